@@ -1,0 +1,12 @@
+"""Commands of the installation itself: the directory `commands/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from host import CommandTree, Installation, hookimpl
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[CommandTree]:
+    yield CommandTree(installation.commands_dir)

@@ -1,0 +1,17 @@
+"""The three sources of SPEC 2.6: settings.conf, `env_files` and `envs`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from host import EnvSource, Installation, hookimpl
+from host.layers import ENV_FILES, ENVS, SETTINGS
+
+
+@hookimpl
+def env_sources(installation: Installation) -> Iterator[EnvSource]:
+    settings = os.path.join(installation.config_dir, "settings.conf")
+    yield EnvSource("settings.conf", SETTINGS, files=(settings,), reader="shell")
+    yield EnvSource("env_files", ENV_FILES, reader="env_files")
+    yield EnvSource("envs", ENVS, reader="envs")

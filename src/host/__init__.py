@@ -1,0 +1,48 @@
+"""The host: `cli <category> <command> [args]`, planned by plugins, executed here.
+
+Plugin authors need `hookimpl` and the records that hooks return, both from here::
+
+    from host import CommandDeclaration, CommandTree, EnvSource, Watch, hookimpl
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.hookspecs import hookimpl
+    from host.records import (
+        Category,
+        Command,
+        CommandDeclaration,
+        CommandTree,
+        EnvSource,
+        Installation,
+        Listing,
+        Terminal,
+        Watch,
+    )
+
+__all__ = [
+    "Category",
+    "Command",
+    "CommandDeclaration",
+    "CommandTree",
+    "EnvSource",
+    "Installation",
+    "Listing",
+    "Terminal",
+    "Watch",
+    "hookimpl",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load the public names when first asked for: a run needs none of them."""
+    if name == "hookimpl":
+        from host.hookspecs import hookimpl
+
+        return hookimpl
+    if name in __all__:
+        from host import records
+
+        found: object = getattr(records, name)
+        return found
+    raise AttributeError(f"module 'host' has no attribute {name!r}")

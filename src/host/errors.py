@@ -1,0 +1,59 @@
+"""The errors that a user can cause, each with the exit status that it ends in.
+
+    HostError                1    base; never raised itself
+    ├── InstallationError    1    cli.json missing or wrong, no usable installation
+    ├── DefinitionError      1    a command.json, category.json or plugin.json is wrong
+    ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
+    ├── PluginError          1    a plugin or registry.json is wrong
+    ├── OperationError       1    a `self` or `setup` command could not do its work
+    ├── UsageError           2    unknown category, command or option
+    ├── CannotStartError   126    it is there but cannot start here
+    └── MissingError       127    the entrypoint's file or its interpreter is missing
+
+The message is one line: what is wrong, where, and what to do about it. The
+statuses are documented in docs/reference.md; only `host.__main__` catches these.
+"""
+
+
+class HostError(Exception):
+    """A failure that one line on stderr explains."""
+
+    status = 1
+
+
+class InstallationError(HostError):
+    """The installation cannot be found or its cli.json is wrong."""
+
+
+class DefinitionError(HostError):
+    """A definition file holds something that is not allowed there."""
+
+
+class SourceError(HostError):
+    """A source of variables cannot be read to its end."""
+
+
+class PluginError(HostError):
+    """A plugin, or the registry that lists plugins, is wrong."""
+
+
+class OperationError(HostError):
+    """A `self` or `setup` command failed; nothing was left half done."""
+
+
+class UsageError(HostError):
+    """The words on the command line name nothing that exists."""
+
+    status = 2
+
+
+class CannotStartError(HostError):
+    """The command exists but cannot start on this machine."""
+
+    status = 126
+
+
+class MissingError(HostError):
+    """The entrypoint's file, or the interpreter that it names, is missing."""
+
+    status = 127

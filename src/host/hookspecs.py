@@ -1,0 +1,117 @@
+'''The hooks: the whole interface between the host and its plugins.
+
+A plugin is a module (or any object) with functions marked `hookimpl`. It is found
+through an entry point of the group `cli_host` in an installed distribution::
+
+    [project.entry-points.cli_host]
+    acme = "acme_cli.plugin"
+
+or as the `hooks` file that a directory plugin names in its plugin.json.
+
+Hooks plan, the host executes. `discover_commands` and `env_sources` are called when
+the lock is built: after a plugin was added, removed or changed, never while a
+command runs. `render_listing` and `is_installed` are called when a listing is
+shown. A hook returns records (`host.records`): facts, paths and "module:attr"
+references. One that raises, or returns something else, loses only its own records;
+`cli self plugin list` then shows the plugin as broken, with the reason.
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pluggy
+
+from host.records import (
+    Command,
+    CommandDeclaration,
+    CommandTree,
+    EnvSource,
+    Installation,
+    Listing,
+    Terminal,
+    Watch,
+)
+
+PROJECT = "cli_host"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def discover_commands(
+    installation: Installation,
+) -> Iterable[CommandTree | CommandDeclaration | Watch]:
+    """Say what commands there are: directories to look in, or commands in Python.
+
+    Called when the lock is built. Directories are looked at again in every run, so
+    name the directory, not what is in it today. `self` is reserved. Where words
+    meet, `commands/` wins, then plugins in registry order, then this order::
+
+        @hookimpl
+        def discover_commands(installation):
+            yield CommandTree(str(Path(__file__).parent / "commands"), plugin="acme")
+            yield CommandDeclaration(
+                ("cloud", "login"),
+                {
+                    "name": "Login",
+                    "description": "Get a token",
+                    "entrypoint": "acme_cli.login:main",
+                },
+            )
+
+    A hook that reads a file to find out yields `Watch(path)` beside, so that a
+    change of that file is noticed.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def env_sources(installation: Installation) -> Iterable[EnvSource]:
+    """Say which sources contribute variables, each with its rank (SPEC 2.6).
+
+    Called when the lock is built. A rank is from 2 to 4; nothing outranks the
+    caller's environment. Read in a run, and then only for the commands served::
+
+        @hookimpl
+        def env_sources(installation):
+            yield EnvSource("team", rank=4, files=(f"{installation.config_dir}/team.env",))
+            yield EnvSource("vault", rank=2, provider="acme_cli.vault:read", words=("deploy",))
+
+        def read(words, environment):  # acme_cli/vault.py
+            return {"DB_PASSWORD": fetch(environment["VAULT_ADDR"])}
+    """
+    raise NotImplementedError
+
+
+@hookspec(firstresult=True)
+def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
+    """Return a listing as text in `format`, or None for a format that is another's.
+
+    Called when a listing is shown with `--format FORMAT`. The text goes to stdout as
+    it is; text from data must be made printable (`host.escape.printable`)::
+
+        @hookimpl
+        def render_listing(listing, format, terminal):
+            if format != "csv":
+                return None
+            return "".join(f"{' '.join(c.words)},{c.definition.name}\\n" for c in listing.commands)
+    """
+    raise NotImplementedError
+
+
+@hookspec(firstresult=True)
+def is_installed(command: Command) -> bool | None:
+    """Tell whether what a `setup` command installs is there, or None if you can't say.
+
+    Called for the commands of `setup` when a listing is shown. Look at files only:
+    nothing is run to find out, and a listing waits for the answer::
+
+        @hookimpl
+        def is_installed(command):
+            if command.words != ("setup", "acme-agent"):
+                return None
+            return Path("/opt/acme/agent").exists()
+    """
+    raise NotImplementedError

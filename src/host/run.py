@@ -1,0 +1,140 @@
+"""A located command → the merged environment and the program to become (SPEC 3)."""
+
+import os
+import sys
+
+from host.bytestext import encode
+from host.definition import SYSTEM_OS, Definition, is_reference
+from host.errors import CannotStartError, DefinitionError, HostError, MissingError, SourceError
+from host.launch import Exec, start_of
+from host.layers import Layers
+from host.layout import ADOPTED_BY, Layout
+from host.messages import Messages
+from host.sources import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from host.sources import Source
+
+LIBRARY_MARK = "CLI_HOST_INIT"
+
+
+def framework_variables(
+    layout: Layout, plugins_dir: str, words: "Sequence[str]"
+) -> dict[str, str]:
+    """Return the variables that describe this run (SPEC 2.9); no source overrides them."""
+    found = {
+        "CLI_DIR": layout.root,
+        "CORE_DIR": layout.core_dir,
+        "LIB_DIR": layout.lib_dir,
+        "PLUGINS_DIR": plugins_dir,
+        "GLOBAL_CONFIG_FILE": layout.config_file,
+        "COMMAND_NAME": words[-1],
+        "COMMAND_CATEGORY": "/".join(words[:-1]),
+    }
+    if layout.adopted:
+        found[ADOPTED_BY] = layout.program
+    return found
+
+
+def read_layers(
+    words: tuple[str, ...],
+    definition: Definition,
+    sources: "Iterable[Source]",
+    system: "Mapping[str, str]",
+    framework: "Mapping[str, str]",
+    messages: Messages,
+) -> Layers:
+    """Return what all sources say for one command, in load order; raises SourceError."""
+    own = {name: value for name, value in system.items() if name != ADOPTED_BY}
+    layers = Layers(own, framework)
+    reading = Reading(words, definition, layers, messages)
+    for source in sources:
+        reading.read(source)
+    return layers
+
+
+def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
+    """Return the path of the entrypoint's file, "" for a Python reference.
+
+    Raises CannotStartError on another system than the definition's `os`,
+    DefinitionError when the entrypoint leaves the command's directory.
+    """
+    if not definition.compatible:
+        raise CannotStartError(
+            f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+        )
+    if is_reference(definition.entrypoint):
+        return ""
+    file = os.path.join(definition.directory, definition.entrypoint)
+    inside = os.path.realpath(definition.directory) + os.sep
+    if not os.path.realpath(file).startswith(inside):
+        raise DefinitionError(
+            f'{definition.file}: "entrypoint": {definition.entrypoint} is not inside the '
+            "command's directory"
+        )
+    return file
+
+
+def check_required(definition: Definition, layers: Layers) -> None:
+    """Raise SourceError when a name in `required_envs` is unset or empty."""
+    missing = [name for name in definition.required_envs if not layers.get(name)]
+    if missing:
+        raise SourceError(
+            f"{definition.file}: {', '.join(missing)} must be set; export it, or set it in "
+            "config/settings.conf, a file of env_files, or envs"
+        )
+
+
+def prepare(
+    program: str,
+    words: "Sequence[str]",
+    definition: Definition,
+    file: str,
+    args: "Sequence[str]",
+    environment: "Mapping[str, str]",
+) -> Exec:
+    """Return the process to become: `file`, or the Python reference when it is ""."""
+    if not file:
+        label = " ".join([program, *words])
+        argv = [sys.executable, "-I", "-m", "host.python_entrypoint", label, definition.entrypoint]
+        return Exec(sys.executable, [*argv, *args], environment)
+    start = start_of(file, environment)
+    env = dict(environment)
+    library = os.path.join(env["LIB_DIR"], "init.sh")
+    if start.loads_library and os.path.isfile(library):
+        given = env.get("BASH_ENV")
+        env["BASH_ENV"] = library
+        kept = "u" if given is None else f"s{given}"
+        env[LIBRARY_MARK] = f"{os.getpid()}:{program}:{kept}"
+    return Exec(start.program, [*start.argv, *args], env)
+
+
+def execute(plan: Exec) -> HostError:
+    """Become the planned process; returns only the error that kept it from starting."""
+    import errno
+
+    environment = {encode(name): encode(value) for name, value in plan.env.items()}
+    try:
+        os.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
+    except OSError as failure:
+        if failure.errno == errno.E2BIG:
+            return CannotStartError(
+                f"{plan.path}: arguments and environment are too large for this system; "
+                "unset large variables or pass data on stdin"
+            )
+        if failure.errno == errno.ENOENT:
+            return MissingError(f"{plan.path}: it or its interpreter is missing")
+        return CannotStartError(f"{plan.path}: cannot be started: {failure.strerror}")
+    raise AssertionError("execve returned")  # pragma: no cover - it cannot
+
+
+def answers_help(file: str) -> bool:
+    """Tell whether the entrypoint's file holds the bytes `--help`, so that it answers itself."""
+    try:
+        with open(file, "rb") as script:
+            return b"--help" in script.read()
+    except OSError:
+        return False

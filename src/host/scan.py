@@ -1,0 +1,77 @@
+"""Which directories in a tree can be categories or commands: any depth, no recursion."""
+
+import os
+
+from host.definition import is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Subdirectory:
+    """A directory whose name is a word; `linked` when it is a symbolic link."""
+
+    __slots__ = ("linked", "path", "word")
+
+    def __init__(self, word: str, path: str, linked: bool) -> None:
+        self.word = word
+        self.path = path
+        self.linked = linked
+
+
+def subdirectories(
+    path: str, within_link: bool = False, warn: "Callable[[str], None] | None" = None
+) -> list[Subdirectory]:
+    """Return the directories in `path` that can be categories or commands, sorted by word.
+
+    A link is followed, but no link below one that was (`within_link`), so loops end.
+    Names that start with a dot, and `__pycache__`, are passed over; other names that
+    are no words, and what cannot be read, are told to `warn`.
+    """
+    found = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.name.startswith((".", "__")) or not _is_directory(entry):
+                    continue
+                linked = entry.is_symlink()
+                if is_word(entry.name):
+                    if not (linked and within_link):
+                        found.append(Subdirectory(entry.name, entry.path, linked))
+                elif warn is not None:
+                    warn(
+                        f"{entry.path}: left out; a word has letters, digits and ._- after a "
+                        "first letter or digit, at most 64 in all"
+                    )
+    except OSError as failure:
+        if warn is not None:
+            warn(f"{path}: {failure.strerror}")
+    found.sort(key=_word)
+    return found
+
+
+def holds_commands(path: str) -> bool:
+    """Tell whether a directory is a category: it says so itself or holds a command somewhere."""
+    if os.path.isfile(os.path.join(path, "category.json")):
+        return True
+    pending = [(path, os.path.islink(path))]
+    while pending:
+        directory, linked = pending.pop()
+        if os.path.isfile(os.path.join(directory, "command.json")):
+            return True
+        pending += [
+            (inner.path, linked or inner.linked) for inner in subdirectories(directory, linked)
+        ]
+    return False
+
+
+def _is_directory(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that loops
+
+
+def _word(found: Subdirectory) -> str:
+    return found.word

@@ -1,0 +1,202 @@
+"""settings.conf, sourced by bash as pure data capture (SPEC 2.2)."""
+
+import os
+import stat
+
+from host.bytestext import decode, encode
+from host.errors import MissingError, SourceError
+from host.exports import parse_exports
+from host.executables import find_program
+from host.expand import is_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULT_TIMEOUT = 10.0  # seconds
+TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
+
+# What bash sets by itself in every environment that it makes.
+_OWN_NAMES = frozenset(["_", "SHLVL", "PWD", "OLDPWD"])
+
+# The status that bash's `.` ends with on a syntax error; older ones say just 2.
+_BAD_SYNTAX = "257"
+_SYNTAX_STATUSES = (_BAD_SYNTAX, "2")
+
+_SLICE = 50  # milliseconds between two looks at whether bash is still there
+
+# RETURN fires at depth 0 exactly when the file was read to its end, whatever its
+# last status and even under `set -e`; EXIT without it means that the file ended
+# the shell. DEBUG keeps the line for that message. Everything the capture itself
+# says goes to descriptor $2: "end STATUS" or "exit LINE", a NUL, the exported
+# variables as `export -p` words them, two NULs. One builtin prints them all, as
+# a loop over the names costs 2 ms more.
+_CAPTURE = r"""
+__cli_dump() {
+  builtin set +aefuvxT +o posix
+  builtin trap - DEBUG RETURN EXIT
+  { builtin printf 'end %s\0' "$__cli_status"; builtin export -p; builtin printf '\0\0'; } >&"$__cli_out"
+  builtin exit 0
+}
+__cli_file=$1 __cli_out=$2 __cli_line=
+builtin trap 'builtin printf "exit %s\0\0\0" "$__cli_line" >&"$__cli_out"' EXIT
+builtin trap '__cli_status=$?; ((${#BASH_SOURCE[@]})) || __cli_dump' RETURN
+builtin trap '[[ ${BASH_SOURCE[0]-} != "$__cli_file" ]] || __cli_line=$LINENO' DEBUG
+builtin set -aT
+. "$1"
+"""
+
+
+def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
+    """Return the variables that the settings file at `path` leaves exported or assigned.
+
+    bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr;
+    nothing else of it has an effect. Functions, arrays and bash's own variables are
+    left out. An absent file gives {}. Raises SourceError when the file does not
+    reach its end within CLI_SETTINGS_TIMEOUT seconds (10), MissingError without bash.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as failure:
+        raise SourceError(f"{path}: {failure.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise SourceError(f"{path}: not a regular file")
+    if not os.access(path, os.R_OK):
+        raise SourceError(f"{path}: cannot be read; check its permissions")
+    bash = find_program("bash", environ) or find_program("/bin/bash", environ)
+    if bash is None:
+        raise MissingError(f"{path}: bash is needed to read it and is not on PATH")
+    timeout = _timeout(environ)
+    output = _run(bash, path, environ, timeout)
+    if output is None:
+        raise SourceError(
+            f"{path}: did not end within {timeout:g} s; "
+            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+        )
+    return _read_records(bash, path, output)
+
+
+def _timeout(environ: "Mapping[str, str]") -> float:
+    text = environ.get(TIMEOUT_VARIABLE)
+    if not text:
+        return DEFAULT_TIMEOUT
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise SourceError(f"{TIMEOUT_VARIABLE}: expected a number of seconds above 0")
+    return seconds
+
+
+def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> bytes | None:
+    """Return what the capture wrote, or None when time ran out; the process group is gone."""
+    import _signal
+
+    reading, writing = os.pipe()
+    pid = 0
+    try:
+        try:
+            pid = _spawn(bash, path, environ, writing)
+        finally:
+            os.close(writing)
+        return _read_until_end(reading, pid, timeout)
+    except OSError as failure:
+        raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
+    finally:
+        os.close(reading)
+        if pid:  # its background jobs too: nothing of the file outlives the capture
+            _kill_group(pid, _signal.SIGKILL)
+
+
+def _spawn(bash: str, path: str, environ: "Mapping[str, str]", writing: int) -> int:
+    import _signal
+
+    os.set_inheritable(writing, True)
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    ]
+    try:
+        os.fstat(2)
+        actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
+    except OSError:  # stderr is closed
+        actions.append((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0))
+    # -p: the caller's BASH_ENV, SHELLOPTS and functions have no say.
+    argv = (bash, "-p", "-c", _CAPTURE, os.path.basename(path), path, str(writing))
+    env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
+    return os.posix_spawn(
+        bash,
+        [encode(word) for word in argv],
+        {encode(name): encode(value) for name, value in env.items()},
+        file_actions=actions,
+        setpgroup=0,
+        setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
+    )
+
+
+def _read_until_end(reading: int, pid: int, timeout: float) -> bytes | None:
+    import select
+    import time
+
+    poll = select.poll()
+    poll.register(reading, select.POLLIN)
+    deadline = time.monotonic() + timeout
+    output = b""
+    while not output.endswith(b"\0\0"):
+        if poll.poll(_SLICE):
+            chunk = os.read(reading, 1 << 16)
+            if not chunk:
+                break
+            output += chunk
+        elif time.monotonic() > deadline:
+            return None
+        elif os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) and not poll.poll(0):
+            break  # bash is gone; a background job still holds the pipe
+    return output
+
+
+def _kill_group(pid: int, signal: int) -> None:
+    try:
+        os.killpg(pid, signal)
+    except (ProcessLookupError, PermissionError):
+        pass
+    os.waitpid(pid, 0)
+
+
+def _read_records(bash: str, path: str, output: bytes) -> dict[str, str]:
+    verdict, _, exports = output.partition(b"\0")
+    word, _, detail = decode(verdict).partition(" ")
+    if not output.endswith(b"\0\0") or word != "end":
+        where = f"{path}:{detail}" if word == "exit" and detail else path
+        raise SourceError(f"{where}: ended before its last line (exit, exec, set -e or a signal)")
+    if detail in _SYNTAX_STATUSES:
+        line = _syntax_error_line(bash, path)
+        if line or detail == _BAD_SYNTAX:
+            raise SourceError(f"{path}:{line}: syntax error" if line else f"{path}: syntax error")
+    return {
+        name: value
+        for name, value in parse_exports(exports.rstrip(b"\0"))
+        if is_name(name) and name not in _OWN_NAMES and not name.startswith("__cli_")
+    }
+
+
+def _syntax_error_line(bash: str, path: str) -> str:
+    """Return the number of the line that bash cannot parse, "" when it can parse all."""
+    import re
+    import subprocess
+
+    try:
+        checked = subprocess.run(
+            [bash, "-O", "extglob", "-n", path],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={},
+            timeout=DEFAULT_TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return ""
+    found = re.search(rb": line (\d+):", checked.stderr)
+    return found[1].decode() if checked.returncode and found else ""
