@@ -1,0 +1,96 @@
+# shellcheck shell=bash source-path=SCRIPTDIR
+# What a command says about itself. bash, zsh, dash.
+#
+#   build_command_path
+#       Prints the words of the running command, such as "setup postman".
+#   show_usage [ARGS…]
+#       Prints "Usage: <program> <words> [options]"; with ARGS those in place of
+#       "[options]"; with --no-options neither.
+#   get_command_config_file
+#       Prints the path of the command's command.json: the one beside the script
+#       or in the nearest directory above it. (category.json where a category's own
+#       entrypoint runs.) Status 1 and nothing printed when there is none.
+#   show_description
+#       Prints the description in that file. Status 0 also when there is none, so
+#       that a help text under set -e goes on.
+#
+# COMMAND_NAME, COMMAND_CATEGORY and CORE_DIR come from the framework.
+
+# shellcheck source=config.sh
+command -v __cli_json_field >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/config.sh"
+
+# A relative path of the script counts from here, wherever the script goes later.
+: "${__cli_start=${PWD-.}}"
+
+build_command_path() {
+  local __cli_rest="${COMMAND_CATEGORY-}" __cli_words=''
+  while [ -n "$__cli_rest" ]; do
+    __cli_words="$__cli_words${__cli_rest%%/*} "
+    case $__cli_rest in
+      */*) __cli_rest=${__cli_rest#*/} ;;
+      *) __cli_rest='' ;;
+    esac
+  done
+  __cli_words="$__cli_words${COMMAND_NAME-}"
+  printf '%s\n' "${__cli_words% }"
+}
+
+show_usage() {
+  local __cli_words='' __cli_tail='' __cli_options=' [options]' IFS=' '
+  while [ "$#" -gt 0 ]; do
+    case $1 in
+      --no-options) __cli_options='' ;;
+      *) __cli_tail="$__cli_tail $1" ;;
+    esac
+    shift
+  done
+  __cli_words=$(build_command_path)
+  printf 'Usage: %s%s%s\n' "$(__cli_program_name)" "${__cli_words:+ $__cli_words}" "${__cli_tail:-$__cli_options}"
+}
+
+show_description() {
+  local __cli_file=''
+  __cli_file=$(get_command_config_file) || return 0
+  get_config_field "$__cli_file" description || :
+}
+
+get_command_config_file() {
+  # In a function of zsh, $0 is the function's name.
+  local __cli_dir="${ZSH_ARGZERO:-$0}" __cli_file=''
+  case $__cli_dir in
+    /*) ;;
+    *) __cli_dir="$__cli_start/$__cli_dir" ;;
+  esac
+  [ -f "$__cli_dir" ] || return 1
+  while [ -n "$__cli_dir" ]; do
+    __cli_dir=${__cli_dir%/*}
+    for __cli_file in command.json category.json; do
+      if [ -f "$__cli_dir/$__cli_file" ]; then
+        printf '%s\n' "$__cli_dir/$__cli_file"
+        return 0
+      fi
+    done
+  done
+  return 1
+}
+
+# The name that the user called. The framework says it to bash; elsewhere it is the
+# one program in core/.
+__cli_program_name() {
+  if [ -n "${__cli_program:-${CLI_PROGRAM-}}" ]; then
+    printf '%s\n' "${__cli_program:-$CLI_PROGRAM}"
+    return 0
+  fi
+  (
+    set +f # the pattern below, whatever the script thinks of patterns
+    if [ -f "${CORE_DIR-}/cli.json" ]; then
+      for __cli_file in "$CORE_DIR"/*; do
+        if [ -f "$__cli_file" ] && [ -x "$__cli_file" ] && [ "${__cli_file##*/}" != cli.json ]; then
+          printf '%s\n' "${__cli_file##*/}"
+          exit
+        fi
+      done
+    fi
+    printf 'cli\n'
+  )
+}

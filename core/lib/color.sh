@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# Colours for what a script writes to stderr. bash, zsh, dash.
+#
+# Variables, each an escape sequence, or empty when stderr is no terminal,
+# NO_COLOR is set to anything but the empty string, or TERM is "dumb":
+#   NC RESET                                 back to normal
+#   RED GREEN YELLOW BLUE MAGENTA CYAN GRAY WHITE
+#   LIGHT_RED LIGHT_GREEN LIGHT_YELLOW LIGHT_BLUE LIGHT_MAGENTA LIGHT_CYAN LIGHT_GRAY
+#   BOLD DIM ITALIC UNDERLINE
+#
+# A name that is already set keeps its value: assigning to a variable that came
+# in through the environment would change it for every program the script
+# starts. The libraries themselves use private names (__cli_…), so such a value
+# never reaches their own output.
+
+# The escape character itself. dash has no $'\033', and asking printf for it
+# would fork.
+__cli_esc=''
+
+# Status 0 when escape sequences may be written to stderr now.
+__cli_colors_allowed() {
+  [ -t 2 ] && [ -z "${NO_COLOR-}" ] && [ "${TERM-}" != dumb ]
+}
+
+if __cli_colors_allowed; then
+  __cli_csi="${__cli_esc}["
+else
+  __cli_csi=''
+fi
+: "${NC=${__cli_csi:+${__cli_csi}0m}}" "${RESET=${__cli_csi:+${__cli_csi}0m}}"
+: "${BOLD=${__cli_csi:+${__cli_csi}1m}}" "${DIM=${__cli_csi:+${__cli_csi}2m}}"
+: "${ITALIC=${__cli_csi:+${__cli_csi}3m}}" "${UNDERLINE=${__cli_csi:+${__cli_csi}4m}}"
+: "${RED=${__cli_csi:+${__cli_csi}31m}}" "${LIGHT_RED=${__cli_csi:+${__cli_csi}91m}}"
+: "${GREEN=${__cli_csi:+${__cli_csi}32m}}" "${LIGHT_GREEN=${__cli_csi:+${__cli_csi}92m}}"
+: "${YELLOW=${__cli_csi:+${__cli_csi}33m}}" "${LIGHT_YELLOW=${__cli_csi:+${__cli_csi}93m}}"
+: "${BLUE=${__cli_csi:+${__cli_csi}34m}}" "${LIGHT_BLUE=${__cli_csi:+${__cli_csi}94m}}"
+: "${MAGENTA=${__cli_csi:+${__cli_csi}35m}}" "${LIGHT_MAGENTA=${__cli_csi:+${__cli_csi}95m}}"
+: "${CYAN=${__cli_csi:+${__cli_csi}36m}}" "${LIGHT_CYAN=${__cli_csi:+${__cli_csi}96m}}"
+: "${GRAY=${__cli_csi:+${__cli_csi}90m}}" "${LIGHT_GRAY=${__cli_csi:+${__cli_csi}37m}}"
+: "${WHITE=${__cli_csi:+${__cli_csi}97m}}"

@@ -1,0 +1,70 @@
+# shellcheck shell=bash source-path=SCRIPTDIR
+# Git with strangers' repositories. bash, zsh, dash.
+#
+#   ensure_git_installed
+#       As the ensure_ functions of dependencies.sh.
+#   git_clone_safe URL DIR
+#       Clones the newest commit of URL into DIR, which must not exist or be empty.
+#       URL: https://, ssh://, git://, file:// or user@host:path; anything else is
+#       refused with status 2. No questions are asked, nothing of the repository is
+#       run, submodules stay out, and it takes at most GIT_CLONE_TIMEOUT seconds
+#       (600; where the system has timeout(1)). Nothing is written to stdout.
+#       Status 1 and an error line with git's message when it fails.
+
+# shellcheck source=dependencies.sh
+command -v __cli_ensure >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/dependencies.sh"
+
+ensure_git_installed() { __cli_ensure git git git git; }
+
+git_clone_safe() {
+  if ! __cli_is_clone_url "${1-}" || [ -z "${2-}" ]; then
+    __cli_log ERROR "cannot clone '$(__cli_printable "${1-}")': use https://, ssh://, git://, file:// or user@host:path, and name a directory"
+    return 2
+  fi
+  if ! __cli_has git; then
+    __cli_log ERROR 'not installed: git'
+    return 1
+  fi
+  local __cli_message=''
+  if ! __cli_message=$(__cli_clone "$1" "$2" 2>&1 </dev/null); then
+    __cli_log ERROR "cannot clone $(__cli_printable "$1"): $(__cli_printable "$__cli_message")"
+    return 1
+  fi
+}
+
+# A host that starts with "-" would be an option of ssh, "ext::" a command.
+__cli_is_clone_url() {
+  local LC_ALL=C
+  case $1 in
+    -* | *[[:cntrl:]]* | *://-* | *@-* | *::*) return 1 ;;
+    https://?* | ssh://?* | git://?* | file://?*) ;;
+    *://*) return 1 ;;
+    [A-Za-z0-9_]*@[A-Za-z0-9]*:?*)
+      case ${1%%:*} in
+        *[!A-Za-z0-9._@-]* | *@*@*) return 1 ;;
+      esac
+      ;;
+    *) return 1 ;;
+  esac
+}
+
+# The options take from git what a repository or the surroundings could use to run
+# a program or to wait for ever. Runs in the subshell of a command substitution.
+__cli_clone() {
+  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_TEMPLATE_DIR GIT_OBJECT_DIRECTORY GIT_COMMON_DIR
+  export GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=https:ssh:git:file
+  set -- git -c core.hooksPath=/dev/null -c protocol.ext.allow=never \
+    -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=30 -c transfer.fsckObjects=true \
+    clone --quiet --template= --no-recurse-submodules --depth=1 -- "$1" "$2"
+  # --foreground: Ctrl-C must still reach git. Not every timeout(1) knows it.
+  if timeout --foreground 1 true 2>/dev/null; then
+    set -- timeout --foreground -k 10 "${GIT_CLONE_TIMEOUT:-600}" "$@"
+  fi
+  "$@"
+}
+
+# __cli_printable TEXT: TEXT on one line, without control characters and without the
+# passwords that URLs can hold.
+__cli_printable() {
+  printf '%s\n' "$1" | tr '\n' ' ' | LC_ALL=C tr -d '\000-\037\177' | sed 's|://[^/@ ]*@|://|g; s| *$||'
+}

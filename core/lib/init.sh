@@ -1,0 +1,106 @@
+# shellcheck shell=bash source-path=SCRIPTDIR
+{ __cli_flags=${-//[!avx]/} && set +avx && export -n __cli_flags; } 2>/dev/null
+# Gives a bash script all libraries before its first line. bash 3.2 or newer; a
+# script in another shell sources the libraries that it wants.
+#
+# The framework starts the script with two more variables in its environment:
+#   BASH_ENV=<this file>
+#   CLI_HOST_INIT=<pid>:<program>:u           the caller had no BASH_ENV, or
+#   CLI_HOST_INIT=<pid>:<program>:s<value>    had one with this value
+# <pid> is the process that becomes bash (exec keeps it), <program> the name that
+# the user called, without colons; it may be empty. The value may hold anything.
+#
+# This file puts BASH_ENV back, removes CLI_HOST_INIT, and loads the libraries if
+# this is the bash that they are meant for. (A bash that was started by a program in
+# between inherited the variables from it: it loads nothing.) Then it sources the
+# caller's own BASH_ENV as bash would have done, except that of bash's expansions
+# only a leading $HOME is made.
+#
+# Sourced by hand it loads the libraries and does nothing else. Either way it prints
+# nothing, exports nothing and leaves the script's options, IFS, positional
+# parameters and traps alone. The options a, v and x are off while it works (the
+# first line): libraries are neither to be exported nor to be traced.
+#
+# Variable: CLI_PROGRAM, the program's name, for the script; never exported. Set by
+# the caller already: kept, as color.sh explains.
+#
+# color, logger, string, os and sudo are read at once. The rest is rarely called and
+# would make every start of a script half as slow again: a call of one of their
+# functions reads its library in a subshell and runs there. None of them has anything
+# to leave behind in the script, and what the script defines under the same names
+# stays its own.
+
+__cli_startup=''
+__cli_load=yes
+if [[ -n ${CLI_HOST_INIT+set} ]]; then
+  [[ ${CLI_HOST_INIT%%:*} == "$$" ]] || __cli_load=''
+  __cli_rest=${CLI_HOST_INIT#*:}
+  __cli_program=${__cli_rest%%:*}
+  __cli_rest=${__cli_rest#*:}
+  unset BASH_ENV CLI_HOST_INIT
+  case $__cli_rest in
+    s*)
+      export BASH_ENV="${__cli_rest#s}"
+      case $BASH_ENV in
+        /*) __cli_startup=$BASH_ENV ;;
+        \$HOME/* | \$\{HOME\}/*) __cli_startup=${HOME-}/${BASH_ENV#*/} ;;
+        ?*) __cli_startup=./$BASH_ENV ;; # never looked for in PATH
+      esac
+      [[ -r $__cli_startup && ! -d $__cli_startup ]] || __cli_startup=''
+      ;;
+  esac
+fi
+
+if [[ -n $__cli_load ]]; then
+  : "${CLI_PROGRAM=${__cli_program-}}"
+  __cli_start=$PWD
+  __cli_lib=${BASH_SOURCE[0]%/*}
+  [[ $__cli_lib == /* ]] || __cli_lib=$PWD/$__cli_lib
+
+  # shellcheck source=color.sh
+  . "$__cli_lib/color.sh"
+  # shellcheck source=logger.sh
+  . "$__cli_lib/logger.sh"
+  # shellcheck source=string.sh
+  . "$__cli_lib/string.sh"
+  # shellcheck source=os.sh
+  . "$__cli_lib/os.sh"
+  # shellcheck source=sudo.sh
+  . "$__cli_lib/sudo.sh"
+
+  # __cli_call LIBRARY FUNCTION ARGUMENT…
+  __cli_call() {
+    (
+      # shellcheck source=/dev/null
+      . "$__cli_lib/$1.sh"
+      shift
+      "$@"
+    )
+  }
+  get_config_field() { __cli_call config get_config_field "$@"; }
+  show_version() { __cli_call config show_version "$@"; }
+  show_number_version() { __cli_call config show_number_version "$@"; }
+  build_command_path() { __cli_call cli build_command_path "$@"; }
+  show_usage() { __cli_call cli show_usage "$@"; }
+  show_description() { __cli_call cli show_description "$@"; }
+  get_command_config_file() { __cli_call cli get_command_config_file "$@"; }
+  detect_shell_type() { __cli_call shell detect_shell_type "$@"; }
+  detect_shell_config() { __cli_call shell detect_shell_config "$@"; }
+  command_exists() { __cli_call dependencies command_exists "$@"; }
+  check_dependencies() { __cli_call dependencies check_dependencies "$@"; }
+  ensure_curl_installed() { __cli_call dependencies ensure_curl_installed "$@"; }
+  ensure_jq_installed() { __cli_call dependencies ensure_jq_installed "$@"; }
+  ensure_fzf_installed() { __cli_call dependencies ensure_fzf_installed "$@"; }
+  ensure_pip3_installed() { __cli_call dependencies ensure_pip3_installed "$@"; }
+  wait_for_apt_lock() { __cli_call dependencies wait_for_apt_lock "$@"; }
+  ensure_git_installed() { __cli_call git ensure_git_installed "$@"; }
+  git_clone_safe() { __cli_call git git_clone_safe "$@"; }
+fi
+
+if [[ -n $__cli_startup ]]; then
+  [[ -z $__cli_flags ]] || set "-$__cli_flags"
+  # shellcheck source=/dev/null
+  . "$__cli_startup"
+elif [[ -n $__cli_flags ]]; then
+  set "-$__cli_flags"
+fi

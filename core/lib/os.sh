@@ -1,0 +1,96 @@
+# shellcheck shell=bash
+# Which system this is. bash, zsh, dash. Nothing is started at load time.
+#
+# Variable:
+#   OS_TYPE   debian (with Ubuntu, Mint …), fedora (with RHEL, Rocky …), macos or
+#             unknown. Already set, for instance by the caller's environment: kept;
+#             the functions below don't look at it.
+# Functions:
+#   get_simple_os           prints linux, mac or unknown
+#   is_linux, is_mac        status
+#   is_arch                 status: Arch Linux or a distribution derived from it
+#   get_distro_id           prints ID of os-release, such as ubuntu; else unknown
+#   get_redhat_pkg_manager  prints dnf, or yum where there is no dnf
+
+get_simple_os() {
+  __cli_os_kernel
+  case $__cli_kernel in
+    linux*) printf 'linux\n' ;;
+    darwin*) printf 'mac\n' ;;
+    *) printf 'unknown\n' ;;
+  esac
+}
+
+is_linux() {
+  __cli_os_kernel
+  case $__cli_kernel in
+    linux*) ;;
+    *) return 1 ;;
+  esac
+}
+
+is_mac() {
+  __cli_os_kernel
+  case $__cli_kernel in
+    darwin*) ;;
+    *) return 1 ;;
+  esac
+}
+
+is_arch() {
+  __cli_os_release
+  case " $__cli_distro " in
+    *' arch '* | *' manjaro '*) ;;
+    *) return 1 ;;
+  esac
+}
+
+get_distro_id() {
+  __cli_os_release
+  printf '%s\n' "${__cli_distro%% *}"
+}
+
+get_redhat_pkg_manager() {
+  if command -v dnf >/dev/null; then
+    printf 'dnf\n'
+  else
+    printf 'yum\n'
+  fi
+}
+
+# Sets __cli_kernel, once. dash has no OSTYPE and asks uname.
+__cli_os_kernel() {
+  [ -n "${__cli_kernel-}" ] || __cli_kernel=${OSTYPE:-$(uname | tr '[:upper:]' '[:lower:]')}
+}
+
+# Sets __cli_distro to "ID ID_LIKE…" of os-release, or "unknown"; once. The file is
+# data: it is never sourced.
+__cli_os_release() {
+  [ -z "${__cli_distro-}" ] || return 0
+  local __cli_line='' __cli_id='' __cli_like=''
+  if [ -r /etc/os-release ]; then
+    while IFS= read -r __cli_line || [ -n "$__cli_line" ]; do
+      case $__cli_line in
+        ID=*) __cli_id=${__cli_line#ID=} ;;
+        ID_LIKE=*) __cli_like=${__cli_line#ID_LIKE=} ;;
+      esac
+    done </etc/os-release
+    __cli_id=${__cli_id#[\"\']} __cli_id=${__cli_id%[\"\']}
+    __cli_like=${__cli_like#[\"\']} __cli_like=${__cli_like%[\"\']}
+  fi
+  __cli_distro="${__cli_id:-unknown}${__cli_like:+ $__cli_like}"
+}
+
+# Every distribution of these families has its family's file; reading os-release
+# would cost more than all the rest of this library.
+if [ -z "${OS_TYPE+set}" ]; then
+  if [ -e /System/Library/CoreServices/SystemVersion.plist ]; then
+    OS_TYPE=macos
+  elif [ -e /etc/debian_version ]; then
+    OS_TYPE=debian
+  elif [ -e /etc/redhat-release ] || [ -e /etc/fedora-release ] || [ -e /etc/system-release ]; then
+    OS_TYPE=fedora
+  else
+    OS_TYPE=unknown
+  fi
+fi

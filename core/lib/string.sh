@@ -1,0 +1,124 @@
+# shellcheck shell=bash
+# Text and names. bash, zsh, dash; the two functions that take ARRAYNAME need
+# arrays, so bash or zsh.
+#
+#   string_to_upper TEXT, string_to_lower TEXT
+#       Prints TEXT in that letter case (letters beyond ASCII only where the shell
+#       itself can: bash from 4, zsh).
+#   string_trim TEXT
+#       Prints TEXT without white space at its ends.
+#   string_contains TEXT PART, string_starts_with TEXT PREFIX
+#       Status 0 when it does. PART and PREFIX are taken literally.
+#   strtobool VALUE
+#       Status 0 for 1, true, t, yes, y, on in any letter case, else 1.
+#   validate_name NAME
+#       Status 0 when NAME can be the word of a command: it starts with an ASCII
+#       letter or digit, goes on with those or . _ -, and has at most 64 characters.
+#   sanitize_name TEXT
+#       Prints a valid name made from TEXT: lower case, one "-" for every run of
+#       other characters. Status 1, nothing printed, when nothing is left.
+#   parse_comma_separated ARRAYNAME
+#       Splits every element of that array at its commas, in place:
+#       ("a,b" "c") becomes ("a" "b" "c"). A comma at the end adds no element.
+#   join_to_comma_separated ARRAYNAME
+#       Makes one element of all, in place: ("a" "b") becomes ("a,b").
+#       Both: status 2 and nothing done when ARRAYNAME is no variable name.
+
+string_to_upper() {
+  if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ] && local -u __cli_text="${1-}" 2>/dev/null; then
+    printf '%s\n' "$__cli_text"
+  else
+    printf '%s\n' "${1-}" | tr '[:lower:]' '[:upper:]'
+  fi
+}
+
+string_to_lower() {
+  if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ] && local -l __cli_text="${1-}" 2>/dev/null; then
+    printf '%s\n' "$__cli_text"
+  else
+    printf '%s\n' "${1-}" | tr '[:upper:]' '[:lower:]'
+  fi
+}
+
+string_trim() {
+  local __cli_text="${1-}"
+  __cli_text=${__cli_text#"${__cli_text%%[![:space:]]*}"}
+  printf '%s\n' "${__cli_text%"${__cli_text##*[![:space:]]}"}"
+}
+
+string_contains() {
+  case ${1-} in
+    *"${2-}"*) ;;
+    *) return 1 ;;
+  esac
+}
+
+string_starts_with() {
+  case ${1-} in
+    "${2-}"*) ;;
+    *) return 1 ;;
+  esac
+}
+
+strtobool() {
+  case ${1-} in
+    1 | [Tt] | [Tt][Rr][Uu][Ee] | [Yy] | [Yy][Ee][Ss] | [Oo][Nn]) ;;
+    *) return 1 ;;
+  esac
+}
+
+validate_name() {
+  local LC_ALL=C # in other locales A-Z can hold letters such as É
+  case ${1-} in
+    '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*) return 1 ;;
+  esac
+  [ "${#1}" -le 64 ]
+}
+
+sanitize_name() {
+  local __cli_name=''
+  __cli_name=$(printf '%s' "${1-}" | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cs 'a-z0-9._-' '-')
+  __cli_name=${__cli_name#"${__cli_name%%[a-z0-9]*}"}
+  __cli_name=$(printf '%.64s' "$__cli_name")
+  __cli_name=${__cli_name%"${__cli_name##*[a-z0-9]}"}
+  [ -n "$__cli_name" ] && printf '%s\n' "$__cli_name"
+}
+
+# Indirect arrays without namerefs, which bash 3.2 lacks: the name is checked, so
+# what eval sees holds no data. The elements travel as positional parameters.
+parse_comma_separated() {
+  __cli_is_variable_name "${1-}" || return 2
+  local __cli_array="$1" __cli_element='' __cli_left=0
+  eval "set -- \${${__cli_array}[@]+\"\${${__cli_array}[@]}\"}"
+  __cli_left=$#
+  while [ "$__cli_left" -gt 0 ]; do
+    __cli_element=$1
+    shift
+    while :; do
+      case $__cli_element in
+        *,?*)
+          set -- "$@" "${__cli_element%%,*}"
+          __cli_element=${__cli_element#*,}
+          ;;
+        *) break ;;
+      esac
+    done
+    set -- "$@" "${__cli_element%,}"
+    __cli_left=$((__cli_left - 1))
+  done
+  eval "$__cli_array=(\"\$@\")"
+}
+
+join_to_comma_separated() {
+  __cli_is_variable_name "${1-}" || return 2
+  local __cli_array="$1" IFS=,
+  eval "set -- \${${__cli_array}[@]+\"\${${__cli_array}[@]}\"}"
+  eval "$__cli_array=(\"\$*\")"
+}
+
+__cli_is_variable_name() {
+  local LC_ALL=C
+  case $1 in
+    '' | [!A-Za-z_]* | *[!A-Za-z0-9_]*) return 1 ;;
+  esac
+}

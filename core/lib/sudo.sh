@@ -1,0 +1,60 @@
+# shellcheck shell=bash source-path=SCRIPTDIR
+# Rights of the superuser. bash, zsh, dash.
+#
+#   check_sudo
+#       Status 0 when the script runs as root; else a warning and status 1.
+#   should_bypass_sudo "$@"
+#       Status 0 when the arguments only ask for information: -h, --help,
+#       --version, -V or --info before any "--", or help or version as first word.
+#       (-v is not among them: for commands it means --verbose.)
+#   required_sudo "$@"
+#       Nothing as root or when should_bypass_sudo says so; else asks sudo to
+#       authenticate. Ends the script with status 1 when that fails.
+
+# shellcheck source=logger.sh
+command -v __cli_log >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/logger.sh"
+
+check_sudo() {
+  __cli_is_root && return 0
+  __cli_log WARNING 'This command needs the rights of the superuser (sudo).'
+  return 1
+}
+
+should_bypass_sudo() {
+  case ${1-} in
+    help | version) return 0 ;;
+  esac
+  local __cli_argument=''
+  for __cli_argument in "$@"; do
+    case $__cli_argument in
+      -h | --help | -V | --version | --info) return 0 ;;
+      --) break ;;
+    esac
+  done
+  return 1
+}
+
+required_sudo() {
+  if __cli_is_root || should_bypass_sudo "$@"; then
+    return 0
+  fi
+  if ! command -v sudo >/dev/null; then
+    __cli_log ERROR 'This command needs the rights of the superuser, and sudo is not installed.'
+    exit 1
+  fi
+  # The first call covers users who may run everything without a password but
+  # whom "sudo -v" would ask for one all the same.
+  if ! sudo -n true 2>/dev/null && ! sudo -v; then
+    __cli_log ERROR 'sudo did not grant the rights that this command needs.'
+    exit 1
+  fi
+}
+
+# dash has no EUID.
+__cli_is_root() {
+  if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ]; then
+    [ "$EUID" -eq 0 ]
+  else
+    [ "$(id -u)" -eq 0 ]
+  fi
+}
