@@ -1,1 +1,152 @@
-"""Listings as text."""
+"""Listings as text, JSON and a tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from host import Category, Command, Listing, Terminal, hookimpl
+from host.columns import width, wrap
+from host.escape import printable
+from host.listing import grouped, indicators
+
+_GREEN, _BOLD, _RESET = "\033[32m", "\033[1m", "\033[0m"
+_WIDEST_NAME = 32  # columns; a longer name gets a line of its own
+
+
+@hookimpl
+def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
+    if format == "text":
+        return "".join(f"{line}\n" for line in _text(listing, terminal))
+    if format == "tree":
+        return "".join(f"{line}\n" for line in _tree(listing, terminal))
+    if format == "json":
+        return json.dumps(_json(listing), indent=2) + "\n"
+    return None
+
+
+def _text(listing: Listing, terminal: Terminal) -> Iterator[str]:
+    title = printable(listing.name)
+    if listing.version:
+        title += f" {printable(listing.version)}"
+    yield _styled(title, _BOLD, terminal)
+    if listing.description:
+        yield from wrap(printable(listing.description), terminal.width)
+    yield ""
+    yield f"Usage: {_usage(listing)}"
+    sections = grouped(listing)
+    names = [width(_label(row, listing)) for _, rows in sections for row in rows]
+    column = min(max(names, default=0), _WIDEST_NAME) + 4
+    for heading, rows in sections:
+        yield ""
+        yield _styled(f"{printable(heading)}:", _BOLD, terminal)
+        for row in rows:
+            yield from _row(row, listing, terminal, column)
+    if not sections:
+        yield ""
+        yield "Nothing here yet."
+    if not listing.words and not listing.deep:
+        yield ""
+        yield from _global_options(listing)
+
+
+def _usage(listing: Listing) -> str:
+    words = printable(" ".join([listing.program, *listing.words]))
+    if listing.runnable:
+        return f"{words} [--option …] | {words} <command> [args…]"
+    return f"{words} <command> [args…]" if listing.words else f"{words} <category> <command> [args…]"
+
+
+def _global_options(listing: Listing) -> Iterator[str]:
+    program = printable(listing.program)
+    yield "Options:"
+    yield "  -h, --help       show this, or with words before it their help"
+    yield "  -V, --version    show the version"
+    yield "  --all            list hidden commands and those for other systems too"
+    yield "  --format FORMAT  list as text, json, tree, or a plugin's format"
+    yield "  --safe           first word: import no plugin's Python code"
+    yield ""
+    yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
+
+
+def _label(row: Category | Command, listing: Listing) -> str:
+    words = row.words if listing.deep else row.words[-1:]
+    return printable(" ".join(words))
+
+
+def _row(
+    row: Category | Command, listing: Listing, terminal: Terminal, column: int
+) -> Iterator[str]:
+    label = _label(row, listing)
+    shown = label
+    text = printable(row.description if isinstance(row, Category) else row.definition.description)
+    if isinstance(row, Command):
+        if row.installed:
+            shown = _styled(label, _GREEN, terminal)
+        marks = indicators(row, terminal)
+        text = " ".join([text, *map(printable, marks)]).strip()
+    lines = wrap(text, terminal.width - column)
+    if width(label) > column - 2:
+        yield f"  {shown}"
+    else:
+        yield f"  {shown}{' ' * (column - 2 - width(label))}{lines.pop(0)}".rstrip()
+    for line in lines:
+        yield f"{' ' * column}{line}".rstrip()
+
+
+def _tree(listing: Listing, terminal: Terminal) -> Iterator[str]:
+    """Yield the rows below a root line, each with branches that show where it hangs."""
+    branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
+    yield _styled(printable(" ".join([listing.program, *listing.words])), _BOLD, terminal)
+    rows: dict[tuple[str, ...], list[Category | Command]] = {}
+    for row in sorted([*listing.categories, *listing.commands], key=lambda one: one.words):
+        rows.setdefault(row.words[:-1], []).append(row)
+    pending = [("", row, row is rows[listing.words][-1]) for row in rows.get(listing.words, [])]
+    pending.reverse()
+    while pending:
+        indent, row, last = pending.pop()
+        yield f"{indent}{branches[1] if last else branches[0]}{_tree_label(row, terminal)}"
+        below = rows.get(row.words, []) if isinstance(row, Category) else []
+        inner = indent + ("    " if last else branches[2])
+        pending += [(inner, one, one is below[-1]) for one in reversed(below)]
+
+
+def _tree_label(row: Category | Command, terminal: Terminal) -> str:
+    word = printable(row.words[-1])
+    if isinstance(row, Category):
+        return _styled(word, _BOLD, terminal)
+    shown = _styled(word, _GREEN, terminal) if row.installed else word
+    return " ".join([shown, *map(printable, indicators(row, terminal))])
+
+
+def _styled(text: str, style: str, terminal: Terminal) -> str:
+    return f"{style}{text}{_RESET}" if terminal.colour else text
+
+
+def _json(listing: Listing) -> dict[str, Any]:
+    return {
+        "categories": [
+            {"path": list(one.words), "name": one.name, "description": one.description}
+            for one in listing.categories
+        ],
+        "commands": [_json_command(one) for one in listing.commands],
+    }
+
+
+def _json_command(command: Command) -> dict[str, Any]:
+    definition = command.definition
+    return {
+        "path": list(command.words),
+        "name": definition.name,
+        "description": definition.description,
+        "group": definition.group or None,
+        "sudo": definition.sudo,
+        "os": list(definition.os),
+        "compatible": definition.compatible,
+        "installed": command.installed,
+        "origin": command.origin,
+        "plugin": command.plugin or None,
+        "dev": command.dev,
+        "entrypoint": definition.entrypoint,
+    }

@@ -1,1 +1,29 @@
-"""The `self` commands."""
+"""The `self` commands: where each is, so that only the one that is called gets imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from host import CommandDeclaration, Installation, hookimpl
+
+_COMMANDS = {
+    "env": "Show where a command's variables come from",
+    "init": "Make a complete installation",
+    "list": "List every command",
+    "lock": "Build the lock anew",
+    "version": "Show the version",
+    "which": "Show which file a command runs",
+}
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
+    for word, description in _COMMANDS.items():
+        yield CommandDeclaration(
+            ("self", word),
+            {
+                "name": word,
+                "description": description,
+                "entrypoint": f"builtin_plugins.self_{word}:command",
+            },
+        )

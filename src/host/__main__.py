@@ -10,6 +10,7 @@ from host.locate import locate
 from host.lock import read_lock
 from host.messages import Messages, is_on
 from host.places import open_places
+from host.references import complete_import_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         places = open_places(layout, environ)
         lock = None if safe else read_lock(places.locks, places.key)
         if lock is None:
+            complete_import_path()
             from host.discovery import refresh
 
             lock = refresh(places, messages, safe)
@@ -66,6 +68,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
+    complete_import_path()
     from host.cli import run_cli
 
     return run_cli(layout, words, environ, messages, safe)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _SIZE_LIMIT = 16 * 1024 * 1024
+BOM = b"\xef\xbb\xbf"
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
@@ -182,7 +183,7 @@ class Number(str):
 def parse_json(path: str, content: bytes) -> "Any":
     """Return the JSON value in `content`; `path` names it in errors. See `read_json`."""
     try:
-        text = content.decode("utf-8-sig")
+        text = content.removeprefix(BOM).decode()
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
         raise DefinitionError(f"{path}:{line}: not UTF-8") from None

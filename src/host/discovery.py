@@ -9,7 +9,8 @@ from typing import Any
 
 from host.definition import is_word
 from host.errors import HostError
-from host.lock import Declared, Lock, Tree, read_lock, stamp, write_lock
+from host.layout import Layout
+from host.lock import BUILTIN, Declared, Lock, Tree, read_lock, stamp, write_lock
 from host.messages import Messages
 from host.places import Places
 from host.plugins import Loaded, entry_points, load
@@ -130,7 +131,7 @@ def _source(plugin: str, record: Any) -> Source:
 
 
 def _is_builtin(plugin: str) -> bool:
-    return plugin.startswith("builtin.")
+    return plugin.startswith(BUILTIN)
 
 
 def _warnings(broken: dict[str, str]) -> Iterable[str]:
@@ -138,3 +139,15 @@ def _warnings(broken: dict[str, str]) -> Iterable[str]:
         f"plugin {name} is broken: {reason}; see: self plugin list"
         for name, reason in broken.items()
     ]
+
+
+def own_commands(layout: Layout) -> list[Declared]:
+    """Return what the built-in plugins declare, where there is no installation yet."""
+    installation = Installation(layout.program, layout.root, "", "", "")
+    loaded = load(one for one in entry_points() if one.builtin)
+    found = []
+    for plugin, records in loaded.call_each("discover_commands", installation=installation):
+        found += [
+            _command(plugin, one) for one in records if isinstance(one, CommandDeclaration)
+        ]
+    return found

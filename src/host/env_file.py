@@ -1,6 +1,6 @@
 """The syntax of `.env` files (SPEC 2.4): text → names and values."""
 
-from host.definition import read_regular
+from host.definition import BOM, read_regular
 from host.errors import SourceError
 from host.expand import is_name
 
@@ -37,7 +37,7 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry]":
     except FileNotFoundError:
         return []
     try:
-        text = content.decode("utf-8-sig")
+        text = content.removeprefix(BOM).decode()
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
         raise SourceError(f"{path}:{line}: not UTF-8") from None

@@ -82,11 +82,16 @@ class Layers:
             if winner.rank == FRAMEWORK:
                 by_name.setdefault(name, []).append(winner)
         for name, assignments in by_name.items():
-            if name in self.system:
+            if name in self.system and self.system[name] != self._framework_value(name):
                 assignments.insert(0, Assignment(name, self.system[name], SYSTEM, "system"))
             assignments.reverse()  # within a rank the later one wins
             assignments.sort(key=_rank)
             yield assignments[0], assignments[1:]
+
+
+    def _framework_value(self, name: str) -> str | None:
+        winner = self._winners.get(name)
+        return winner.value if winner is not None and winner.rank == FRAMEWORK else None
 
 
 def _rank(assignment: Assignment) -> float:

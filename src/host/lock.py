@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+BUILTIN = "builtin."  # what the names of our own entry points start with
+
 _FORMAT = b"cli-host lock 1 "
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
@@ -35,12 +37,13 @@ class Tree:
 class Declared:
     """A command that a plugin declares in code: its words and a checked definition."""
 
-    __slots__ = ("definition", "fields", "plugin", "words")
+    __slots__ = ("builtin", "definition", "fields", "plugin", "words")
 
     def __init__(self, words: tuple[str, ...], fields: "Mapping[str, Any]", plugin: str) -> None:
         self.words = words
         self.fields = fields
         self.plugin = plugin
+        self.builtin = plugin.startswith(BUILTIN)
         self.definition: Definition = parse_declared(f"plugin {plugin}: {' '.join(words)}", fields)
 
 

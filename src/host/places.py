@@ -27,7 +27,7 @@ class Places:
         self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
         self.locks = lock_places(os.path.join(layout.root, "cli.lock"), cache_home)
         self.key = "\n".join(
-            [layout.root, self.commands_dir, self.plugins_dir, sys.prefix, sys.version, python_path]
+            [layout.root, self.commands_dir, self.plugins_dir, __file__, sys.version, python_path]
         )
 
     def installation(self) -> "Installation":

@@ -1,0 +1,95 @@
+"""`self env`: the page that ends every "where does this value come from?"."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from host.cli import unknown
+from host.columns import width
+from host.errors import UsageError
+from host.escape import printable
+from host.layers import FRAMEWORK, Assignment
+from host.run import framework_variables, read_layers
+from host.session import Session
+
+_SECRET = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL")
+_MASK = "********"
+
+
+@click.command
+@click.argument("words", nargs=-1, required=True)
+@click.option("--all", "everything", is_flag=True, help="The caller's own variables too.")
+@click.option("--show-secrets", is_flag=True, help="Do not mask values of secrets.")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(
+    session: Session, words: tuple[str, ...], everything: bool, show_secrets: bool, format: str
+) -> None:
+    """Show each variable of the command WORDS: value, source, rank, what it shadows.
+
+    Ranks: 1 the caller's environment, 2 envs, 3 settings.conf, 4 .env files. Values
+    of names with TOKEN, SECRET, PASSWORD, PASSWD, KEY or CREDENTIAL are masked.
+    """
+    rows = sorted(_trace(session, words, everything), key=lambda row: row[0].name)
+    described = [
+        {
+            **_described(winner, show_secrets),
+            "shadows": [_described(one, show_secrets, named=False) for one in shadowed],
+        }
+        for winner, shadowed in rows
+    ]
+    if format == "json":
+        session.show(json.dumps(described, indent=2) + "\n")
+    else:
+        session.show(_text(described))
+
+
+def _trace(
+    session: Session, words: tuple[str, ...], everything: bool
+) -> list[tuple[Assignment, list[Assignment]]]:
+    found = session.find(words)
+    rest = words[len(found.words) :]
+    if found.kind == "unknown" or rest:
+        raise unknown(session, found, rest)
+    if found.definition is None or not found.definition.entrypoint:
+        raise UsageError(f"{' '.join(words)} is a category; name one of its commands")
+    framework = framework_variables(session.layout, session.places.plugins_dir, found.words)
+    layers = read_layers(
+        found.words,
+        found.definition,
+        session.lock.sources,
+        session.environ,
+        framework,
+        session.messages,
+    )
+    return list(layers.trace(everything))
+
+
+def _described(one: Assignment, show_secrets: bool, named: bool = True) -> dict[str, Any]:
+    secret = any(mark in one.name.upper() for mark in _SECRET)
+    return {
+        **({"name": one.name} if named else {}),
+        "value": _MASK if secret and not show_secrets else one.value,
+        "source": one.origin,
+        "rank": None if one.rank == FRAMEWORK else one.rank,
+    }
+
+
+def _text(rows: list[dict[str, Any]]) -> str:
+    columns = max((width(printable(row["name"])) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        name = printable(row["name"])
+        lines.append(f"{name}{' ' * (columns - width(name))}  {_source(row)}")
+        lines += [
+            f"{' ' * columns}    shadows {_source(shadowed)}" for shadowed in row["shadows"]
+        ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _source(row: dict[str, Any]) -> str:
+    rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
+    return f"{printable(row['value'])}  ← {printable(row['source'])}{rank}"

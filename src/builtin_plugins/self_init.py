@@ -1,0 +1,108 @@
+"""`self init`: a complete installation, made from the files that the package ships."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+import host
+from host.definition import is_word
+from host.errors import OperationError, UsageError
+from host.escape import printable
+from host.launcher import write_launcher
+from host.session import Session
+
+_PARTS = ("commands", "config", "core", "plugins")
+_SHIPPED_IN_CORE = ("cli.json", "lib", "schema")
+
+
+@click.command
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.option("--name", help="The program's name; the launcher is DIRECTORY/core/NAME.")
+@click.pass_obj
+def command(session: Session, directory: Path | None, name: str | None) -> None:
+    """Make a complete installation in DIRECTORY; no file that is there is overwritten.
+
+    Without DIRECTORY it is where this program looks for its installation.
+    """
+    program = name or session.program
+    if not is_word(program) or program in _SHIPPED_IN_CORE:
+        raise UsageError(f"{program} cannot name a program; use letters, digits and ._-")
+    root = Path(os.path.abspath(directory or session.layout.root))
+    try:
+        made = [path for path in _copies(root, name) if path]
+        launcher = root / "core" / program
+        if write_launcher(launcher):
+            made.append(launcher)
+    except OSError as failure:
+        raise OperationError(f"{failure.filename or root}: {failure.strerror}") from None
+    session.show(_report(root, launcher, len(made)))
+
+
+def _copies(root: Path, name: str | None) -> Iterator[Path | None]:
+    """Copy what is missing; yield each file that was made."""
+    skeleton = _skeleton()
+    for part in _PARTS:
+        for source in sorted((skeleton / part).rglob("*")):
+            if source.is_file() and _is_shipped(source.relative_to(skeleton)):
+                target = root / source.relative_to(skeleton)
+                content = source.read_bytes()
+                if name and target == root / "core" / "cli.json":
+                    content = _renamed(content, name)
+                yield _create(target, content, source.stat().st_mode & 0o777)
+
+
+def _skeleton() -> Path:
+    package = Path(host.__file__).parent
+    shipped = package / "skeleton"
+    return shipped if shipped.is_dir() else package.parent.parent  # a checkout is one itself
+
+
+def _is_shipped(path: Path) -> bool:
+    """Tell a shipped file from what a checkout that is an installation has of its own."""
+    first, *rest = path.parts
+    if "__pycache__" in rest:
+        return False
+    if first == "core":
+        return rest[0] in _SHIPPED_IN_CORE
+    if first == "plugins":
+        return rest == ["README.md"]
+    return first == "commands" or rest == ["settings.conf.example"]
+
+
+def _renamed(content: bytes, name: str) -> bytes:
+    values = json.loads(content)
+    values["name"] = name
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _create(target: Path, content: bytes, mode: int) -> Path | None:
+    """Make `target` whole or not at all; return None when something is there already."""
+    if os.path.lexists(target):
+        return None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(prefix=".cli-", dir=target.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, mode)
+        os.link(temporary, target)
+    except FileExistsError:
+        return None
+    finally:
+        os.unlink(temporary)
+    return target
+
+
+def _report(root: Path, launcher: Path, made: int) -> str:
+    said = f"{made} files made" if made else "nothing to do: every file is there"
+    return (
+        f"{printable(str(root))}: {said}\n"
+        f"start it with: {printable(str(launcher))}\n"
+        f"to have it on PATH: ln -s {printable(str(launcher))} ~/.local/bin/\n"
+    )

@@ -1,0 +1,66 @@
+"""`self which`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from host.catalog import contents
+from host.cli import unknown
+from host.errors import UsageError
+from host.escape import printable
+from host.launch import start_of
+from host.locate import Found
+from host.run import check_runnable
+from host.session import Session
+
+
+@click.command
+@click.argument("words", nargs=-1, required=True)
+@click.option("--all", "everything", is_flag=True, help="What it shadows too.")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(session: Session, words: tuple[str, ...], everything: bool, format: str) -> None:
+    """Show the file that the command WORDS runs, its interpreter and where it comes from."""
+    found = session.find(words)
+    rest = words[len(found.words) :]
+    if found.kind == "unknown" or rest:
+        raise unknown(session, found, rest)
+    if found.definition is None or not found.definition.entrypoint:
+        raise UsageError(f"{' '.join(words)} is a category; name one of its commands")
+    row = _described(session, found)
+    if format == "json":
+        session.show(json.dumps(row, indent=2) + "\n")
+        return
+    shadows = row.pop("shadows")
+    lines = [f"{key + ':':<13}{printable(str(value))}" for key, value in row.items() if value]
+    if everything:
+        lines += [f"{'shadows:':<13}{printable(one)}" for one in shadows] or ["shadows:     nothing"]
+    session.show("".join(f"{line}\n" for line in lines))
+
+
+def _described(session: Session, found: Found) -> dict[str, Any]:
+    definition = found.definition
+    if definition is None:
+        raise AssertionError(f"{found.words} is a command without a definition")
+    file = check_runnable(found.words, definition)
+    interpreter = start_of(file, session.environ).interpreter if file else sys.executable
+    origin = "python" if not definition.file else "plugin" if found.plugin else "commands"
+    return {
+        "file": file or definition.entrypoint,
+        "interpreter": interpreter,
+        "definition": definition.file,
+        "origin": origin,
+        "plugin": found.plugin or None,
+        "shadows": _shadows(session, found),
+    }
+
+
+def _shadows(session: Session, found: Found) -> list[str]:
+    inside = contents(found.words[:-1], session.lock, session.messages.warn)
+    return [
+        place for one in inside.commands if one.words == found.words for place in one.shadows
+    ]

@@ -1,0 +1,47 @@
+"""How many columns of a terminal a text takes, wide and combining characters included.
+
+Most text is ASCII, where a character is a column; wcwidth is loaded for the rest.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+_NARROWEST = 20
+
+
+def width(text: str) -> int:
+    """Return the columns that a printable `text` takes."""
+    if text.isascii():
+        return len(text)
+    import wcwidth
+
+    return max(0, wcwidth.wcswidth(text))
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    """Return `text` as lines of at most `columns` (at least 20) columns; "" gives one line."""
+    columns = max(columns, _NARROWEST)
+    if text.isascii():
+        return textwrap.wrap(text, columns, break_on_hyphens=False) or [""]
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        if line and width(line) + 1 + width(word) > columns:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+        while width(line) > columns:
+            head = _fitting(line, columns)
+            lines.append(line[:head])
+            line = line[head:]
+    return [*lines, line] if line or not lines else lines
+
+
+def _fitting(text: str, columns: int) -> int:
+    """Return how many characters of `text` fit into `columns`, at least one."""
+    count = 1
+    while count < len(text) and width(text[: count + 1]) <= columns:
+        count += 1
+    return count

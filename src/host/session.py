@@ -1,0 +1,101 @@
+"""One invocation that does not run a command: what `self` commands and listings work with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+
+from host.discovery import current, refresh
+from host.errors import OperationError
+from host.layout import Layout
+from host.locate import Found, locate
+from host.lock import Lock
+from host.messages import Messages
+from host.places import Places, open_places
+from host.plugins import Loaded, entry_points, load
+from host.records import Terminal
+
+
+class Session:
+    """The caller's environment, the installation, and what is found in it on demand.
+
+    This is what `self` commands get as click's `ctx.obj`. `places`, `lock` and
+    `plugins` raise HostError when the installation is missing or wrong.
+    """
+
+    def __init__(
+        self, layout: Layout, environ: Mapping[str, str], messages: Messages, *, safe: bool
+    ) -> None:
+        self.layout = layout
+        self.environ = environ
+        self.messages = messages
+        self.safe = safe
+
+    @property
+    def program(self) -> str:
+        return self.layout.program
+
+    @cached_property
+    def places(self) -> Places:
+        return open_places(self.layout, self.environ)
+
+    @cached_property
+    def lock(self) -> Lock:
+        return current(self.places, self.messages, self.safe)
+
+    def refresh_lock(self) -> Lock:
+        """Ask all plugins again and write the lock anew."""
+        lock = refresh(self.places, self.messages, self.safe)
+        self.__dict__["lock"] = lock
+        return lock
+
+    def find(self, words: tuple[str, ...]) -> Found:
+        """Return what the leading `words` name; raises DefinitionError."""
+        return locate(words, self.lock.trees, self.lock.commands)
+
+    @cached_property
+    def plugins(self) -> Loaded:
+        """The plugins that speak when a listing is shown; the others are not imported."""
+        speaking = {
+            name
+            for name, hooks in self.lock.hooks.items()
+            if "render_listing" in hooks or "is_installed" in hooks
+        }
+        return load(
+            one
+            for one in entry_points()
+            if one.builtin or (one.name in speaking and not self.safe)
+        )
+
+    @cached_property
+    def terminal(self) -> Terminal:
+        """What stdout can show, from what it is and NO_COLOR, TERM, COLUMNS."""
+        try:
+            is_terminal = sys.stdout.isatty()
+        except (AttributeError, ValueError):  # stdout is closed
+            is_terminal = False
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        chosen = self.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+        colour = (
+            is_terminal
+            and not self.environ.get("NO_COLOR")
+            and self.environ.get("TERM", "dumb") != "dumb"
+        )
+        columns = shutil.get_terminal_size().columns if is_terminal else 80
+        return Terminal(columns, colour, chosen or encoding)
+
+    def show(self, text: str) -> None:
+        """Write what the user asked to see to stdout.
+
+        A reader that went away ends the process as it ends any Unix program; a full
+        disk raises OperationError.
+        """
+        content = text.encode(self.terminal.encoding, "backslashreplace")
+        try:
+            while content:
+                content = content[os.write(1, content) :]
+        except OSError as failure:
+            raise OperationError(f"cannot write to stdout: {failure.strerror}") from None
