@@ -48,7 +48,9 @@ class Made:
             path.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, dict):
                 content = json.dumps(content)
-            data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+            data = (
+                content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+            )
             path.write_bytes(data)
             if data.startswith(b"#!"):
                 path.chmod(0o755)
@@ -61,7 +63,12 @@ class Made:
         **options: Any,
     ) -> Result:
         """Run the program with a bare environment plus `env`; stdin is empty unless `input` is given."""
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), **self.environ, **(env or {})}
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            **self.environ,
+            **(env or {}),
+        }
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
         done = subprocess.run(

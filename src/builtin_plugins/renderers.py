@@ -55,7 +55,9 @@ def _usage(listing: Listing) -> str:
     words = printable(" ".join([listing.program, *listing.words]))
     if listing.runnable:
         return f"{words} [--option …] | {words} <command> [args…]"
-    return f"{words} <command> [args…]" if listing.words else f"{words} <category> <command> [args…]"
+    if listing.words:
+        return f"{words} <command> [args…]"
+    return f"{words} <category> <command> [args…]"
 
 
 def _global_options(listing: Listing) -> Iterator[str]:

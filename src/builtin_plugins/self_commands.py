@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from host import CommandDeclaration, Installation, hookimpl
+from host import CommandDeclaration, hookimpl
 
 _COMMANDS = {
     "env": "Show where a command's variables come from",
@@ -17,7 +17,7 @@ _COMMANDS = {
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
+def discover_commands() -> Iterator[CommandDeclaration]:
     for word, description in _COMMANDS.items():
         yield CommandDeclaration(
             ("self", word),

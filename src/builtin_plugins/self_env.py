@@ -84,9 +84,7 @@ def _text(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         name = printable(row["name"])
         lines.append(f"{name}{' ' * (columns - width(name))}  {_source(row)}")
-        lines += [
-            f"{' ' * columns}    shadows {_source(shadowed)}" for shadowed in row["shadows"]
-        ]
+        lines += [f"{' ' * columns}    shadows {_source(shadowed)}" for shadowed in row["shadows"]]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -38,7 +38,7 @@ def command(session: Session, words: tuple[str, ...], everything: bool, format: 
     shadows = row.pop("shadows")
     lines = [f"{key + ':':<13}{printable(str(value))}" for key, value in row.items() if value]
     if everything:
-        lines += [f"{'shadows:':<13}{printable(one)}" for one in shadows] or ["shadows:     nothing"]
+        lines += [f"{'shadows:':<13}{printable(one)}" for one in shadows or ["nothing"]]
     session.show("".join(f"{line}\n" for line in lines))
 
 
@@ -61,6 +61,4 @@ def _described(session: Session, found: Found) -> dict[str, Any]:
 
 def _shadows(session: Session, found: Found) -> list[str]:
     inside = contents(found.words[:-1], session.lock, session.messages.warn)
-    return [
-        place for one in inside.commands if one.words == found.words for place in one.shadows
-    ]
+    return [place for one in inside.commands if one.words == found.words for place in one.shadows]

@@ -40,9 +40,7 @@ def main() -> int:
     except Exception as failure:
         if messages.debugging:
             raise
-        messages.error(
-            f"internal error: {type(failure).__name__}: {failure}; DEBUG=1 shows where"
-        )
+        messages.error(f"internal error: {type(failure).__name__}: {failure}; DEBUG=1 shows where")
         return HostError.status
 
 
@@ -96,18 +94,14 @@ def plan_run(
     if asks_help and file and not run.answers_help(file):
         return None
     framework = run.framework_variables(places.layout, places.plugins_dir, found.words)
-    layers = run.read_layers(
-        found.words, definition, lock.sources, environ, framework, messages
-    )
+    layers = run.read_layers(found.words, definition, lock.sources, environ, framework, messages)
     run.check_required(definition, layers)
-    return run.prepare(
-        messages.program, found.words, definition, file, args, layers.environment()
-    )
+    return run.prepare(messages.program, found.words, definition, file, args, layers.environment())
 
 
 def restore_signals() -> None:
     """Undo what Python changed: scripts expect to die of a closed pipe."""
-    import _signal
+    import _signal  # `signal` costs a module of enums
 
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     if hasattr(_signal, "SIGXFSZ"):

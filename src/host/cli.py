@@ -124,9 +124,7 @@ def page(session: Session, found: Found) -> str:
     """Return the help page of a command."""
     if found.definition is None:
         raise AssertionError(f"{found.words} is a command without a definition")
-    return help_page(
-        session.program, found.words, found.definition, found.plugin, session.terminal
-    )
+    return help_page(session.program, found.words, found.definition, found.plugin, session.terminal)
 
 
 def listing_text(
@@ -196,10 +194,9 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     word = rest[0]
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}; see: {where} --help")
-    inside = select(
-        contents(found.words, session.lock, session.messages.warn), everything=False
-    )
-    names = [one.words[-1] for one in (*inside.categories, *inside.commands)]
+    inside = select(contents(found.words, session.lock, session.messages.warn), everything=False)
+    names = [one.words[-1] for one in inside.categories]
+    names += [one.words[-1] for one in inside.commands]
     near = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
     kind = "command" if found.words else "category"
     hint = f"; did you mean {' or '.join(near)}?" if near else f"; see: {where} --help"

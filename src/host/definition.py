@@ -241,8 +241,8 @@ class _Rules:
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
         made = dict(pairs)
         if len(made) != len(pairs):
-            seen: set[str] = set()
-            raise _KeyTwiceError(next(key for key, _ in pairs if key in seen or seen.add(key)))
+            keys = [key for key, _ in pairs]
+            raise _KeyTwiceError(next(key for key in keys if keys.count(key) > 1))
         return made
 
     @staticmethod
@@ -259,7 +259,7 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
     try:
         from _json import make_scanner
 
-        return make_scanner(_Rules)
+        return make_scanner(_Rules)  # type: ignore[arg-type]  # it only reads attributes
     except (ImportError, AttributeError):
         from json import JSONDecoder
 
@@ -268,7 +268,7 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
             parse_float=Number,
             parse_int=Number,
             parse_constant=_Rules.parse_constant,
-        ).scan_once
+        ).raw_decode
 
 
 class _Fields:
@@ -337,10 +337,11 @@ class _Fields:
                     "use letters, digits and _"
                 )
             if item is True or item is False:
-                item = "true" if item else "false"
-            elif not isinstance(item, str):
+                found[name] = "true" if item else "false"
+            elif isinstance(item, str):
+                found[name] = self.clean(f"{key}.{name}", str(item))
+            else:
                 raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
-            found[name] = self.clean(f"{key}.{name}", str(item))
         return found
 
     def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":

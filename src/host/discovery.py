@@ -147,7 +147,5 @@ def own_commands(layout: Layout) -> list[Declared]:
     loaded = load(one for one in entry_points() if one.builtin)
     found = []
     for plugin, records in loaded.call_each("discover_commands", installation=installation):
-        found += [
-            _command(plugin, one) for one in records if isinstance(one, CommandDeclaration)
-        ]
+        found += [_command(plugin, one) for one in records if isinstance(one, CommandDeclaration)]
     return found

@@ -57,8 +57,8 @@ def _plain_entries(text: str) -> "list[Entry] | None":
     None means that only its parser can tell.
     """
     entries = []
-    for line in text.split("\n"):
-        line = line.strip(" \t")
+    for whole_line in text.split("\n"):
+        line = whole_line.strip(" \t")
         if not line or line[0] == "#":
             continue
         name, equals, value = line.partition("=")
@@ -84,9 +84,7 @@ def _parsed_entries(path: str, text: str, warn: "Callable[[str], None]") -> "Ite
 
     from dotenv.parser import parse_stream
 
-    before_value = re.compile(
-        r"\s*(?:export[^\S\r\n]+)?(?:'[^']+'|[^=#\s]+)[^\S\r\n]*=[^\S\r\n]*"
-    )
+    before_value = re.compile(r"\s*(?:export[^\S\r\n]+)?(?:'[^']+'|[^=#\s]+)[^\S\r\n]*=[^\S\r\n]*")
     double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL)
     escape = re.compile(r"\\([\\'\"abfnrtv])")
     escaped = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

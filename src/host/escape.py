@@ -3,16 +3,20 @@
 # Characters that reorder what a reader sees, or that hide: bidi controls,
 # zero-width marks, line and paragraph separators, the byte-order mark.
 _INVISIBLE = frozenset(
-    [0x061C, 0x180E, 0x2028, 0x2029, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F)]
-    + [*range(0x2060, 0x2070)]
+    [
+        *(0x061C, 0x180E, 0x2028, 0x2029, 0xFEFF),
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+    ]
 )
 
 
 def printable(text: str) -> str:
-    """Return `text` with control, bidi and undecodable characters shown as escapes.
+    r"""Return `text` with control, bidi and undecodable characters shown as escapes.
 
     Newline and tab are escaped too, so the result is always one line. Bytes that
-    were not UTF-8 (surrogates from `os.fsdecode`) come out as `\\xNN`.
+    were not UTF-8 (surrogates from `os.fsdecode`) come out as `\xNN`.
     """
     if text.isascii() and text.isprintable():
         return text

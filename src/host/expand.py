@@ -20,11 +20,11 @@ def expand(
     lookup: "Callable[[str], str | None]",
     warn: "Callable[[], None] | None" = None,
 ) -> str:
-    """Return `text` with its variable references replaced.
+    r"""Return `text` with its variable references replaced.
 
     `lookup` gives a variable's value, or None when it is unset. Replaced are
     `$NAME`, `${NAME}` and `${NAME<op>word}` with the operators `:-` `-` `:=` `=`
-    `:+` `+`; `:=` assigns nothing. `\\$`, `\\\\` and, inside a word, `\\}` lose
+    `:+` `+`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
     their backslash. An inserted value is never looked at again. Whatever a shell
     would execute, glob or split stays as written, and so does `${…}` of any other
     form, for which `warn` is called once. Takes linear time; raises nothing.

@@ -72,7 +72,7 @@ def _ansi_quoted(printed: bytes, position: int) -> tuple[bytes, int]:
             position += 1
             continue
         digits = printed[position + 1 : position + 4]
-        if len(digits) == 3 and _OCTAL.issuperset(digits):  # noqa: PLR2004 - \nnn
+        if len(digits) == 3 and _OCTAL.issuperset(digits):
             kept.append(int(digits, 8))
             position += 4
         else:

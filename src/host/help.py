@@ -87,12 +87,10 @@ def _variables(definition: Definition) -> Iterator[tuple[str, str]]:
         yield name, f"set by this command (rank {ENVS}){required}; export it to override"
 
 
-def _example(
-    program: str, words: Sequence[str], example: dict[str, object]
-) -> tuple[str, str]:
+def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
     """Return an example with the program and its category before it, when it lacks them."""
     command = str(example["command"])
-    if command.split(" ")[0] == words[-1]:
+    if command.split(" ", maxsplit=1)[0] == words[-1]:
         command = " ".join([program, *words[:-1], command])
     return command, str(example.get("description", ""))
 

@@ -1,4 +1,4 @@
-'''The hooks: the whole interface between the host and its plugins.
+"""The hooks: the whole interface between the host and its plugins.
 
 A plugin is a module (or any object) with functions marked `hookimpl`. It is found
 through an entry point of the group `cli_host` in an installed distribution::
@@ -14,7 +14,7 @@ command runs. `render_listing` and `is_installed` are called when a listing is
 shown. A hook returns records (`host.records`): facts, paths and "module:attr"
 references. One that raises, or returns something else, loses only its own records;
 `cli self plugin list` then shows the plugin as broken, with the reason.
-'''
+"""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def env_sources(installation: Installation) -> Iterable[EnvSource]:
 
 @hookspec(firstresult=True)
 def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
-    """Return a listing as text in `format`, or None for a format that is another's.
+    r"""Return a listing as text in `format`, or None for a format that is another's.
 
     Called when a listing is shown with `--format FORMAT`. The text goes to stdout as
     it is; text from data must be made printable (`host.escape.printable`)::
@@ -96,7 +96,7 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
         def render_listing(listing, format, terminal):
             if format != "csv":
                 return None
-            return "".join(f"{' '.join(c.words)},{c.definition.name}\\n" for c in listing.commands)
+            return "".join(f"{' '.join(c.words)},{c.definition.name}\n" for c in listing.commands)
     """
     raise NotImplementedError
 

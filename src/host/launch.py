@@ -31,7 +31,11 @@ class Start:
     __slots__ = ("argv", "interpreter", "loads_library", "program")
 
     def __init__(
-        self, program: str, argv: "Sequence[str]", interpreter: str = "", loads_library: bool = False
+        self,
+        program: str,
+        argv: "Sequence[str]",
+        interpreter: str = "",
+        loads_library: bool = False,
     ) -> None:
         self.program = program
         self.argv = list(argv)
@@ -64,7 +68,8 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     loads_library = _loads_library(program, argument, environ)
     if executable:
         return Start(file, [file], interpreter, loads_library)
-    return Start(program, [program, *([argument] if argument else []), file], interpreter, loads_library)
+    argv = [program, argument, file] if argument else [program, file]
+    return Start(program, argv, interpreter, loads_library)
 
 
 def _read_head(file: str) -> tuple[bytes, bool]:
@@ -92,9 +97,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
         os.close(descriptor)
 
 
-def _check_interpreter(
-    file: str, program: str, argument: str, environ: "Mapping[str, str]"
-) -> str:
+def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping[str, str]") -> str:
     """Return the path of the interpreter that a shebang comes down to."""
     if program.endswith("\r") or argument.endswith("\r"):
         raise MissingError(f"{file}: its first line ends with CR LF; save it with LF line ends")

@@ -35,7 +35,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
         return (
             "#!/bin/sh\n"
             "# The interpreter's path does not fit a shebang, so a shell starts it.\n"
-            f"exec {quoted} -IS -c '{_as_argument(packages)}' \"$0\" \"$@\"\n"
+            f'exec {quoted} -IS -c \'{_as_argument(packages)}\' "$0" "$@"\n'
         )
     return _PYTHON.format(head=head, packages=packages)
 
@@ -63,7 +63,7 @@ def write_launcher(path: Path) -> bool:
     try:
         with open(descriptor, "wb") as file:
             file.write(os.fsencode(launcher_text(sys.executable, packages)))
-        os.chmod(temporary, 0o755)
+        os.chmod(temporary, 0o755)  # noqa: S103 - everybody may start it
         os.link(temporary, path)
     except FileExistsError:
         return False

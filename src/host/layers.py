@@ -88,7 +88,6 @@ class Layers:
             assignments.sort(key=_rank)
             yield assignments[0], assignments[1:]
 
-
     def _framework_value(self, name: str) -> str | None:
         winner = self._winners.get(name)
         return winner.value if winner is not None and winner.rank == FRAMEWORK else None

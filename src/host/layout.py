@@ -24,7 +24,12 @@ class Layout:
     __slots__ = ("adopted", "config_file", "core_dir", "default", "lib_dir", "program", "root")
 
     def __init__(
-        self, program: str, root: str, config_file: str, adopted: bool = False, default: bool = False
+        self,
+        program: str,
+        root: str,
+        config_file: str,
+        adopted: bool = False,
+        default: bool = False,
     ) -> None:
         self.program = program
         self.root = root

@@ -39,9 +39,7 @@ def select(found: Contents, *, everything: bool) -> Contents:
     return replace(
         found,
         commands=tuple(
-            one
-            for one in found.commands
-            if one.definition.compatible and not one.definition.hidden
+            one for one in found.commands if one.definition.compatible and not one.definition.hidden
         ),
     )
 

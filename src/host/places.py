@@ -26,9 +26,8 @@ class Places:
         self.commands_dir = os.path.join(layout.root, config.commands_dir)
         self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
         self.locks = lock_places(os.path.join(layout.root, "cli.lock"), cache_home)
-        self.key = "\n".join(
-            [layout.root, self.commands_dir, self.plugins_dir, __file__, sys.version, python_path]
-        )
+        directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
+        self.key = f"{directories}\n{__file__}\n{sys.version}\n{python_path}"
 
     def installation(self) -> "Installation":
         """Return what hooks are told about the installation."""

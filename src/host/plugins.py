@@ -58,7 +58,7 @@ class Loaded:
             try:
                 wanted = {key: arguments[key] for key in implementation.argnames}
                 yield name, list(implementation.function(**wanted) or ())
-            except (Exception, SystemExit) as failure:
+            except (Exception, SystemExit) as failure:  # noqa: BLE001 - a plugin may do anything
                 self.broken[name] = f"{hook} raised {_worded(failure)}"
 
     def first(self, hook: str, **arguments: Any) -> Any:
@@ -67,7 +67,7 @@ class Loaded:
             try:
                 wanted = {key: arguments[key] for key in implementation.argnames}
                 answer = implementation.function(**wanted)
-            except (Exception, SystemExit) as failure:
+            except (Exception, SystemExit) as failure:  # noqa: BLE001 - a plugin may do anything
                 self.broken[implementation.plugin_name] = f"{hook} raised {_worded(failure)}"
                 continue
             if answer is not None:
@@ -130,7 +130,7 @@ def _register(manager: pluggy.PluginManager, candidate: Candidate) -> str:
     try:
         plugin = candidate.load()
         manager.register(plugin, candidate.name)
-    except (Exception, SystemExit) as failure:
+    except (Exception, SystemExit) as failure:  # noqa: BLE001 - a plugin may do anything
         return _worded(failure)
     try:
         manager.check_pending()

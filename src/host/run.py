@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 LIBRARY_MARK = "CLI_HOST_INIT"
 
 
-def framework_variables(
-    layout: Layout, plugins_dir: str, words: "Sequence[str]"
-) -> dict[str, str]:
+def framework_variables(layout: Layout, plugins_dir: str, words: "Sequence[str]") -> dict[str, str]:
     """Return the variables that describe this run (SPEC 2.9); no source overrides them."""
     found = {
         "CLI_DIR": layout.root,

@@ -65,9 +65,7 @@ class Session:
             if "render_listing" in hooks or "is_installed" in hooks
         }
         return load(
-            one
-            for one in entry_points()
-            if one.builtin or (one.name in speaking and not self.safe)
+            one for one in entry_points() if one.builtin or (one.name in speaking and not self.safe)
         )
 
     @cached_property

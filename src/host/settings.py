@@ -5,13 +5,14 @@ import stat
 
 from host.bytestext import decode, encode
 from host.errors import MissingError, SourceError
-from host.exports import parse_exports
 from host.executables import find_program
 from host.expand import is_name
+from host.exports import parse_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
@@ -35,7 +36,11 @@ _CAPTURE = r"""
 __cli_dump() {
   builtin set +aefuvxT +o posix
   builtin trap - DEBUG RETURN EXIT
-  { builtin printf 'end %s\0' "$__cli_status"; builtin export -p; builtin printf '\0\0'; } >&"$__cli_out"
+  {
+    builtin printf 'end %s\0' "$__cli_status"
+    builtin export -p
+    builtin printf '\0\0'
+  } >&"$__cli_out"
   builtin exit 0
 }
 __cli_file=$1 __cli_out=$2 __cli_line=
@@ -115,9 +120,7 @@ def _spawn(bash: str, path: str, environ: "Mapping[str, str]", writing: int) -> 
     import _signal
 
     os.set_inheritable(writing, True)
-    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-    ]
+    actions: list[Any] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
     try:
         os.fstat(2)
         actions.append((os.POSIX_SPAWN_DUP2, 2, 1))

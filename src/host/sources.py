@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 
 # What a command that runs with more rights never takes from a file in its folder.
 _REFUSED_WITH_SUDO = frozenset(
-    ["BASH_ENV", "ENV", "PYTHONPATH", "PYTHONSTARTUP", "PERL5LIB", "RUBYOPT"]
-    + ["NODE_OPTIONS", "GIT_SSH_COMMAND"]
+    [
+        "BASH_ENV",
+        "ENV",
+        "GIT_SSH_COMMAND",
+        "NODE_OPTIONS",
+        "PERL5LIB",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "RUBYOPT",
+    ]
 )
 
 
@@ -120,7 +128,7 @@ class Reading:
     def offer(self, assignment: Assignment) -> None:
         if not self.layers.offer(assignment) and assignment.name in self.layers.system:
             self.messages.debug(
-                f"{assignment.name}: {assignment.origin} is ignored, the caller's environment has it"
+                f"{assignment.name}: {assignment.origin} is ignored, the caller has set it"
             )
 
     def offer_all(self, source: Source, origin: str, values: "Mapping[str, str]") -> None:
