@@ -50,12 +50,13 @@ def _as_argument(packages: str) -> str:
     )
 
 
-def write_launcher(path: Path) -> bool:
-    """Make the executable `path`, by rename; return False when something is there already.
+def write_launcher(path: Path, *, replace: bool = False) -> bool:
+    """Make the executable `path` whole or not at all.
 
+    Returns False when something is there already, unless it is to be replaced.
     Raises OSError.
     """
-    if os.path.lexists(path):
+    if os.path.lexists(path) and not replace:
         return False
     packages = str(Path(host.__file__).parent.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,9 +65,8 @@ def write_launcher(path: Path) -> bool:
         with open(descriptor, "wb") as file:
             file.write(os.fsencode(launcher_text(sys.executable, packages)))
         os.chmod(temporary, 0o755)  # noqa: S103 - everybody may start it
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    finally:
+        os.replace(temporary, path)
+    except OSError:
         os.unlink(temporary)
+        raise
     return True

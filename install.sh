@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# Makes this checkout an installation: a virtual environment in .venv, the launcher
+# core/<name>, and a symlink to it in a directory of PATH. Can be run again at any time.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+Usage: install.sh [options]
+
+  --name NAME      the program's name (default: cli)
+  --bin-dir DIR    where its symlink goes (default: /usr/local/bin when writable,
+                   else ~/.local/bin)
+  --add-to-path    add that directory to PATH in your shell's start-up file
+  --uninstall      remove the symlink, the launcher, .venv and the lock; commands,
+                   config and plugins stay
+  -h, --help       show this
+
+PYTHON names the interpreter to use (3.11 or newer) when the first one found on
+PATH is not the right one.
+TEXT
+}
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+  printf 'install.sh: %s\n' "$1" >&2
+  exit "${2:-1}"
+}
+
+value_of() {
+  [[ $# -ge 2 && -n $2 ]] || fail "$1 needs a value; see --help" 2
+  printf '%s' "$2"
+}
+
+name=cli
+bin_dir=
+add_to_path=no
+action=install
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --name) name=$(value_of "$@") && shift ;;
+    --bin-dir) bin_dir=$(value_of "$@") && shift ;;
+    --add-to-path) add_to_path=yes ;;
+    --uninstall) action=uninstall ;;
+    -h | --help) usage && exit 0 ;;
+    *) fail "unknown option $1; see --help" 2 ;;
+  esac
+  shift
+done
+[[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ && $name != lib && $name != cli.json && $name != schema ]] ||
+  fail "$name cannot name a program; use letters, digits and ._-" 2
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+venv=$root/.venv
+launcher=$root/core/$name
+home=${HOME:-$(cd ~ && pwd)}
+mark="# added by install.sh of $root"
+
+default_bin_dir() {
+  if [[ -d /usr/local/bin && -w /usr/local/bin ]]; then
+    say /usr/local/bin
+  else
+    say "$home/.local/bin"
+  fi
+}
+
+[[ -n $bin_dir ]] || bin_dir=$(default_bin_dir)
+[[ $bin_dir == /* ]] || bin_dir=$PWD/$bin_dir
+link=$bin_dir/$name
+
+is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
+
+find_python() {
+  local candidate
+  for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11 python; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      "$candidate" -c 'import sys; print(sys.executable)'
+      return
+    fi
+  done
+  fail "Python 3.11 or newer is needed and was not found; install it, or name it with PYTHON=…"
+}
+
+make_venv() {
+  local python
+  if "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+    return
+  fi
+  python=$(find_python)
+  say "Making $venv with $python"
+  rm -rf -- "$venv"
+  "$python" -m venv "$venv" || fail "no virtual environment could be made; on Debian: apt install python3-venv"
+}
+
+install_package() {
+  local output
+  say "Installing the package and what it needs"
+  output=$("$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$root" 2>&1) || {
+    printf '%s\n' "$output" >&2
+    fail "pip could not install the package; what it said is above"
+  }
+}
+
+is_launcher() { grep -qs 'host.__main__' "$launcher"; }
+
+write_launcher() {
+  if [[ -e $launcher ]] && ! is_launcher; then
+    fail "$launcher is in the way and is not a launcher; move it or use --name"
+  fi
+  "$venv/bin/python" -I -c '
+import sys
+from pathlib import Path
+from host.launcher import write_launcher
+write_launcher(Path(sys.argv[1]), replace=True)
+' "$launcher"
+}
+
+link_launcher() {
+  if [[ -e $link || -L $link ]] && ! is_ours; then
+    fail "$link exists and is not this installation's; remove it, or use --name or --bin-dir"
+  fi
+  mkdir -p "$bin_dir" || fail "$bin_dir cannot be made; use --bin-dir"
+  ln -sfn "$launcher" "$link" || fail "$bin_dir is not writable; use --bin-dir"
+}
+
+start_up_file() {
+  case ${SHELL##*/} in
+    zsh) say "${ZDOTDIR:-$home}/.zshrc" ;;
+    fish) say "${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish" ;;
+    *) say "$home/.bashrc" ;;
+  esac
+}
+
+# A double-quoted word that bash, zsh and fish all read as the directory's name.
+quoted() { printf '"%s"' "$(printf '%s' "$1" | sed 's/[\\"$`]/\\&/g')"; }
+
+path_line() {
+  case ${SHELL##*/} in
+    fish) say "set -gx PATH $(quoted "$bin_dir") \$PATH" ;;
+    *) say "export PATH=$(quoted "$bin_dir"):\"\$PATH\"" ;;
+  esac
+}
+
+tell_path() {
+  local file line
+  case :${PATH-}: in *":$bin_dir:"*) return ;; esac
+  file=$(start_up_file)
+  line=$(path_line)
+  if [[ $add_to_path == yes ]]; then
+    if ! grep -qsF -- "$line $mark" "$file"; then
+      mkdir -p "$(dirname "$file")"
+      printf '\n%s %s\n' "$line" "$mark" >>"$file"
+    fi
+    say "Added $bin_dir to PATH in $file; open a new shell to have it"
+  else
+    say "$bin_dir is not on your PATH. Add this line to $file, or run install.sh --add-to-path:"
+    say "  $line"
+  fi
+}
+
+forget_path() {
+  local file kept
+  file=$(start_up_file)
+  grep -qsF -- "$mark" "$file" || return 0
+  kept=$(grep -vF -- "$mark" "$file" || true)
+  printf '%s\n' "$kept" >"$file"
+  say "Removed the PATH line from $file"
+}
+
+if [[ $action == uninstall ]]; then
+  if is_ours; then rm -f -- "$link" && say "Removed $link"; fi
+  if is_launcher; then rm -f -- "$launcher"; fi
+  rm -f -- "$root/cli.lock"
+  rm -rf -- "$venv"
+  forget_path
+  say "Uninstalled. Your commands, config and plugins are still in $root"
+  exit 0
+fi
+
+make_venv
+install_package
+write_launcher
+link_launcher
+say "Installed: $link"
+tell_path
+say "Try: $name demo hello"
