@@ -39,9 +39,7 @@ def extract(archive: Path, target: Path, rules: Rules = _USUAL) -> Extracted:
         packed = archive.stat().st_size
         budget = min(rules.size, max(_SMALL, _RATIO * packed))
         tree = _judge(archive, budget, rules)
-        free = shutil.disk_usage(target.parent).free
-        if tree.size > free:
-            raise OperationError(f"{tree.size} bytes needed to unpack it, {free} free")
+        _check_room(tree.size, target.parent)
         target.mkdir(mode=0o755)
         target.chmod(0o755)
         _write(archive, target, tree, budget)
@@ -51,6 +49,12 @@ def extract(archive: Path, target: Path, rules: Rules = _USUAL) -> Extracted:
         where = printable(os.fsdecode(failure.filename or target))
         raise OperationError(f"{where}: {failure.strerror}") from None
     return Extracted(tree.size, tree.privileged)
+
+
+def _check_room(size: int, directory: Path) -> None:
+    free = shutil.disk_usage(directory).free
+    if size > free:
+        raise OperationError(f"{size} bytes needed to unpack it, {free} free")
 
 
 def _judge(archive: Path, budget: int, rules: Rules) -> Tree:
@@ -90,7 +94,7 @@ def _make_directories(target: Path, place: str, made: set[str]) -> None:
     _make_directories(target, _above(place), made)
     path = os.path.join(target, place)
     os.mkdir(path)
-    os.chmod(path, 0o755)
+    os.chmod(path, 0o755)  # noqa: S103  # whatever the umask
     made.add(place)
 
 

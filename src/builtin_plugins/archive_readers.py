@@ -184,7 +184,7 @@ class _Stream:
 def _tar_members(stream: _Stream) -> Iterator[Member]:
     with tarfile.TarFile(fileobj=stream) as tar:  # type: ignore[arg-type]
         while (member := tar.next()) is not None:
-            tar.members = []  # it would keep them all
+            setattr(tar, "members", [])  # noqa: B010  # it would keep them all
             yield _tar_entry(member), partial(stream.content, member.size)
         if len(stream.last) != _BLOCK or any(stream.last):
             raise EOFError  # `tarfile` takes a broken header for the end
@@ -205,7 +205,7 @@ def _tar_entry(member: tarfile.TarInfo) -> Entry:
 
 
 def _zip_members(file: BinaryIO) -> Iterator[Member]:
-    with zipfile.ZipFile(_Capped(file)) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(_Capped(file)) as archive:
         for info in archive.infolist():
             yield _zip_entry(archive, info), partial(_zip_content, archive, info)
 

@@ -34,8 +34,8 @@ class Limits:
     size: int = 4 << 30
 
 
-class _Interrupted(Exception):
-    """This attempt failed in a way that another one may not."""
+class _InterruptedError(Exception):
+    """An attempt failed in a way that another one may not."""
 
 
 class Transfer:
@@ -82,7 +82,7 @@ class Transfer:
         for attempt in range(1, self._limits.attempts + 1):
             try:
                 return self._attempt(session, file)
-            except _Interrupted as failure:
+            except _InterruptedError as failure:
                 reason = str(failure)
             if attempt < self._limits.attempts:
                 self._pause(0.5 * 2 ** (attempt - 1))
@@ -98,7 +98,7 @@ class Transfer:
             raise OperationError(f"{shown(self.address)}: cancelled")
 
     def _attempt(self, session: requests.Session, file: BinaryIO) -> None:
-        """Fetch what is missing; raises _Interrupted where another attempt may help."""
+        """Fetch what is missing; raises OperationError, _InterruptedError if worth a retry."""
         start = self.received if self._validator else 0
         headers = {"Accept-Encoding": "identity", "User-Agent": "cli-host"}
         if start:
@@ -109,10 +109,10 @@ class Transfer:
             for chunk in self._chunks(response):
                 self._keep(file, chunk)
         if self.total is not None and self.received != self.total:
-            raise _Interrupted(f"ended after {self.received} of {self.total} bytes")
+            raise _InterruptedError(f"ended after {self.received} of {self.total} bytes")
 
     def _respond(self, session: requests.Session, headers: Mapping[str, str]) -> requests.Response:
-        """Return the answer at the end of the redirects; raises OperationError, _Interrupted."""
+        """Return the answer at the end of the redirects; raises as `_attempt`."""
         address = self.address
         for _ in range(self._limits.redirects + 1):
             self._stop_if_cancelled()
@@ -146,7 +146,7 @@ class Transfer:
         except requests.exceptions.SSLError:
             raise OperationError(f"{shown(address)}: its certificate was not accepted") from None
         except (requests.ConnectionError, requests.Timeout) as failure:
-            raise _Interrupted(_reason(failure)) from None
+            raise _InterruptedError(_reason(failure)) from None
         except (requests.RequestException, OSError, ValueError) as failure:
             raise OperationError(f"{shown(address)}: {_reason(failure)}") from None
 
@@ -154,10 +154,10 @@ class Transfer:
         """Tell whether the body continues at `start`; raises when it is of no use."""
         status = response.status_code
         if status in _WORTH_RETRYING:
-            raise _Interrupted(f"answered {status}")
+            raise _InterruptedError(f"answered {status}")
         if status == 416 and start:
             self._validator = None
-            raise _Interrupted("could not resume")
+            raise _InterruptedError("could not resume")
         if status != 200 and not (status == 206 and start):
             raise OperationError(f"{shown(self.address)}: answered {status}, expected 200")
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -215,11 +215,11 @@ class Transfer:
         return response.headers.get("Last-Modified")
 
     def _chunks(self, response: requests.Response) -> Iterator[bytes]:
-        """Yield the body as sent; raises _Interrupted when it breaks off."""
+        """Yield the body as sent; raises _InterruptedError when it breaks off."""
         try:
             yield from response.raw.stream(_CHUNK, decode_content=False)
         except (urllib3.exceptions.HTTPError, OSError) as failure:
-            raise _Interrupted(_reason(failure)) from None
+            raise _InterruptedError(_reason(failure)) from None
 
     def _keep(self, file: BinaryIO, chunk: bytes) -> None:
         self._stop_if_cancelled()

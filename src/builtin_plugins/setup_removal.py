@@ -1,0 +1,40 @@
+"""Take an installed application away, and nothing that setup did not make."""
+
+import errno
+import os
+
+from builtin_plugins.setup_stage import hold_stage, remove_tree
+from builtin_plugins.setup_state import (
+    Owner,
+    Places,
+    directory_owner,
+    link_owner,
+    menu_owner,
+    was_interrupted,
+)
+from builtin_plugins.setup_swap import OLD, heal, uninterrupted
+
+
+def remove_all(places: Places) -> None:
+    """Remove application, link and menu entry; raises OSError, OperationError."""
+    try:
+        with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
+            heal(places)
+            _take_away(places, os.path.join(stage, OLD))
+    except OSError as failure:
+        if failure.errno not in (errno.ENOSPC, errno.EDQUOT) or os.path.lexists(places.stage):
+            raise
+        _take_away(places, places.stage)  # a full disk has no room for a stage
+        remove_tree(places.stage)
+
+
+def _take_away(places: Places, grave: str) -> None:
+    """Unlink the small things and move the application to `grave`, in one rename."""
+    owners = (directory_owner(places), link_owner(places), menu_owner(places))
+    with uninterrupted():
+        if owners[2] is Owner.SETUP:
+            os.unlink(places.desktop_file)
+        if owners[1] is Owner.SETUP:
+            os.unlink(places.link)
+        if owners[0] is Owner.SETUP:
+            os.rename(places.install_dir, grave)

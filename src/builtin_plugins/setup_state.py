@@ -1,0 +1,155 @@
+"""Where a tool lives, whose the things there are, and whether it is installed.
+
+Only looks, never runs anything; cheap enough for a listing (CONTRACT: installed is
+the symlink that resolves to an executable inside the install directory).
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there
+MARK_FILE = "installed.json"
+_MARK_LIMIT = 1 << 16
+
+
+class Owner(Enum):
+    """Whose a file or directory is."""
+
+    NOBODY = "nobody"  # not there, or an empty directory
+    SETUP = "setup"
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The Linux paths of one tool: as given, without a slash at the end."""
+
+    tool: str
+    install_dir: str
+    bin_dir: str
+    desktop_file: str
+
+    @classmethod
+    def read(cls, tool: str, environ: Mapping[str, str]) -> "Places":
+        """Return the places that `environ` names, else the usual ones; checks nothing."""
+
+        def path(suffix: str, default: str) -> str:
+            value = environ.get(variable(tool, suffix), default)
+            return os.path.normpath(value) if value.startswith("/") else value
+
+        return cls(
+            tool,
+            path("INSTALL_DIR", f"/opt/{tool}"),
+            path("BIN_DIR", "/usr/local/bin"),
+            path("DESKTOP_FILE", f"/usr/share/applications/{tool}.desktop"),
+        )
+
+    @property
+    def link(self) -> str:
+        """The symlink that makes the tool a command."""
+        return os.path.join(self.bin_dir, self.tool)
+
+    @property
+    def stage(self) -> str:
+        """The hidden directory beside the install directory where changes are prepared."""
+        parent, name = os.path.split(self.install_dir)
+        return os.path.join(parent, f".{name}.setup")
+
+
+def variable(tool: str, suffix: str) -> str:
+    """Return the name of a tool's variable: `api-kit`, `SHA256` → `API_KIT_SHA256`."""
+    return f"{tool.upper().replace('-', '_').replace('.', '_')}_{suffix}"
+
+
+def is_installed(places: Places) -> bool:
+    """Tell whether the link resolves to an executable inside the install directory."""
+    return _starts_inside(places, places.install_dir)
+
+
+def was_interrupted(places: Places) -> bool:
+    """Tell whether a killed change left the command starting from the stage."""
+    return _starts_inside(places, places.stage)
+
+
+def link_owner(places: Places) -> Owner:
+    """Tell whose the thing at the link's place is: a link into a foreign directory is foreign."""
+    try:
+        target = os.readlink(places.link)
+    except FileNotFoundError:
+        return Owner.NOBODY
+    except OSError:
+        return Owner.FOREIGN
+    target = os.path.normpath(os.path.join(places.bin_dir, target))
+    if target.startswith(places.stage + "/"):
+        return Owner.SETUP
+    inside = target.startswith(places.install_dir + "/")
+    own = inside and directory_owner(places) is not Owner.FOREIGN
+    return Owner.SETUP if own else Owner.FOREIGN
+
+
+def directory_owner(places: Places) -> Owner:
+    """Tell whose the install directory is; an empty one is nobody's."""
+    try:
+        status = os.lstat(places.install_dir)
+    except FileNotFoundError:
+        return Owner.NOBODY
+    if not stat.S_ISDIR(status.st_mode):
+        return Owner.FOREIGN
+    if read_mark(places.install_dir).get("tool") == places.tool:
+        return Owner.SETUP
+    return Owner.FOREIGN if os.listdir(places.install_dir) else Owner.NOBODY
+
+
+def menu_owner(places: Places) -> Owner:
+    """Tell whose the menu entry is, by the line that setup writes into its own."""
+    content = _small_file(places.desktop_file)
+    if content is None:
+        return Owner.FOREIGN if os.path.lexists(places.desktop_file) else Owner.NOBODY
+    own = menu_mark(places.tool) in content.splitlines()
+    return Owner.SETUP if own else Owner.FOREIGN
+
+
+def menu_mark(tool: str) -> str:
+    """Return the line by which a menu entry is known as setup's own."""
+    return f"X-CLI-Setup={tool}"
+
+
+def read_mark(directory: str) -> dict[str, str]:
+    """Return what setup noted in an application directory of its own; {} in a foreign one."""
+    import json
+
+    content = _small_file(os.path.join(directory, MARK_DIRECTORY, MARK_FILE))
+    try:
+        noted = json.loads(content) if content else {}
+    except ValueError:
+        return {}
+    return {key: str(value) for key, value in noted.items()} if isinstance(noted, dict) else {}
+
+
+def _starts_inside(places: Places, directory: str) -> bool:
+    """Tell whether the link resolves to an executable file inside `directory`."""
+    try:
+        os.readlink(places.link)
+        real = os.path.realpath(places.link, strict=True)
+        inside = real.startswith(os.path.realpath(directory) + "/")
+        return inside and os.path.isfile(real) and os.access(real, os.X_OK)
+    except (OSError, ValueError):
+        return False
+
+
+def _small_file(path: str) -> str | None:
+    """Return the text of a small regular file that is no link, else None."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MARK_LIMIT:
+            return None
+        return os.read(descriptor, _MARK_LIMIT).decode("utf-8", "replace")
+    finally:
+        os.close(descriptor)
