@@ -15,8 +15,8 @@ Usage: install.sh [options]
                    config and plugins stay
   -h, --help       show this
 
-PYTHON names the interpreter to use (3.11 or newer) when the first one found on
-PATH is not the right one.
+PYTHON in the environment names the interpreter to use (3.11 or newer) when the
+first one found on PATH is not the right one; BIN_DIR is a default for --bin-dir.
 TEXT
 }
 
@@ -33,7 +33,7 @@ value_of() {
 }
 
 name=cli
-bin_dir=
+bin_dir=${BIN_DIR:-}
 add_to_path=no
 action=install
 while [[ $# -gt 0 ]]; do
