@@ -89,13 +89,23 @@ class Made:
 @pytest.fixture
 def install(tmp_path: Path) -> Callable[..., Made]:
     """Return `install(files, program="cli")`, which makes an installation of its own each time."""
+    return _builder(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
+    """Return what `install` does, for installations that the tests of one module share."""
+    return _builder(tmp_path_factory.mktemp("shared"))
+
+
+def _builder(directory: Path) -> Callable[..., Made]:
     count = 0
 
     def make(files: Files | None = None, program: str = "cli") -> Made:
         nonlocal count
         count += 1
-        root = tmp_path / f"installation{count}"
-        home = tmp_path / "home"
+        root = directory / f"installation{count}"
+        home = directory / "home"
         home.mkdir(exist_ok=True)
         made = Made(root, root / "core" / program, home)
         made.write(
