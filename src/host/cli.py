@@ -24,6 +24,7 @@ from host.references import load_reference
 from host.session import Session
 
 _SELF_DESCRIPTION = "Manage this program and its plugins"
+_NEAR = 0.6  # how alike a name must be to be suggested
 _HELP_WORDS = ("help", "--help", "-h")
 
 
@@ -51,7 +52,7 @@ def run_cli(
 ) -> int:
     """Answer what is not a command to run; return the exit status, raise HostError."""
     session = Session(layout, environ, messages, safe=safe)
-    asked = parse_options(words)
+    asked = parse_options(words, layout.program)
     if asked.version:
         config = session.places.config
         session.show(version_line(config.name, config.version))
@@ -72,8 +73,11 @@ def version_line(name: str, version: str) -> str:
     return f"{printable(name)} {printable(version)}\n"
 
 
-def parse_options(words: Sequence[str]) -> Asked:
-    """Return the options before the first word; raises UsageError for an unknown one."""
+def parse_options(words: Sequence[str], label: str) -> Asked:
+    """Return the options before the first word; raises UsageError for an unknown one.
+
+    `label` is the invocation that they belong to, for the error.
+    """
     command = click.Command(
         "cli",
         params=[
@@ -89,7 +93,7 @@ def parse_options(words: Sequence[str]) -> Asked:
     try:
         return Asked(**command.make_context("cli", list(words)).params)
     except click.UsageError as error:
-        raise UsageError(f"{one_line(error)}; see --help") from None
+        raise UsageError(f"{one_line(error)}; see: {label} --help") from None
 
 
 def one_line(error: click.ClickException) -> str:
@@ -102,6 +106,8 @@ def show(session: Session, asked: Asked) -> int:
     """Show the listing or help page that the words ask for."""
     found = session.find(asked.words)
     rest = asked.words[len(found.words) :]
+    if found.kind == "unknown" and rest == ("help",) and found.words:
+        found = session.find(found.words)
     if found.kind == "unknown":
         raise unknown(session, found, rest)
     if found.kind == "command":
@@ -109,7 +115,9 @@ def show(session: Session, asked: Asked) -> int:
             raise UsageError("--all and --format go with a listing, not with a command")
         session.show(page(session, found))
         return 0
-    trailing = parse_options(rest) if rest and rest[0] not in _HELP_WORDS else Asked(())
+    trailing = Asked(())
+    if rest and rest[0] not in _HELP_WORDS:
+        trailing = parse_options(rest, " ".join([session.program, *found.words]))
     if trailing.words:
         raise unknown(session, found, trailing.words)
     everything = asked.everything or trailing.everything
@@ -197,7 +205,7 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     inside = select(contents(found.words, session.lock, session.messages.warn), everything=False)
     names = [one.words[-1] for one in inside.categories]
     names += [one.words[-1] for one in inside.commands]
-    near = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(word, names, n=3, cutoff=_NEAR)
     kind = "command" if found.words else "category"
     hint = f"; did you mean {' or '.join(near)}?" if near else f"; see: {where} --help"
     place = f" in {' '.join(found.words)}" if found.words else ""
@@ -212,11 +220,11 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
             args = list(words[len(one.words) :])
             return call(session, one, ["--help"] if help_asked else args)
     rest = list(words[1:])
-    if rest and rest[0] not in _HELP_WORDS and not rest[0].startswith("--format"):
-        near = difflib.get_close_matches(rest[0], [one.words[1] for one in declared], cutoff=0.5)
+    if rest and rest[0] not in _HELP_WORDS and not rest[0].startswith("-"):
+        near = difflib.get_close_matches(rest[0], [one.words[1] for one in declared], cutoff=_NEAR)
         hint = f"did you mean {' or '.join(near)}?" if near else f"see: {session.program} self"
         raise UsageError(f"unknown command {rest[0]} in self; {hint}")
-    return show(session, Asked((RESERVED,), format=parse_options(rest).format))
+    return show(session, Asked((RESERVED, *rest)))
 
 
 def _self_commands(session: Session) -> list[Declared]:

@@ -92,7 +92,7 @@ class Reading:
         elif source.reader == "shell":
             self.settings(source)
         else:
-            self.offer_all(source, f"plugin {source.plugin}", self.provided(source))
+            self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
 
     def envs(self, source: Source) -> None:
         file = self.definition.file or source.name
