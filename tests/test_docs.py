@@ -14,6 +14,7 @@ import pytest
 from conftest import PROJECT
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DOCS = ["README.md", *sorted(str(p.relative_to(PROJECT)) for p in PROJECT.glob("docs/*.md"))]
 _MARK = "=-=-= end of command"
 
@@ -111,8 +112,7 @@ def test_commands_of_a_page(name: str, tmp_path: Path) -> None:
 def test_every_command_block_is_tested_or_plain() -> None:
     allowed = {"console", "json", "python", "toml", "text", "bash", "ini"}
     for name in _DOCS:
-        fences = re.findall(r"^```(\w*)\n(.*?)^```$", (PROJECT / name).read_text(), re.MULTILINE | re.DOTALL)
-        for language, body in fences:
+        for language, body in _FENCE.findall((PROJECT / name).read_text()):
             if language == "sh":
                 assert (name, body) == ("README.md", "bash tests/run\n")
             else:

@@ -4,7 +4,7 @@ import os
 import sys
 
 from host.bytestext import encode
-from host.definition import SYSTEM_OS, Definition, is_reference
+from host.definition import SYSTEM_OS, Definition, is_reference, read_regular
 from host.errors import CannotStartError, DefinitionError, HostError, MissingError, SourceError
 from host.launch import Exec, start_of
 from host.layers import Layers
@@ -106,7 +106,7 @@ def prepare(
         given = env.get("BASH_ENV")
         env["BASH_ENV"] = library
         kept = "u" if given is None else f"s{given}"
-        env[LIBRARY_MARK] = f"{os.getpid()}:{program}:{kept}"
+        env[LIBRARY_MARK] = f"{os.getpid()}:{program.replace(':', '')}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
 
 
@@ -132,7 +132,6 @@ def execute(plan: Exec) -> HostError:
 def answers_help(file: str) -> bool:
     """Tell whether the entrypoint's file holds the bytes `--help`, so that it answers itself."""
     try:
-        with open(file, "rb") as script:
-            return b"--help" in script.read()
-    except OSError:
+        return b"--help" in read_regular(file, sys.maxsize, MissingError)
+    except (HostError, OSError):
         return False
