@@ -60,7 +60,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
         bash = find_program("bash", environ)
         if bash is None:
             raise MissingError(f"{file}: bash is needed to run it and is not on PATH")
-        return Start(bash, ["bash", file], bash, "POSIXLY_CORRECT" not in environ)
+        return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
     line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
     program, _, argument = line.replace("\t", " ").partition(" ")
     argument = argument.strip()
@@ -131,9 +131,15 @@ def _loads_library(program: str, argument: str, environ: "Mapping[str, str]") ->
     options = words[words.index(wanted) + 1 :] if wanted else words
     return (
         os.path.basename(wanted or program) == "bash"
-        and "POSIXLY_CORRECT" not in environ
+        and _reads_bash_env(environ)
         and not any(_is_posix_or_privileged(option) for option in options)
     )
+
+
+def _reads_bash_env(environ: "Mapping[str, str]") -> bool:
+    """Tell whether nothing in the environment makes bash pass over BASH_ENV."""
+    options = environ.get("SHELLOPTS", "").split(":")
+    return "POSIXLY_CORRECT" not in environ and not {"posix", "privileged"}.intersection(options)
 
 
 def _is_posix_or_privileged(option: str) -> bool:

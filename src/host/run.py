@@ -33,7 +33,7 @@ def framework_variables(layout: Layout, plugins_dir: str, words: "Sequence[str]"
         "COMMAND_CATEGORY": "/".join(words[:-1]),
     }
     if layout.adopted:
-        found[ADOPTED_BY] = layout.program
+        found[ADOPTED_BY] = layout.adopted
     return found
 
 
@@ -106,7 +106,8 @@ def prepare(
         given = env.get("BASH_ENV")
         env["BASH_ENV"] = library
         kept = "u" if given is None else f"s{given}"
-        env[LIBRARY_MARK] = f"{os.getpid()}:{program.replace(':', '')}:{kept}"
+        name = "" if ":" in program else program
+        env[LIBRARY_MARK] = f"{os.getpid()}:{name}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
 
 
