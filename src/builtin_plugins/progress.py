@@ -60,28 +60,27 @@ class _Bar:
         self._label = label
         self._bar: click._termui_impl.ProgressBar[int] | None = None
         self._started = time.monotonic()
+        self._before = 0
 
     def update(self, done: int, total: int | None) -> None:
-        if self._bar is None or self._bar.length != total:
-            if total is None:
-                return
-            self._start(total)
-        if self._bar is not None:
-            if done < self._bar.pos:  # the transfer began again
-                self._started = time.monotonic()
-            self._bar.update(done - self._bar.pos, done)
+        if total is None:
+            return
+        if self._bar is None or self._bar.length != total or done < self._bar.pos:
+            self._bar = self._start(total)  # also when the transfer began again
+            self._before = done
+        self._bar.update(done - self._bar.pos, done)
 
-    def _start(self, total: int) -> None:
+    def _start(self, total: int) -> "click._termui_impl.ProgressBar[int]":
         self.close()
         self._started = time.monotonic()
-        self._bar = click.progressbar(
+        bar: click._termui_impl.ProgressBar[int] = click.progressbar(
             length=total, label=self._label, file=sys.stderr, item_show_func=self._rate
         )
-        self._bar.__enter__()
+        return bar.__enter__()
 
     def _rate(self, done: int | None) -> str:
         seconds = max(time.monotonic() - self._started, 0.001)
-        return f"{(done or 0) / seconds / (1 << 20):.1f} MiB/s"
+        return f"{((done or self._before) - self._before) / seconds / (1 << 20):.1f} MiB/s"
 
     def close(self) -> None:
         if self._bar is not None:

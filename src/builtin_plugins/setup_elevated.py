@@ -22,6 +22,7 @@ from host.errors import HostError, OperationError
 from host.escape import printable
 from host.messages import Messages
 
+ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -31,7 +32,7 @@ def run_elevated(
 ) -> None:
     """Let root do `action`; raises OperationError with the reason that it gave."""
     command = [
-        *(sudo, sys.executable, "-I", "-m", "builtin_plugins.setup_elevated", action),
+        *(sudo, sys.executable, *ISOLATION, "-m", "builtin_plugins.setup_elevated", action),
         *("--tool", places.tool, "--install-dir", places.install_dir),
         *("--bin-dir", places.bin_dir, "--desktop-file", places.desktop_file),
         *(("--tree", tree) if tree else ()),

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from pathlib import Path
 
 from builtin_plugins.setup_stage import hold_stage, remove_tree
 from builtin_plugins.setup_state import (
@@ -12,7 +13,8 @@ from builtin_plugins.setup_state import (
     menu_owner,
     was_interrupted,
 )
-from builtin_plugins.setup_swap import OLD, heal, uninterrupted
+from builtin_plugins.setup_steps import replace_file, replace_link, undoing, uninterrupted
+from builtin_plugins.setup_swap import OLD, heal
 
 
 def remove_all(places: Places) -> None:
@@ -29,12 +31,19 @@ def remove_all(places: Places) -> None:
 
 
 def _take_away(places: Places, grave: str) -> None:
-    """Unlink the small things and move the application to `grave`, in one rename."""
+    """Unlink the small things and move the application to `grave`, in one rename.
+
+    Puts back what it unlinked when a step fails.
+    """
     owners = (directory_owner(places), link_owner(places), menu_owner(places))
-    with uninterrupted():
+    with uninterrupted(), undoing() as undo:
         if owners[2] is Owner.SETUP:
+            entry = Path(places.desktop_file).read_text(encoding="utf-8")
             os.unlink(places.desktop_file)
+            undo.append(lambda: replace_file(places.desktop_file, entry))
         if owners[1] is Owner.SETUP:
+            target = os.readlink(places.link)
             os.unlink(places.link)
+            undo.append(lambda: replace_link(places.link, target))
         if owners[0] is Owner.SETUP:
             os.rename(places.install_dir, grave)

@@ -18,6 +18,8 @@ from host.errors import OperationError
 from host.escape import printable
 
 _CHUNK = 1 << 17
+_FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
+_CUT_SHORT = ("IncompleteRead", "InvalidChunkLength", "ended prematurely")
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _WORTH_RETRYING = frozenset([408, 425, 429, 500, 502, 503, 504])
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
@@ -85,7 +87,7 @@ class Transfer:
             except _InterruptedError as failure:
                 reason = str(failure)
             if attempt < self._limits.attempts:
-                self._pause(0.5 * 2 ** (attempt - 1))
+                self._pause(_FIRST_PAUSE * 2 ** (attempt - 1))
         times = "once" if self._limits.attempts == 1 else f"{self._limits.attempts} times"
         raise OperationError(f"{shown(self.address)}: {reason} (tried {times})")
 
@@ -250,7 +252,7 @@ def _reason(failure: BaseException) -> str:
         seen = reason if isinstance(reason, BaseException) else _first_inner(seen)
     if "NameResolution" in text:
         return "no such host"
-    if "IncompleteRead" in text or "InvalidChunkLength" in text:
+    if any(sign in text for sign in _CUT_SHORT):
         return "the body was cut short"
     if isinstance(failure, requests.exceptions.ProxyError):
         return "the proxy did not answer"
