@@ -42,15 +42,12 @@ class Made:
     environ: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, files: Files) -> None:
-        """Write files below the root; a dict is JSON, a script (`#!` first) gets its execute bit."""
+        """Write files below the root; a dict is JSON, what starts with `#!` becomes executable."""
         for name, content in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, dict):
-                content = json.dumps(content)
-            data = (
-                content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-            )
+            text = json.dumps(content) if isinstance(content, dict) else content
+            data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
             path.write_bytes(data)
             if data.startswith(b"#!"):
                 path.chmod(0o755)
@@ -62,7 +59,7 @@ class Made:
         executable: Path | None = None,
         **options: Any,
     ) -> Result:
-        """Run the program with a bare environment plus `env`; stdin is empty unless `input` is given."""
+        """Run the program with a bare environment plus `env`; stdin is empty without `input`."""
         environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),

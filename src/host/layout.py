@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Says which program a caller has pointed at another program's installation.
-# Exported only then; see `_stays`.
+# Says which program a caller has given another installation or another cli.json:
+# "<program>" or "<program>:<path of cli.json>". Exported only then; see `_Inherited`.
 ADOPTED_BY = "CLI_DIR_PROGRAM"
 
 
@@ -17,8 +17,8 @@ class Layout:
     """The paths of one installation; all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation,
-    `config_file` its cli.json. `adopted` is true when the caller's CLI_DIR named an
-    installation in which only other programs live.
+    `config_file` its cli.json. `adopted` is the value of ADOPTED_BY for the program's
+    children, "" where neither CLI_DIR nor GLOBAL_CONFIG_FILE made a difference.
     """
 
     __slots__ = ("adopted", "config_file", "core_dir", "default", "lib_dir", "program", "root")
@@ -28,7 +28,7 @@ class Layout:
         program: str,
         root: str,
         config_file: str,
-        adopted: bool = False,
+        adopted: str = "",
         default: bool = False,
     ) -> None:
         self.program = program
@@ -53,23 +53,22 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
 
     The root is CLI_DIR when the caller set it, else `<root>` when the executable's
     real path is `<root>/core/<name>`, else `${XDG_DATA_HOME:-~/.local/share}/<name>`.
-    GLOBAL_CONFIG_FILE replaces the path of cli.json only. Nothing is read but the
-    names in one directory. Raises InstallationError when a relative path meets a
-    deleted current directory.
+    GLOBAL_CONFIG_FILE replaces the path of cli.json only. No file is read. Raises
+    InstallationError when a relative path meets a deleted current directory.
     """
     program = program_name(executable)
-    root, default = _own_root(executable, program, environ)
-    named = environ.get("CLI_DIR")
-    adopted = False
-    if named and _stays(named, program, environ):
-        named = _absolute(named)
-        adopted = named != root and _others_live_in(named, program)
-        root, default = named, False
-    config_file = os.path.join(root, "core", "cli.json")
-    chosen = environ.get("GLOBAL_CONFIG_FILE")
-    if chosen and not _exported_config(chosen, environ):
-        config_file = _absolute(chosen)
-    return Layout(program, root, config_file, adopted, default)
+    own, default = _own_root(executable, program, environ)
+    inherited = _Inherited(program, environ)
+    named, chosen = inherited.named(), inherited.chosen()
+    root = _absolute(named) if named else own
+    usual = os.path.join(root, "core", "cli.json")
+    config_file = _absolute(chosen) if chosen else usual
+    adopted = ""
+    if config_file != usual:
+        adopted = f"{program}:{config_file}"
+    elif root != own:
+        adopted = program
+    return Layout(program, root, config_file, adopted, default and not named)
 
 
 def program_name(executable: str) -> str:
@@ -98,46 +97,52 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tuple[str, bool]:
-    directory = os.path.dirname(os.path.realpath(executable))
+    directory = os.path.dirname(_resolved(executable))
     if os.path.basename(directory) == "core":
         return os.path.dirname(directory), False
     return os.path.join(data_home(environ), program), True
 
 
-def _stays(named: str, program: str, environ: "Mapping[str, str]") -> bool:
-    """Tell whether CLI_DIR is the caller's word, not what a running command inherited.
+class _Inherited:
+    """CLI_DIR and GLOBAL_CONFIG_FILE: the caller's word, or only what a run exported?
 
-    A run exports CLI_DIR together with a CORE_DIR inside it. So a CLI_DIR that does
-    not fit CORE_DIR was set since. One that fits was exported by a run of some
-    program; it keeps its meaning for the program that was started with it, and for
-    all when no program lives there: then only a caller can have named it.
+    They are inputs when the caller set them. A run exports both for its
+    command, together with a CORE_DIR inside CLI_DIR. So what does not fit CORE_DIR
+    was set since. What fits was inherited by the command; it keeps its meaning for
+    the program that a caller gave it to, which ADOPTED_BY names, and has none for
+    others: a command of one program that calls another gets that one's installation.
     """
-    if not _was_exported(named, environ):
-        return True
-    return environ.get(ADOPTED_BY) == program or not _others_live_in(named, program)
+
+    __slots__ = ("config_file", "environ", "exported", "own")
+
+    def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
+        self.environ = environ
+        self.exported = environ.get("CORE_DIR") if "COMMAND_NAME" in environ else None
+        adopter, colon, config_file = environ.get(ADOPTED_BY, "").partition(":/")
+        self.config_file = f"/{config_file}" if colon else None
+        self.own = adopter == program
+
+    def named(self) -> str:
+        """Return the installation that the caller names, or ""."""
+        named = self.environ.get("CLI_DIR", "")
+        inherited = named and self.exported == os.path.join(named, "core")
+        return named if self.own or not inherited else ""
+
+    def chosen(self) -> str:
+        """Return the cli.json that the caller chooses, or ""."""
+        chosen = self.environ.get("GLOBAL_CONFIG_FILE", "")
+        if not chosen or self.exported is None:
+            return chosen
+        if chosen == os.path.join(self.exported, "cli.json"):
+            return ""
+        return chosen if self.own or chosen != self.config_file else ""
 
 
-def _was_exported(named: str, environ: "Mapping[str, str]") -> bool:
-    return environ.get("CORE_DIR") == os.path.join(named, "core") and "COMMAND_NAME" in environ
-
-
-def _others_live_in(root: str, program: str) -> bool:
-    """Tell whether `root` has launchers, and none of them is `program`."""
-    core = os.path.join(root, "core")
+def _resolved(path: str) -> str:
     try:
-        names = [name for name in os.listdir(core) if _is_launcher(os.path.join(core, name))]
+        return os.path.realpath(path)
     except OSError:
-        return False
-    return bool(names) and program not in names
-
-
-def _is_launcher(path: str) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)
-
-
-def _exported_config(chosen: str, environ: "Mapping[str, str]") -> bool:
-    named = environ.get("CLI_DIR", "")
-    return _was_exported(named, environ) and chosen == os.path.join(named, "core", "cli.json")
+        raise _lost(path) from None
 
 
 def _absolute(path: str) -> str:
@@ -146,6 +151,10 @@ def _absolute(path: str) -> str:
     try:
         return os.path.abspath(path)
     except OSError:
-        raise InstallationError(
-            f"{path}: cannot be found from a deleted current directory; give its full path"
-        ) from None
+        raise _lost(path) from None
+
+
+def _lost(path: str) -> InstallationError:
+    return InstallationError(
+        f"{path}: cannot be found from a deleted current directory; give its full path"
+    )
