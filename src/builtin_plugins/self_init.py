@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
 
     Without DIRECTORY it is where this program looks for its installation.
     """
-    program = name or session.program
+    program = session.program if name is None else name
     if not is_word(program) or program in _SHIPPED_IN_CORE:
         raise UsageError(f"{program} cannot name a program; use letters, digits and ._-")
     root = Path(os.path.abspath(directory or session.layout.root))
@@ -101,8 +102,9 @@ def _create(target: Path, content: bytes, mode: int) -> Path | None:
 
 def _report(root: Path, launcher: Path, made: int) -> str:
     said = f"{made} files made" if made else "nothing to do: every file is there"
+    path = printable(shlex.quote(str(launcher)))
     return (
         f"{printable(str(root))}: {said}\n"
-        f"start it with: {printable(str(launcher))}\n"
-        f"to have it on PATH: ln -s {printable(str(launcher))} ~/.local/bin/\n"
+        f"start it with: {path}\n"
+        f"to have it on PATH: ln -s {path} ~/.local/bin/\n"
     )

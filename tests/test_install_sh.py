@@ -1,0 +1,132 @@
+"""install.sh as its user runs it: a real checkout, a real venv, from a path with spaces."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_docs import clone
+
+KEPT = ("PIP_", "SSL_", "REQUESTS_")
+
+
+def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tuple[int, str, str]:
+    done = subprocess.run(
+        argv, env=env, cwd=cwd, capture_output=True, text=True, check=False, timeout=300
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    home = tmp_path_factory.mktemp("home")
+    return {
+        **{name: value for name, value in os.environ.items() if name.startswith(KEPT)},
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(home),
+        "SHELL": "/bin/bash",
+        "PYTHON": sys.executable,
+    }
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str]) -> Path:
+    """A checkout that was installed once, as `acme`, with its symlink in ~/bin."""
+    target = tmp_path_factory.mktemp("a path") / "my 'own' $HOME cli"
+    clone(target)
+    done = run("bash", target / "install.sh", *options(env), env=env, cwd=Path("/"))
+    assert done[0] == 0, done
+    assert f"Installed: {env['HOME']}/bin/acme\n" in done[1]
+    assert f"{env['HOME']}/bin is not on your PATH" in done[1]
+    assert f'export PATH="{env["HOME"]}/bin":"$PATH"\n' in done[1]
+    return target
+
+
+def options(env: dict[str, str]) -> list[str]:
+    return ["--name", "acme", "--bin-dir", f"{env['HOME']}/bin"]
+
+
+def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str, str]) -> None:
+    acme = Path(env["HOME"]) / "bin" / "acme"
+    assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    assert run(acme, "demo", "nope", env=env)[2].startswith("acme: unknown command nope in demo")
+    assert acme.resolve() == (checkout / "core" / "acme").resolve()
+
+
+def test_a_second_run_changes_nothing_visible(checkout: Path, env: dict[str, str]) -> None:
+    before = (checkout / "core" / "acme").read_bytes()
+    assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
+    assert (checkout / "core" / "acme").read_bytes() == before
+
+
+def test_add_to_path_writes_one_line_and_uninstall_removes_it(
+    checkout: Path, env: dict[str, str]
+) -> None:
+    rc = Path(env["HOME"]) / ".bashrc"
+    rc.write_text("alias ll='ls -l'\n")
+    for _ in range(2):
+        done = run("bash", checkout / "install.sh", *options(env), "--add-to-path", env=env)
+        assert done[0] == 0, done
+    assert rc.read_text().count("added by install.sh") == 1
+    found = run("bash", "-c", ". ~/.bashrc; command -v acme", env=env)
+    assert found == (0, f"{env['HOME']}/bin/acme\n", "")
+
+    done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
+    assert done[0] == 0, done
+    assert rc.read_text().strip() == "alias ll='ls -l'"
+    assert not os.path.lexists(f"{env['HOME']}/bin/acme")
+    assert not (checkout / "core" / "acme").exists()
+    assert not (checkout / ".venv").exists()
+    assert (checkout / "commands" / "demo" / "hello" / "main.sh").exists()
+
+
+def test_what_is_in_the_way_stays(tmp_path: Path, env: dict[str, str]) -> None:
+    checkout = tmp_path / "cli"
+    clone(checkout)
+    (tmp_path / "acme").write_text("mine")
+    done = run(
+        "bash", checkout / "install.sh", "--uninstall", "--name", "acme", "--bin-dir", tmp_path,
+        env=env,
+    )  # fmt: skip
+    assert done[0] == 0
+    assert (tmp_path / "acme").read_text() == "mine"
+    (checkout / "core" / "acme").write_text("mine too")
+    run("bash", checkout / "install.sh", "--uninstall", "--name", "acme", env=env)
+    assert (checkout / "core" / "acme").read_text() == "mine too"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["--help"], 0, ""),
+        (["--bogus"], 2, "install.sh: unknown option --bogus; see --help\n"),
+        (["--name"], 2, "install.sh: --name needs a value; see --help\n"),
+        (["--name", "../x"], 2, "install.sh: ../x cannot name a program; use letters"),
+        (["--name", "lib"], 2, "install.sh: lib cannot name a program"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else None,
+)
+def test_options(
+    tmp_path: Path, env: dict[str, str], words: list[str], status: int, message: str
+) -> None:
+    clone(tmp_path)
+    done = run("bash", tmp_path / "install.sh", *words, env=env)
+    assert done[0] == status
+    assert done[2].startswith(message)
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_no_python_is_one_line(tmp_path: Path, env: dict[str, str]) -> None:
+    clone(tmp_path)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("bash", "dirname", "readlink", "cat", "rm"):
+        (tools / tool).symlink_to(f"/usr/bin/{tool}")
+    bare = {"PATH": str(tools), "HOME": env["HOME"]}
+    done = run("/usr/bin/bash", tmp_path / "install.sh", env=bare)
+    assert done[0] == 1
+    assert done[2].startswith("install.sh: Python 3.11 or newer is needed and was not found")
