@@ -7,21 +7,31 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from host.adoption import settle
 from host.definition import is_word
 from host.errors import HostError
 from host.layout import Layout
 from host.lock import BUILTIN, Declared, Lock, Tree, read_lock, stamp, write_lock
 from host.messages import Messages
 from host.places import Places
-from host.plugins import Loaded, entry_points, load
-from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
+from host.plugins import entry_points, load, third_party
+from host.records import (
+    CommandDeclaration,
+    CommandTree,
+    EnvSource,
+    Installation,
+    Problem,
+    Watch,
+)
 from host.registry import FILE_NAME
 from host.sources import Source
+from host.survey import Report, survey
 
 RESERVED = "self"
 
 # Settings first, so that plugin sources can use them; the definition's own last.
 _LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
+_ASKED = ("discover_commands", "env_sources")
 _STRONGEST, _WEAKEST = 2.0, 4.0
 
 
@@ -31,13 +41,13 @@ def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
     In safe mode no third-party Python is imported, and nothing is written. Each
     broken plugin is warned of once.
     """
+    if not safe:
+        settle(places.plugins_dir)
     stamps = {path: stamp(path) for path in _watched(places)}
-    loaded = load(one for one in entry_points() if one.builtin or not safe)
-    lock = _declared(loaded, places.installation(), stamps)
+    lock = _declared(places, stamps, safe)
     for warning in lock.warnings:
         messages.warn(warning)
     if not safe:
-        stamps.update({path: stamp(path) for path in loaded.files})
         write_lock(places.locks, places.key, stamps, lock)
     return lock
 
@@ -80,30 +90,77 @@ def _path_files(directory: str) -> Iterator[str]:
     yield from (os.path.join(directory, name) for name in names if name.endswith(".pth"))
 
 
-def _declared(loaded: Loaded, installation: Installation, stamps: dict[str, str]) -> Lock:
-    trees: list[Tree] = []
-    commands: list[Declared] = []
-    for plugin, records in loaded.call_each("discover_commands", installation=installation):
+def _declared(places: Places, stamps: dict[str, str], safe: bool) -> Lock:
+    """Ask the plugins and check what they say; what they looked at goes into `stamps`."""
+    installation = places.installation()
+    told = _Told(stamps)
+    points = list(entry_points())
+    own = load(one for one in points if one.builtin)
+    for hook in _ASKED:
+        for name, records in own.call_each(hook, installation=installation):
+            told.take(name, hook, records)
+    told.hooks.update({name: own.hooks_of(name) for name in own.names})
+    told.broken.update(own.broken)
+    if not safe:
+        candidates = third_party(points, places.plugins_dir, told.broken)
+        for report in survey(candidates, installation):
+            told.report(report)
+    return told.lock()
+
+
+class _Told:
+    """What plugins said so far, checked record by record."""
+
+    def __init__(self, stamps: dict[str, str]) -> None:
+        self.stamps = stamps
+        self.trees: list[Tree] = []
+        self.commands: list[Declared] = []
+        self.sources: list[Source] = []
+        self.hooks: dict[str, list[str]] = {}
+        self.origins: dict[str, list[str]] = {}
+        self.broken: dict[str, str] = {}
+
+    def report(self, report: Report) -> None:
+        candidate = report.candidate
+        self.hooks[candidate.name] = report.hooks
+        if not candidate.file:
+            self.origins[candidate.name] = [candidate.origin, candidate.version]
+        if report.reason:
+            self.broken[candidate.name] = f"{candidate.origin}: {report.reason}"
+        self.stamps.update({path: stamp(path) for path in report.files})
+        for hook, records in report.records.items():
+            self.take(candidate.name, hook, records)
+
+    def take(self, plugin: str, hook: str, records: Iterable[Any]) -> None:
         for record in records:
             try:
-                if isinstance(record, CommandTree):
-                    trees.append(Tree(record.path, record.plugin, record.dev))
-                elif isinstance(record, Watch):
-                    stamps[record.path] = stamp(record.path)
-                else:
-                    commands.append(_command(plugin, record))
+                self.take_one(plugin, hook, record)
             except (HostError, TypeError, ValueError) as error:
-                loaded.broken[plugin] = f"discover_commands: {error}"
-    sources: list[Source] = []
-    for plugin, records in loaded.call_each("env_sources", installation=installation):
-        for record in records:
-            try:
-                sources.append(_source(plugin, record))
-            except (TypeError, ValueError) as error:
-                loaded.broken[plugin] = f"env_sources: {error}"
-    sources.sort(key=lambda source: _LOAD_ORDER[source.reader])
-    hooks = {name: loaded.hooks_of(name) for name in loaded.names}
-    return Lock(trees, commands, sources, hooks, _warnings(loaded.broken))
+                self.broken[plugin] = f"{hook}: {error}"
+
+    def take_one(self, plugin: str, hook: str, record: Any) -> None:
+        if hook == "env_sources":
+            self.sources.append(_source(plugin, record))
+        elif isinstance(record, CommandTree):
+            self.trees.append(Tree(record.path, record.plugin, record.dev))
+        elif isinstance(record, Watch):
+            self.stamps.setdefault(record.path, stamp(record.path))
+        elif isinstance(record, Problem):
+            self.broken[record.plugin] = record.reason
+        else:
+            self.commands.append(_command(plugin, record))
+
+    def lock(self) -> Lock:
+        self.sources.sort(key=lambda source: _LOAD_ORDER[source.reader])
+        return Lock(
+            self.trees,
+            self.commands,
+            self.sources,
+            self.hooks,
+            _warnings(self.broken),
+            self.origins,
+            self.broken,
+        )
 
 
 def _command(plugin: str, record: Any) -> Declared:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BUILTIN = "builtin."  # what the names of our own entry points start with
 
-_FORMAT = b"cli-host lock 1 "
+_FORMAT = b"cli-host lock 2 "
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
@@ -50,11 +50,12 @@ class Declared:
 class Lock:
     """What plugins declared: trees, commands and sources in order of precedence.
 
-    `hooks` says which plugin (entry point or registry name) implements which hooks;
-    `warnings` is what was wrong with plugins, to be said again in listings.
+    `hooks` says which plugin (entry point or registry name) implements which hooks,
+    `origins` which distribution of which version an entry point belongs to, `broken`
+    what was wrong with plugins; `warnings` says that again in listings.
     """
 
-    __slots__ = ("commands", "hooks", "sources", "trees", "warnings")
+    __slots__ = ("broken", "commands", "hooks", "origins", "sources", "trees", "warnings")
 
     def __init__(
         self,
@@ -63,12 +64,16 @@ class Lock:
         sources: "Iterable[Source]",
         hooks: "Mapping[str, list[str]]",
         warnings: "Iterable[str]",
+        origins: "Mapping[str, list[str]]",
+        broken: "Mapping[str, str]",
     ) -> None:
         self.trees = list(trees)
         self.commands = list(commands)
         self.sources = list(sources)
         self.hooks = dict(hooks)
         self.warnings = list(warnings)
+        self.origins = dict(origins)
+        self.broken = dict(broken)
 
 
 def stamp(path: str) -> str:
@@ -115,6 +120,8 @@ def _parse(content: bytes, key: str) -> Lock | None:
         ],
         values["hooks"],
         values["warnings"],
+        values["origins"],
+        values["broken"],
     )
 
 
@@ -138,6 +145,8 @@ def write_lock(places: "Iterable[str]", key: str, stamps: "Mapping[str, str]", l
             ],
             "hooks": lock.hooks,
             "warnings": lock.warnings,
+            "origins": lock.origins,
+            "broken": lock.broken,
         },
         indent=1,
     ).encode()

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
 from typing import Any
 
 import importlib_metadata
 import pluggy
 
 from host import hookspecs
+from host.directory_plugins import find_directory_plugins
+from host.errors import PluginError
+from host.lock import BUILTIN
 from host.references import complete_import_path
+from host.registry import read_registry, registry_path
+
+_FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 
 OWN_DISTRIBUTION = "cli-host"
+ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 HOOKS = ("discover_commands", "env_sources", "render_listing", "is_installed")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plugin that could be loaded: its name, the distribution or file it comes from."""
+    """A plugin that could be loaded: its name, the distribution or directory it comes from.
+
+    `reference` is an entry point's "package.module", `file` a directory plugin's hooks file.
+    """
 
     name: str
     origin: str
@@ -29,6 +44,7 @@ class Candidate:
     builtin: bool = False
     version: str = ""
     reference: str = ""
+    file: str = ""
 
 
 @dataclass(slots=True)
@@ -58,17 +74,18 @@ class Loaded:
             try:
                 wanted = {key: arguments[key] for key in implementation.argnames}
                 yield name, list(implementation.function(**wanted) or ())
-            except (Exception, SystemExit) as failure:  # noqa: BLE001 - a plugin may do anything
-                self.broken[name] = f"{hook} raised {_worded(failure)}"
+            except ANYTHING as failure:  # a plugin may do anything
+                self.broken[name] = f"{hook} raised {worded(failure)}"
 
     def first(self, hook: str, **arguments: Any) -> Any:
         """Return the first answer that is not None; a plugin that fails gives none."""
         for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
             try:
                 wanted = {key: arguments[key] for key in implementation.argnames}
-                answer = implementation.function(**wanted)
-            except (Exception, SystemExit) as failure:  # noqa: BLE001 - a plugin may do anything
-                self.broken[implementation.plugin_name] = f"{hook} raised {_worded(failure)}"
+                with stdout_on_stderr():
+                    answer = implementation.function(**wanted)
+            except ANYTHING as failure:  # a plugin may do anything
+                self.broken[implementation.plugin_name] = f"{hook} raised {worded(failure)}"
                 continue
             if answer is not None:
                 return answer
@@ -103,7 +120,73 @@ def entry_points() -> Iterator[Candidate]:
     yield from sorted(found, key=lambda one: (not one.builtin, one.name, one.origin))
 
 
-def load(candidates: Iterator[Candidate]) -> Loaded:
+def third_party(
+    points: Iterable[Candidate], plugins_dir: str, broken: dict[str, str]
+) -> list[Candidate]:
+    """Return the plugins that are not ours and are on, each name once.
+
+    A distribution that the registry has as disabled is left out. A name that comes
+    again is noted in `broken` under name and origin.
+    """
+    off = disabled_distributions(plugins_dir)
+    found: dict[str, Candidate] = {}
+    for one in [*points, *directory_hooks(plugins_dir)]:
+        if one.builtin or (not one.file and canonical(one.origin) in off):
+            continue
+        if one.name in found or one.name.startswith(BUILTIN):
+            broken[f"{one.name} ({one.origin})"] = "another plugin has this name"
+        else:
+            found[one.name] = one
+    return list(found.values())
+
+
+def canonical(distribution: str) -> str:
+    """Return a distribution's name as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def disabled_distributions(plugins_dir: str) -> set[str]:
+    """Return the canonical names of distributions whose plugins are switched off."""
+    try:
+        registry = read_registry(registry_path(plugins_dir))
+    except PluginError:
+        return set()
+    return {
+        canonical(entry.name)
+        for entry in registry.entries.values()
+        if entry.kind == "pip" and not entry.enabled
+    }
+
+
+def directory_hooks(plugins_dir: str) -> Iterator[Candidate]:
+    """Yield the hooks files of the directory plugins that are on, in registry order."""
+    for plugin in find_directory_plugins(plugins_dir)[0]:
+        if plugin.hooks and plugin.enabled:
+            yield Candidate(
+                plugin.name, plugin.root, partial(_load_file, plugin.name, plugin.hooks),
+                file=plugin.hooks,
+            )  # fmt: skip
+
+
+def _load_file(name: str, path: str) -> ModuleType:
+    """Import a Python file under a name that no other module has, and leave nothing beside it."""
+    module_name = f"{_FILE_MODULES}{name.encode().hex()}"
+    spec = importlib.util.spec_from_file_location(
+        module_name, path, loader=SourceFileLoader(module_name, path)
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = kept
+    return module
+
+
+def load(candidates: Iterable[Candidate]) -> Loaded:
     """Import and register plugins; each failure is noted under the plugin's name."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
@@ -130,18 +213,20 @@ def _register(manager: pluggy.PluginManager, candidate: Candidate) -> str:
     try:
         plugin = candidate.load()
         manager.register(plugin, candidate.name)
-    except (Exception, SystemExit) as failure:  # noqa: BLE001 - a plugin may do anything
-        return _worded(failure)
+    except ANYTHING as failure:  # a plugin may do anything
+        return worded(failure)
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as failure:
         manager.unregister(name=candidate.name)
-        return _worded(failure)
+        return worded(failure)
     return ""
 
 
 def _files_of(candidate: Candidate, modules: set[str]) -> set[str]:
     """Return the source files of the plugin's own package that were imported."""
+    if candidate.file:
+        return {candidate.file}
     package = candidate.reference.partition(":")[0].partition(".")[0]
     files = set()
     for name in modules | {package}:
@@ -152,7 +237,8 @@ def _files_of(candidate: Candidate, modules: set[str]) -> set[str]:
     return files
 
 
-def _worded(failure: BaseException) -> str:
+def worded(failure: BaseException) -> str:
+    """Return an exception as one line."""
     text = " ".join(str(failure).split())
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
 

@@ -70,6 +70,14 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that a hook met and that costs a plugin its commands: `plugin` and the reason."""
+
+    plugin: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A command as listings show it; `directory` is "" for one declared in Python.
 

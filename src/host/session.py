@@ -15,7 +15,7 @@ from host.locate import Found, locate
 from host.lock import Lock
 from host.messages import Messages
 from host.places import Places, open_places
-from host.plugins import Loaded, entry_points, load
+from host.plugins import Loaded, entry_points, load, third_party
 from host.records import Terminal
 
 
@@ -64,9 +64,12 @@ class Session:
             for name, hooks in self.lock.hooks.items()
             if "render_listing" in hooks or "is_installed" in hooks
         }
-        return load(
-            one for one in entry_points() if one.builtin or (one.name in speaking and not self.safe)
-        )
+        points = list(entry_points())
+        candidates = [one for one in points if one.builtin]
+        if speaking and not self.safe:
+            others = third_party(points, self.places.plugins_dir, {})
+            candidates += [one for one in others if one.name in speaking]
+        return load(candidates)
 
     @cached_property
     def terminal(self) -> Terminal:
