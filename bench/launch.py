@@ -135,9 +135,8 @@ class Bench:
         for size, root in made.items():
             argv = [str(root / "core" / "cli"), *trees.words_of(size - 1)]
             peak = peak_memory(argv, self.env)
-            print(f"Peak memory of a run, {size} commands: {peak:.1f} MiB")
-        bare = peak_memory(self.bare, self.env)
-        print(f"Peak memory of the bare interpreter: {bare:.1f} MiB\n")
+            print(f"Peak memory of a run before exec, {size} commands: {peak:.1f} MiB")
+        print()
 
     def peers(self, root: Path, size: int) -> None:
         floor = self.floor(root)

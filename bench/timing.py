@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import host
 
 
 @dataclass
@@ -56,10 +59,27 @@ def table(title: str, candidates: Sequence[Timed], baseline: Timed) -> str:
     return "\n".join(lines)
 
 
+_PLANNED = """
+import sys
+sys.path.append({packages!r})
+sys.argv = {argv!r}
+import host.run
+def execute(plan):
+    for line in open("/proc/self/status"):
+        if line.startswith("VmHWM"):
+            print(line.split()[1])
+    raise SystemExit
+host.run.execute = execute
+from host.__main__ import main
+main()
+"""
+
+
 def peak_memory(argv: Sequence[str], env: Mapping[str, str]) -> float:
-    """Return the largest resident size in MiB of a process and what it became by exec."""
-    pid = os.posix_spawn(argv[0], list(argv), dict(env))
-    _, status, usage = os.wait4(pid, 0)
-    if status:
-        raise SystemExit(f"{argv}: status {status}")
-    return usage.ru_maxrss / 1024
+    """Return the largest resident size in MiB of a run up to its exec; Linux only."""
+    packages = str(Path(host.__file__).parent.parent)
+    program = _PLANNED.format(packages=packages, argv=list(argv))
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], env=env, capture_output=True, check=True
+    )
+    return int(done.stdout) / 1024

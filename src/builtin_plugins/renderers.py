@@ -95,6 +95,9 @@ def _row(
         yield f"  {shown}{' ' * (column - 2 - width(label))}{lines.pop(0)}".rstrip()
     for line in lines:
         yield f"{' ' * column}{line}".rstrip()
+    if listing.deep and isinstance(row, Command):
+        for place in row.shadows:
+            yield f"{' ' * column}hides {printable(place)}"
 
 
 def _tree(listing: Listing, terminal: Terminal) -> Iterator[str]:

@@ -126,6 +126,9 @@ def test_which_names_file_interpreter_origin_and_shadows(install: Install) -> No
         "plugin": None,
         "shadows": [f"{made.root}/plugins/one/a/b"],
     }
+    listed = made.run("self", "list").stdout
+    assert f"  a b   Description\n        hides {made.root}/plugins/one/a/b\n" in listed
+    assert "hides" not in made.run("a").stdout
     text = made.run("self", "which", "a", "c", "--all").stdout
     assert f"file:        {made.root}/plugins/one/a/c/main.sh\n" in text
     assert "plugin:      one\n" in text
