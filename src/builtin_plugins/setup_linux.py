@@ -95,7 +95,7 @@ def _install_directly(settings: Settings, reporter: Reporter) -> None:
     make_directory(os.path.dirname(places.install_dir))
     with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
         heal(places)
-        _bring(settings, stage, reporter)
+        bring(settings, stage, reporter)
         put_in_place(places)
 
 
@@ -108,7 +108,7 @@ def _install_with(
     own = os.path.join(_temporary(environ), f"cli-setup-{os.geteuid()}-{places.tool}")
     with hold_stage(own, lambda: False) as stage:
         clear_stage(stage)
-        size = _bring(settings, stage, reporter)
+        size = bring(settings, stage, reporter)
         free = shutil.disk_usage(_existing(places.install_dir)).free
         if size > free:
             raise OperationError(
@@ -117,7 +117,7 @@ def _install_with(
         run_elevated(sudo, "put", places, environ, os.path.join(stage, NEW))
 
 
-def _bring(settings: Settings, stage: str, reporter: Reporter) -> int:
+def bring(settings: Settings, stage: str, reporter: Reporter) -> int:
     """Fetch, check and unpack the archive into `<stage>/new`; return its size in bytes."""
     archive = Path(stage, "archive")
     reporter.info(f"Downloading {shown(settings.address)}")

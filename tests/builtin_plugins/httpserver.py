@@ -87,6 +87,16 @@ def serve(content: bytes, etag: str | None = '"v1"') -> Answer:
     return answer
 
 
+def in_turn(*answers: Answer) -> Answer:
+    """Answer the first request with the first of `answers`, and so on."""
+    left = iter(answers)
+
+    def answer(handler: Handler) -> None:
+        next(left)(handler)
+
+    return answer
+
+
 def status(code: int, body: bytes = b"") -> Answer:
     def answer(handler: Handler) -> None:
         if code == 204:

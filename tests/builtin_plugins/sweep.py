@@ -195,7 +195,7 @@ def stage_prepared(ground: Ground, target: str) -> None:
     stage.mkdir()
     environ = ground.environ(target)
     settings = read_settings("tool", "Tool", environ)
-    setup_linux._bring(settings, str(stage), Reporter("cli", True, False, environ))
+    setup_linux.bring(settings, str(stage), Reporter("cli", True, False, environ))
 
 
 def main() -> None:
@@ -203,7 +203,7 @@ def main() -> None:
     ground = Ground(Path(asked["root"]), asked["addresses"])
     if asked["action"] == "put":
         stage_prepared(ground, asked["target"])
-    print(
+    sys.stdout.write(
         json.dumps(
             sweep(
                 ground,

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpserver
 import pytest
 from applications import PNG, Member, application, directory, symlink, tar
+from machine import PATHS, RUN, validate
 
 from builtin_plugins import setup
 from builtin_plugins.setup_state import Places, is_installed
@@ -70,12 +71,6 @@ class Desk:
         line = str(failure.value)
         assert "\n" not in line
         return line
-
-
-@pytest.fixture
-def site() -> Iterator[httpserver.Site]:
-    with httpserver.running() as site:
-        yield site
 
 
 @pytest.fixture
@@ -144,9 +139,7 @@ def test_wrong_usage(options: tuple[str, ...], desk: Desk) -> None:
     assert "\n" not in str(failure.value)
 
 
-def test_quiet_says_nothing_when_all_is_well(
-    desk: Desk, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_says_nothing_when_all_is_well(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
     for options in (("-q",), ("-u", "--quiet"), ("--uninstall", "-q")):
         assert desk.run(*options, DEBUG="true") == 0
     assert capfd.readouterr() == ("", "")
@@ -176,8 +169,22 @@ def test_without_home_nothing_breaks(desk: Desk) -> None:
         assert desk.run(*options) == 0
 
 
-@pytest.mark.parametrize("name", ["with blank", "dollar$quote\"'", "per%cent", "equals=sign", "ümläut", "back\\slash", "new\nline", "semi;colon#`"])
-def test_odd_places_work_and_the_menu_entry_is_valid(name: str, desk: Desk, site: httpserver.Site) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "with blank",
+        "dollar$quote\"'",
+        "per%cent",
+        "equals=sign",
+        "ümläut",
+        "back\\slash",
+        "new\nline",
+        "semi;colon#`",
+    ],
+)
+def test_odd_places_work_and_the_menu_entry_is_valid(
+    name: str, desk: Desk, site: httpserver.Site
+) -> None:
     odd = Desk(desk.root / name, site)
     odd.offer(tar(Member("T/Tool", b"#!/bin/sh\necho $1 odd\n", 0o755), Member("T/i.png", PNG)))
     assert odd.run(TOOL_ICON="i.png") == 0
@@ -185,15 +192,6 @@ def test_odd_places_work_and_the_menu_entry_is_valid(name: str, desk: Desk, site
     validate(odd.menu)
     assert odd.run("--uninstall") == 0
     assert odd.files() == []
-
-
-def validate(menu: Path) -> None:
-    """Check a menu entry with the desktop's own tool, where that is installed."""
-    program = shutil.which("desktop-file-validate")
-    if program is None:
-        pytest.skip("desktop-file-validate is not installed")
-    done = subprocess.run([program, menu], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("version", ["one", "dollar$", "a=b"])
@@ -403,7 +401,7 @@ def test_two_at_once_are_told_apart(desk: Desk) -> None:
         httpserver.serve(application("one"))(handler)
 
     desk.offer(slow)
-    first = subprocess.Popen([sys.executable, "-c", _RUN], env=_runnable(desk))
+    first = subprocess.Popen([sys.executable, "-c", RUN], env=_runnable(desk))
     while not desk.site.asked("/tool"):
         time.sleep(0.01)
     with pytest.raises(OperationError, match="another setup is at work"):
@@ -413,17 +411,14 @@ def test_two_at_once_are_told_apart(desk: Desk) -> None:
     assert desk.version() == "I am version one"
 
 
-_RUN = "import sys; from builtin_plugins.setup import main; sys.exit(main(sys.argv[1:]))"
-
-
 def _runnable(desk: Desk) -> dict[str, str]:
-    return desk.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return desk.environ | {"PYTHONPATH": PATHS}
 
 
 def test_many_at_once_end_in_one_whole_installation(desk: Desk) -> None:
     runs = [
         subprocess.Popen(
-            [sys.executable, "-c", _RUN, "-q"], env=_runnable(desk), stderr=subprocess.DEVNULL
+            [sys.executable, "-c", RUN, "-q"], env=_runnable(desk), stderr=subprocess.DEVNULL
         )
         for _ in range(6)
     ]

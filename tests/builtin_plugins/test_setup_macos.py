@@ -81,19 +81,19 @@ def test_the_cask_may_have_another_name(mac: Mac) -> None:
 
 
 def test_without_brew_it_says_what_to_do(mac: Mac) -> None:
-    with pytest.raises(OperationError, match="Homebrew is not installed; see https://brew.sh"):
+    with pytest.raises(OperationError, match=r"Homebrew is not installed; see https://brew.sh"):
         mac.run(PATH="/usr/bin:/bin", HOMEBREW_PREFIX="/nowhere")
 
 
 def test_upgrade_when_not_installed_is_an_error(mac: Mac) -> None:
-    with pytest.raises(OperationError, match="Tool is not installed"):
+    with pytest.raises(OperationError, match=r"Tool is not installed"):
         mac.run("-u")
     assert mac.asked() == []
 
 
 def test_a_failure_of_brew_is_told(mac: Mac) -> None:
     (mac.prefix / "fails").touch()
-    with pytest.raises(OperationError, match="brew install --cask tool failed with status 3"):
+    with pytest.raises(OperationError, match=r"brew install --cask tool failed with status 3"):
         mac.run()
 
 

@@ -1,0 +1,80 @@
+"""What a test needs of the machine; where that is missing the test skips by name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+NOBODY = 65534
+PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
+RUN = (
+    "import sys; from builtin_plugins.setup import main; from host.errors import HostError\n"
+    "try: sys.exit(main(sys.argv[1:]))\n"
+    "except HostError as failure:\n"
+    "    sys.stderr.write(f'error: {failure}\\n'); sys.exit(failure.status)"
+)
+
+
+def needs(*programs: str) -> None:
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+
+
+def needs_mounts() -> None:
+    needs("unshare", "mount")
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no right to make a mount namespace")
+
+
+def as_nobody() -> list[str]:
+    """Return the start of a command line that runs what follows without any rights."""
+    needs("setpriv")
+    start = [
+        shutil.which("setpriv") or "",
+        *(f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+    ]
+    code = "import requests, click, builtin_plugins.setup"
+    tried = subprocess.run(
+        [*start, sys.executable, "-c", code],
+        env={"PYTHONPATH": PATHS},
+        capture_output=True,
+        check=False,
+    )
+    if tried.returncode:
+        pytest.skip("nobody cannot start this interpreter")
+    return start
+
+
+def in_mounts(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a shell script in a mount namespace of its own; `setup` in it is a setup run."""
+    needs_mounts()
+    return subprocess.run(
+        ["unshare", "-m", "sh", "-ec", 'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script],
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": "/nonexistent",
+            "PYTHON": sys.executable,
+            "PYTHONPATH": PATHS,
+            "RUN": RUN,
+            "COMMAND_NAME": "tool",
+            **environ,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def validate(menu: os.PathLike[str]) -> None:
+    """Check a menu entry with the desktop's own tool."""
+    needs("desktop-file-validate")
+    done = subprocess.run(
+        ["desktop-file-validate", menu], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
