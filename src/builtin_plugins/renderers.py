@@ -105,7 +105,8 @@ def _tree(listing: Listing, terminal: Terminal) -> Iterator[str]:
     branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
     yield _styled(printable(" ".join([listing.program, *listing.words])), _BOLD, terminal)
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
-    for row in sorted([*listing.categories, *listing.commands], key=lambda one: one.words):
+    everything: list[Category | Command] = [*listing.categories, *listing.commands]
+    for row in sorted(everything, key=lambda one: one.words):
         rows.setdefault(row.words[:-1], []).append(row)
     pending = [("", row, row is rows[listing.words][-1]) for row in rows.get(listing.words, [])]
     pending.reverse()
