@@ -48,6 +48,8 @@ class Ground:
             "TOOL_DESKTOP_FILE": f"{self.root}/{MENU}",
             "TOOL_DOWNLOAD_URL": self.addresses[version],
             "TOOL_LAUNCHER": "Moved" if version == "moved" else "Tool",
+            # Another menu entry, so that something can break after the directories changed.
+            "TOOL_CATEGORIES": "Utility;" if version == "one" else "Development;",
         }
 
     def clean(self) -> None:

@@ -19,6 +19,7 @@ from machine import PATHS, RUN, validate
 
 from builtin_plugins import setup
 from builtin_plugins.setup_state import Places, is_installed
+from builtin_plugins.setup_steps import replace_link
 from host.errors import HostError, OperationError, UsageError
 
 
@@ -453,6 +454,28 @@ def test_modes_do_not_follow_the_umask(desk: Desk) -> None:
         assert mode & 0o444 == 0o444, path
         assert path.is_file() or mode & 0o111 == 0o111, path
         assert not mode & 0o7022, path
+
+
+def test_other_users_can_start_the_version_of_a_bridge(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where directories cannot be exchanged, the command starts from the stage for a moment."""
+    seen: list[tuple[str, list[int]]] = []
+
+    def look(path: str, target: str) -> None:
+        above = [Path(target), *Path(target).parents][:3]
+        seen.append((target, [stat.S_IMODE(one.stat().st_mode) & 0o5 for one in above]))
+        replace_link(path, target)
+
+    former = os.umask(0o077)
+    try:
+        desk.run()
+        monkeypatch.setattr("builtin_plugins.setup_swap.exchange", lambda *_: False)
+        monkeypatch.setattr("builtin_plugins.setup_swap.replace_link", look)
+        desk.run("-u")
+    finally:
+        os.umask(former)
+    assert seen[0] == (f"{desk.stage}/bridge/Tool", [0o5, 0o5, 0o5])
 
 
 def test_a_very_deep_application_is_removed(desk: Desk) -> None:
