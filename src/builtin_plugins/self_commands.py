@@ -10,6 +10,7 @@ _COMMANDS = {
     "env": "Show where a command's variables come from",
     "init": "Make a complete installation",
     "list": "List every command",
+    "plugin": "Add, list, update and remove plugins",
     "lock": "Build the lock anew",
     "version": "Show the version",
     "which": "Show which file a command runs",

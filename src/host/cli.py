@@ -218,7 +218,7 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
     for one in sorted(declared, key=lambda one: -len(one.words)):
         if tuple(words[: len(one.words)]) == one.words:
             args = list(words[len(one.words) :])
-            return call(session, one, ["--help"] if help_asked else args)
+            return call(session, one, [*args, "--help"] if help_asked else args)
     rest = list(words[1:])
     if rest and rest[0] not in _HELP_WORDS and not rest[0].startswith("-"):
         near = difflib.get_close_matches(rest[0], [one.words[1] for one in declared], cutoff=_NEAR)
@@ -229,7 +229,7 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
 
 def _self_commands(session: Session) -> list[Declared]:
     try:
-        declared = session.lock.commands
+        declared = session.known.commands
     except InstallationError:  # `self init` makes one
         declared = own_commands(session.layout)
     return [one for one in declared if one.words[0] == RESERVED]

@@ -44,7 +44,7 @@ def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
     if not safe:
         settle(places.plugins_dir)
     stamps = {path: stamp(path) for path in _watched(places)}
-    lock = _declared(places, stamps, safe)
+    lock = _declared(places, stamps, python=not safe)
     for warning in lock.warnings:
         messages.warn(warning)
     if not safe:
@@ -90,7 +90,17 @@ def _path_files(directory: str) -> Iterator[str]:
     yield from (os.path.join(directory, name) for name in names if name.endswith(".pth"))
 
 
-def _declared(places: Places, stamps: dict[str, str], safe: bool) -> Lock:
+def ask(places: Places, *, directory_hooks: bool, python: bool) -> Lock:
+    """Return what plugins say now, without writing or warning.
+
+    `python` includes third-party Python, `directory_hooks` that of directory plugins.
+    """
+    return _declared(places, {}, python=python, directory_hooks=directory_hooks)
+
+
+def _declared(
+    places: Places, stamps: dict[str, str], *, python: bool, directory_hooks: bool = True
+) -> Lock:
     """Ask the plugins and check what they say; what they looked at goes into `stamps`."""
     installation = places.installation()
     told = _Told(stamps)
@@ -101,10 +111,13 @@ def _declared(places: Places, stamps: dict[str, str], safe: bool) -> Lock:
             told.take(name, hook, records)
     told.hooks.update({name: own.hooks_of(name) for name in own.names})
     told.broken.update(own.broken)
-    if not safe:
-        candidates = third_party(points, places.plugins_dir, told.broken)
-        for report in survey(candidates, installation):
-            told.report(report)
+    candidates = third_party(points, places.plugins_dir, told.broken)
+    asked = [one for one in candidates if python and (directory_hooks or not one.file)]
+    for report in survey(asked, installation):
+        told.report(report)
+    for candidate in candidates:
+        if not candidate.file and not python:
+            told.origins[candidate.name] = [candidate.origin, candidate.version]
     return told.lock()
 
 
@@ -142,7 +155,10 @@ class _Told:
         if hook == "env_sources":
             self.sources.append(_source(plugin, record))
         elif isinstance(record, CommandTree):
-            self.trees.append(Tree(record.path, record.plugin, record.dev))
+            owner = record.plugin or ("" if _is_builtin(plugin) else plugin)
+            self.trees.append(Tree(record.path, owner, record.dev))
+            if plugin in self.origins:
+                self.origins[plugin].append(record.path)
         elif isinstance(record, Watch):
             self.stamps.setdefault(record.path, stamp(record.path))
         elif isinstance(record, Problem):

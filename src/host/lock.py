@@ -51,8 +51,8 @@ class Lock:
     """What plugins declared: trees, commands and sources in order of precedence.
 
     `hooks` says which plugin (entry point or registry name) implements which hooks,
-    `origins` which distribution of which version an entry point belongs to, `broken`
-    what was wrong with plugins; `warnings` says that again in listings.
+    `origins` the distribution, version and trees of each entry point that is not ours,
+    `broken` what was wrong with plugins; `warnings` says that again in listings.
     """
 
     __slots__ = ("broken", "commands", "hooks", "origins", "sources", "trees", "warnings")

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Mapping
 from functools import cached_property
 
-from host.discovery import current, refresh
+from host.discovery import ask, current, refresh
 from host.errors import OperationError
 from host.layout import Layout
 from host.locate import Found, locate
-from host.lock import Lock
+from host.lock import Lock, read_lock
 from host.messages import Messages
 from host.places import Places, open_places
 from host.plugins import Loaded, entry_points, load, third_party
@@ -45,6 +45,24 @@ class Session:
     @cached_property
     def lock(self) -> Lock:
         return current(self.places, self.messages, self.safe)
+
+    @cached_property
+    def known(self) -> Lock:
+        """The lock when it holds, else what is known without anybody's Python.
+
+        What manages plugins works with this, so that no plugin can get in its way.
+        """
+        held = None if self.safe else read_lock(self.places.locks, self.places.key)
+        return held or refresh(self.places, self.messages, safe=True)
+
+    @cached_property
+    def plugins_known(self) -> Lock:
+        """What plugins are, without running anything of a directory plugin.
+
+        The lock when it holds; else installed distributions are asked, unless in safe mode.
+        """
+        held = None if self.safe else read_lock(self.places.locks, self.places.key)
+        return held or ask(self.places, directory_hooks=False, python=not self.safe)
 
     def refresh_lock(self) -> Lock:
         """Ask all plugins again and write the lock anew."""

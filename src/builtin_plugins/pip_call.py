@@ -1,0 +1,82 @@
+"""One call of pip: without prompts, bounded, honouring the user's pip configuration."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from host.errors import OperationError, UsageError
+from host.escape import printable
+
+_REQUIREMENT = re.compile(
+    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
+    r"\s*(?P<extras>\[[A-Za-z0-9._,\s-]*\])?"
+    r"\s*(?P<versions>(?:(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+\s*,?\s*)*)\Z"
+)
+
+
+def parse_requirement(text: str) -> tuple[str, str, str]:
+    """Return name, extras and version clauses of a requirement; raises UsageError.
+
+    What this takes can be no option of pip, no path and no address.
+    """
+    found = _REQUIREMENT.match(text.strip())
+    if found is None:
+        raise UsageError(
+            f"{text}: no plugin source; expected a directory, user/repository, an address, an "
+            "archive, a wheel, or a requirement such as acme-cli>=1.2"
+        )
+    return found["name"], found["extras"] or "", found["versions"].replace(" ", "")
+
+
+def run_pip(
+    python: str,
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    seconds: float,
+    held: int | None = None,
+) -> str:
+    """Return what `python -m pip ARGUMENTS` printed; raises OperationError when it fails."""
+    process = subprocess.Popen(
+        [
+            *(python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"),
+            *("--no-color", *arguments),
+        ],
+        env={**environ, "PIP_NO_INPUT": "1", "PYTHONUTF8": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=() if held is None else (held,),
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise OperationError(
+            f"pip took longer than {seconds:g} seconds; nothing was changed"
+        ) from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    text = output.decode("utf-8", "replace")
+    if process.returncode:
+        raise OperationError(f"pip {arguments[0]}: {_reason(text)}")
+    return text
+
+
+def _reason(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    told = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    text = told[-1] if told else (lines[-1] if lines else "failed without a word")
+    if told and "No matching distribution" in told[-1] and len(told) > 1:
+        text = f"{told[-2]}; {told[-1]}"
+    return printable(without_passwords(text))[:600]
+
+
+def without_passwords(text: str) -> str:
+    """Return `text` with the user and password of every address in it left out."""
+    return re.sub(r"(\w+://)[^/\s@]+@", r"\1", text)

@@ -1,0 +1,181 @@
+"""All plugins as `list` and `show` tell them: registry, directories and distributions joined."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from host.adoption import settle
+from host.command_words import command_words, first_words
+from host.definition import Definition
+from host.directory_plugins import DirectoryPlugin, find_directory_plugins
+from host.errors import PluginError
+from host.lock import Lock
+from host.registry import Entry, read_registry, registry_path
+from host.session import Session
+
+OWN_DISTRIBUTION = "cli-host"
+
+
+@dataclass(slots=True)
+class Row:
+    """One plugin: its entry (made up where the registry has none), its state and why.
+
+    `state` is enabled, disabled, missing or broken. `trees` hold its commands,
+    `declared` are those in Python; `root` is its directory, "" for a distribution.
+    """
+
+    entry: Entry
+    state: str
+    reason: str = ""
+    root: str = ""
+    trees: list[str] = field(default_factory=list)
+    declared: list[tuple[tuple[str, ...], Definition]] = field(default_factory=list)
+    hooks: list[str] = field(default_factory=list)
+    registered: bool = True
+
+    @property
+    def words(self) -> list[str]:
+        """Return the words that it adds at the top."""
+        found = {word for tree in self.trees for word in first_words(tree)}
+        return sorted(found | {words[0] for words, _ in self.declared})
+
+    @property
+    def commands(self) -> list[str]:
+        found = {words for tree in self.trees for words in command_words(tree)}
+        return sorted(" ".join(words) for words in found | {one for one, _ in self.declared})
+
+    def described(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        fields = self.entry.fields()
+        fields.pop("versions", None)
+        return {
+            **fields,
+            "pinned": self.entry.pinned,
+            "state": self.state,
+            "reason": self.reason or None,
+            "path": self.root or None,
+            "commands": self.commands,
+            "implements": self.hooks,
+        }
+
+
+def inventory(session: Session) -> list[Row]:
+    """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
+    plugins_dir = session.places.plugins_dir
+    if not session.safe:
+        settle(plugins_dir)
+    try:
+        entries = read_registry(registry_path(plugins_dir)).entries
+    except PluginError as error:
+        session.messages.warn(str(error))
+        entries = {}
+    lock = session.plugins_known
+    directories = {one.name: one for one in find_directory_plugins(plugins_dir)[0]}
+    points = _points_by_distribution(lock)
+    rows = []
+    for entry in entries.values():
+        if entry.kind == "pip":
+            rows.append(_distribution_row(entry, points.pop(entry.name, {}), lock))
+        else:
+            rows.append(_directory_row(entry, directories.get(entry.name), lock))
+    for plugin in directories.values():
+        if plugin.name not in entries:
+            entry = plugin.entry or Entry(plugin.name, "local", dev=plugin.dev)
+            rows.append(_directory_row(entry, plugin, lock))
+    for name, found in sorted(points.items()):
+        version = next(iter(found.values()))[1]
+        row = _distribution_row(Entry(name, "pip", version=version), found, lock)
+        row.registered = False
+        rows.append(row)
+    return rows
+
+
+def find_row(rows: Iterable[Row], name: str) -> Row | None:
+    """Return the plugin called so; a distribution answers to any spelling of its name."""
+    from host.plugins import canonical
+
+    rows = list(rows)
+    exact = [row for row in rows if row.entry.name == name]
+    near = [row for row in rows if row.entry.kind == "pip" and row.entry.name == canonical(name)]
+    return next(iter([*exact, *near]), None)
+
+
+def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> Row:
+    row = Row(entry, "enabled" if entry.enabled else "disabled")
+    if plugin is None:
+        row.state, row.reason = "missing", "its files are gone; self plugin sync brings them back"
+        return row
+    row.root = os.path.realpath(plugin.root)
+    row.trees = [plugin.tree] if plugin.tree else []
+    row.hooks = lock.hooks.get(entry.name, []) if plugin.hooks else []
+    if plugin.manifest and not entry.managed:  # its author may be working on it
+        said = plugin.manifest
+        row.entry = _with(entry, version=said.version, description=said.description)
+        row.entry = _with(row.entry, directory=said.directory, hooks=said.hooks)
+    row.reason = plugin.problem or lock.broken.get(entry.name, "")
+    if row.reason:
+        row.state = "broken"
+    elif not os.path.isdir(plugin.tree):
+        row.state, row.reason = "broken", f"there is no directory {plugin.tree}"
+    return row
+
+
+def _with(entry: Entry, **fields: str) -> Entry:
+    from dataclasses import replace
+
+    return replace(entry, **{name: value for name, value in fields.items() if value})  # type: ignore[arg-type]
+
+
+def _points_by_distribution(lock: Lock) -> dict[str, dict[str, list[str]]]:
+    from host.plugins import canonical
+
+    found: dict[str, dict[str, list[str]]] = {}
+    for point, origin in lock.origins.items():
+        found.setdefault(canonical(origin[0]), {})[point] = origin
+    return found
+
+
+def _distribution_row(entry: Entry, points: dict[str, list[str]], lock: Lock) -> Row:
+    row = Row(entry, "enabled" if entry.enabled else "disabled")
+    for point, (_, version, *trees) in points.items():
+        row.entry = _with(row.entry, version=version)
+        row.trees += trees
+        row.hooks += lock.hooks.get(point, [])
+        row.declared += [
+            (one.words, one.definition) for one in lock.commands if one.plugin == point
+        ]
+    reasons = list(_reasons(entry.name, points, lock))
+    if reasons:
+        row.state, row.reason = "broken", "; ".join(reasons)
+    elif not points:
+        there = installed_version(entry.name)
+        if there is None:
+            row.state, row.reason = "missing", "the distribution is not installed"
+        else:
+            row.entry = _with(row.entry, version=there)
+    return row
+
+
+def _reasons(name: str, points: Iterable[str], lock: Lock) -> Iterator[str]:
+    from host.plugins import canonical
+
+    for point, reason in lock.broken.items():
+        origin = point.partition(" (")[2].rstrip(")")  # two plugins of one name
+        if point in points or (origin and canonical(origin) == name):
+            yield reason
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of an installed distribution, None when it is not there."""
+    import importlib_metadata
+
+    from host.references import complete_import_path
+
+    complete_import_path()
+    try:
+        return str(importlib_metadata.version(name))
+    except importlib_metadata.PackageNotFoundError:
+        return None

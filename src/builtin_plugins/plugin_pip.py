@@ -1,0 +1,187 @@
+"""Plugins that are distributions: installed with pip into the program's own environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import importlib_metadata
+
+from builtin_plugins.pip_call import parse_requirement, run_pip
+from builtin_plugins.plugin_archive import bring_file
+from builtin_plugins.plugin_kinds import Staged, Work
+from builtin_plugins.plugin_origin import WHEEL, Origin
+from builtin_plugins.plugin_staging import Undo, put_kept
+from builtin_plugins.venv_copy import VenvCopy, check_environment, copied_environment
+from builtin_plugins.wheel import is_wheel_name, read_wheel
+from host.errors import OperationError, PluginError, UsageError
+from host.hookspecs import PROJECT
+from host.plugins import OWN_DISTRIBUTION, canonical
+from host.references import complete_import_path
+from host.registry import Entry
+
+WHEELS = "tree"  # where a kept version has its wheel
+
+
+class PipKind:
+    """A copy of the environment is changed with pip; then the two change places."""
+
+    def fetch(self, origin: Origin, work: Work) -> Staged:
+        complete_import_path()
+        check_environment()
+        wheels = os.path.join(work.stage.make_version(), WHEELS)
+        os.mkdir(wheels)
+        extras = ""
+        if origin.source.endswith(WHEEL):
+            path, sha256 = _brought(origin, wheels, work)
+            pinned = True
+        else:
+            path, sha256, extras = _built(origin, wheels, work)
+            pinned = "==" in origin.source
+        found = read_wheel(path)
+        name = canonical(found.name)
+        if not found.points:
+            raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
+        if name in host_requirements():
+            raise PluginError(f"{found.name}: this program itself needs it; see: self update")
+        entry = Entry(
+            name=name,
+            kind="pip",
+            source=origin.source,
+            version=found.version,
+            description=found.summary,
+            sha256=sha256,
+            pinned=pinned,
+        )
+        _install(entry, extras, wheels, work)
+        return Staged(entry, found.contents)
+
+    def put(self, entry: Entry, work: Work) -> Undo:
+        copy = VenvCopy.of_this()
+        undo_kept = put_kept(work.stage, entry)
+        try:
+            copy.swap()
+        except BaseException:
+            undo_kept()
+            raise
+
+        def undo() -> None:
+            copy.swap_back()
+            undo_kept()
+
+        return undo
+
+    def take(self, entry: Entry, work: Work) -> Undo:
+        complete_import_path()
+        if not is_installed(entry.name):
+            return lambda: None
+        copy = work.exits.enter_context(copied_environment())
+        run_pip(copy.python, ["uninstall", "--yes", entry.name], work.environ, work.seconds)
+        copy.swap()
+        return copy.swap_back
+
+
+def is_installed(name: str) -> bool:
+    try:
+        importlib_metadata.distribution(name)
+    except importlib_metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def host_requirements() -> dict[str, str]:
+    """Return the distributions that this program needs, itself included, with their versions."""
+    import re
+
+    found: dict[str, str] = {}
+    pending = [OWN_DISTRIBUTION]
+    while pending:
+        name = canonical(pending.pop())
+        if name in found:
+            continue
+        try:
+            distribution = importlib_metadata.distribution(name)
+        except importlib_metadata.PackageNotFoundError:
+            continue
+        found[name] = str(distribution.version)
+        for requirement in distribution.requires or ():
+            if "extra ==" not in requirement:
+                pending += re.findall(r"^[A-Za-z0-9._-]+", requirement)
+    return found
+
+
+def _brought(origin: Origin, wheels: str, work: Work) -> tuple[str, str]:
+    """Copy or download a wheel; return its path and SHA-256."""
+    name = os.path.basename((origin.address or origin.source).partition("?")[0])
+    if not is_wheel_name(name):
+        raise UsageError(f"{name}: not a wheel's file name")
+    path = os.path.join(wheels, name)
+    return path, bring_file(origin, Path(path), work)
+
+
+def _built(origin: Origin, wheels: str, work: Work) -> tuple[str, str, str]:
+    """Let pip bring a wheel of the requirement, alone; return its path, SHA-256, extras."""
+    import hashlib
+    import sys
+
+    name, extras, versions = parse_requirement(origin.source)
+    wanted = f"=={origin.version}" if origin.version else versions
+    work.reporter.info(f"pip brings {name}{wanted}")
+    run_pip(
+        sys.executable,
+        ["wheel", "--no-deps", "--wheel-dir", wheels, f"{name}{wanted}"],
+        work.environ,
+        work.seconds,
+        work.stage.descriptor,
+    )
+    files = os.listdir(wheels)
+    if len(files) != 1:
+        raise OperationError(f"pip wheel: expected one wheel of {name}, found {len(files)}")
+    path = os.path.join(wheels, files[0])
+    sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    if origin.sha256 and sha256 != origin.sha256:
+        raise OperationError(f"{files[0]}: the SHA-256 is {sha256}, expected {origin.sha256}")
+    return path, sha256, extras
+
+
+def _install(entry: Entry, extras: str, wheels: str, work: Work) -> None:
+    """Install the wheel in `wheels`, then what it needs, into a copy of the environment.
+
+    What this program itself needs stays at its versions.
+    """
+    constraints = os.path.join(work.stage.path, "constraints.txt")
+    with open(constraints, "w", encoding="utf-8") as file:
+        file.writelines(f"{name}=={version}\n" for name, version in host_requirements().items())
+    copy = work.exits.enter_context(copied_environment())
+    exact = f"{entry.name}=={entry.version}"
+    work.reporter.info(f"pip installs {exact}")
+    alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
+    run_pip(copy.python, [*alone, exact], work.environ, work.seconds, work.stage.descriptor)
+    if needs_more(copy.python, entry.name, extras):
+        run_pip(
+            copy.python,
+            ["install", "--constraint", constraints, f"{entry.name}{extras}=={entry.version}"],
+            work.environ,
+            work.seconds,
+            work.stage.descriptor,
+        )
+
+
+def needs_more(python: str, name: str, extras: str) -> bool:
+    """Tell whether the distribution in that environment requires others."""
+    import subprocess
+
+    program = (
+        "import importlib.metadata as m, sys; "
+        "sys.exit(1 if [r for r in m.requires(sys.argv[1]) or () if 'extra ==' not in r] else 0)"
+    )
+    done = subprocess.run([python, "-I", "-c", program, name], check=False, capture_output=True)
+    return bool(extras) or done.returncode != 0
+
+
+def reinstall(entry: Entry, kept: str, work: Work) -> Entry:
+    """Stage a kept wheel again, for a rollback."""
+    complete_import_path()
+    _install(replace(entry), "", kept, work)
+    return entry

@@ -1,0 +1,152 @@
+"""What the commands that change plugins share: set-up, questions, words for the user."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+import click
+
+from builtin_plugins.plugin_contents import PluginContents, Words
+from builtin_plugins.plugin_kinds import Work, kind_of
+from builtin_plugins.plugin_staging import Undo, changing, commit, staging, trimmed
+from builtin_plugins.progress import Reporter
+from host.adoption import now
+from host.columns import width
+from host.definition import Definition
+from host.errors import OperationError, PluginError
+from host.escape import printable
+from host.locate import locate
+from host.registry import Entry, is_plugin_name
+from host.session import Session
+
+SECONDS = 600.0  # for each download, clone or run of pip
+_FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
+
+
+@contextmanager
+def working(session: Session, seconds: float) -> Iterator[Work]:
+    """Give what a change works with; whatever the disk refuses becomes an OperationError."""
+    plugins_dir = session.places.plugins_dir
+    messages = session.messages
+    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
+    try:
+        with staging(plugins_dir) as stage, ExitStack() as exits:
+            yield Work(stage, session.environ, reporter, seconds, exits)
+    except OSError as failure:
+        where = os.fsdecode(failure.filename or plugins_dir)
+        raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
+
+
+def check_new_name(name: str, entries: Iterable[str]) -> None:
+    """Raise PluginError when a new plugin cannot have that name."""
+    if not is_plugin_name(name):
+        raise PluginError(f"{name!r} cannot name a plugin; use --name with a-z, 0-9 and ._-")
+    if name in _FRAMEWORK_WORDS:
+        raise PluginError(f"{name} is a word of this program itself; use --name")
+    if name in entries:
+        raise PluginError(f"{name} is the name of another plugin; use --name")
+
+
+def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
+    """Make the staged version of a plugin the one that is on; return the entry as recorded.
+
+    Raises PluginError when another process changed the plugin meanwhile.
+    """
+    plugins_dir = work.stage.plugins_dir
+    with changing(plugins_dir) as registry:
+        there = registry.entries.get(entry.name)
+        if former is None:
+            check_new_name(entry.name, registry.entries)
+            _check_place(plugins_dir, entry.name)
+        elif there != former:
+            raise PluginError(f"{entry.name} was changed by somebody else meanwhile; try again")
+        entry = replace(entry, installed_at=now())
+        if entry.label:
+            entry = replace(entry, versions=trimmed(entry, former))
+        undo = kind_of(entry.kind).put(entry, work)
+        registry.put(entry)
+        commit(plugins_dir, registry, undo)
+    return entry
+
+
+def _check_place(plugins_dir: str, name: str) -> None:
+    place = os.path.join(plugins_dir, name)
+    if os.path.lexists(place):
+        raise PluginError(f"{place} is in the way; remove it or use --name")
+
+
+def record(entry: Entry | None, name: str, work: Work, undo: Undo) -> None:
+    """Write one entry, or take `name` out; the caller has made the change on disk."""
+    with changing(work.stage.plugins_dir) as registry:
+        if entry is None:
+            registry.drop(name)
+        else:
+            registry.put(entry)
+        commit(work.stage.plugins_dir, registry, undo)
+
+
+def collisions(session: Session, found: PluginContents, own: str = "") -> list[str]:
+    """Return a line for each command that has the words of an existing one of somebody else."""
+    lock = session.known
+    trees = [tree for tree in lock.trees if tree.plugin != own or not own]
+    lines = []
+    for words in found.commands:
+        there = locate(words, trees, lock.commands)
+        if there.kind == "command" and there.words == words:
+            owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
+            lines.append(f"{' '.join(words)} is a command of {owner} already")
+        elif words[0] in ("self", "help"):
+            lines.append(f"{' '.join(words)} cannot be called: {words[0]} is reserved")
+    return lines
+
+
+def confirmed(question: str, yes: bool) -> bool:
+    """Ask on a terminal; without one, or with --yes, the command itself is the answer."""
+    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    return click.confirm(question, err=True)
+
+
+def heading(entry: Entry) -> str:
+    """Return a plugin's name, version, kind and source on one line."""
+    version = f" {entry.version}" if entry.version else ""
+    where = f", {entry.source}" if entry.source else ""
+    at = f", commit {entry.commit[:12]}" if entry.commit else ""
+    ref = f", ref {entry.ref}" if entry.ref else ""
+    return printable(f"{entry.name}{version} ({entry.kind}{where}{ref}{at})")
+
+
+def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ") -> list[str]:
+    """Return a line for each command: words, description, [sudo]."""
+    rows = [(printable(" ".join(words)), one) for words, one in sorted(commands)]
+    column = min(max((width(label) for label, _ in rows), default=0), 40)
+    return [
+        " ".join(
+            [
+                f"  {mark} {label}{' ' * max(column - width(label), 0)}",
+                printable(one.description),
+                *(["[sudo]"] if one.sudo else []),
+            ]
+        ).rstrip()
+        for label, one in rows
+    ]
+
+
+def plan_lines(entry: Entry, found: PluginContents) -> list[str]:
+    """Return what adding a plugin adds, for people."""
+    lines = [heading(entry)]
+    if entry.description:
+        lines.append(f"  {printable(entry.description)}")
+    lines.append(f"commands: {len(found.commands) or 'none'}")
+    lines += command_lines(found.commands.items())
+    names = sorted({name for one in found.commands.values() for name in one.envs})
+    if names:
+        lines.append(f"variables: {printable(', '.join(names))}")
+    if found.hooks:
+        hooks = f"{entry.hooks}: " if entry.hooks else ""
+        lines.append(f"Python hooks: {printable(hooks)}{', '.join(found.hooks)}")
+    return lines

@@ -1,0 +1,127 @@
+"""`self plugin add`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from builtin_plugins.plugin_kinds import Staged, Work, kind_of
+from builtin_plugins.plugin_origin import Origin, parse_source
+from builtin_plugins.plugin_work import (
+    SECONDS,
+    check_new_name,
+    collisions,
+    confirmed,
+    heading,
+    plan_lines,
+    put,
+    working,
+)
+from host.errors import OperationError, PluginError
+from host.registry import Entry, read_registry, registry_path
+from host.session import Session
+
+
+@click.command
+@click.argument("source", metavar="SOURCE")
+@click.option("--ref", default="", help="A branch, tag or commit of a git repository.")
+@click.option("--name", default="", help="The plugin's name here.")
+@click.option("--sha256", default="", help="What an archive or wheel must have as its SHA-256.")
+@click.option("--ssh", is_flag=True, help="Clone user/repo over ssh.")
+@click.option("--gitlab", "site", flag_value="gitlab", help="user/repo is on GitLab.")
+@click.option("--bitbucket", "site", flag_value="bitbucket", help="user/repo is on Bitbucket.")
+@click.option("--force", is_flag=True, help="Add it though a command has words already taken.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@click.pass_obj
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    session: Session,
+    source: str,
+    ref: str,
+    name: str,
+    sha256: str,
+    ssh: bool,
+    site: str | None,
+    force: bool,
+    yes: bool,
+    timeout: float,
+) -> None:
+    r"""Add a plugin from SOURCE.
+
+    \b
+    SOURCE is one of
+      a directory               linked, so that every edit is live
+      user/repo, a git address  cloned (https, ssh, git, file)
+      .tar.gz, .zip             a path or an https address
+      .whl                      a path or an https address, installed with pip
+      pip:REQUIREMENT           installed with pip into this program's environment
+
+    Nothing of a directory, repository or archive is run: it shows which commands and
+    Python hooks it adds, and on a terminal asks first.
+    """
+    origin = parse_source(source, ref=ref, sha256=sha256, site=site or "", ssh=ssh)
+    refuse_known(session, origin, name)
+    with working(session, timeout) as work:
+        work.reporter.detail(f"fetching {origin.source}")
+        staged = kind_of(origin.kind).fetch(origin, work)
+        add_staged(session, staged, name, work, force=force, yes=yes)
+
+
+def add_staged(
+    session: Session, staged: Staged, name: str, work: Work, *, force: bool, yes: bool
+) -> None:
+    """Show what a staged plugin adds, and put it in place when nothing is against it."""
+    entry = replace(staged.entry, name=name) if name else staged.entry
+    found = staged.contents
+    refuse_same(session, entry)
+    check_new_name(entry.name, ())
+    for problem in found.problems:
+        session.messages.warn(problem)
+    if not found.commands and not found.hooks:
+        raise PluginError(
+            f"{entry.source}: holds no command and no hook; a plugin has <category>/<command>/"
+            f"command.json (see: {session.program} self new plugin --help)"
+        )
+    session.show("".join(f"{line}\n" for line in plan_lines(entry, found)))
+    taken = collisions(session, found)
+    if taken and not force:
+        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
+        raise PluginError(f"{taken[0]}{more}; --force adds {entry.name}, the existing one wins")
+    for line in taken:
+        session.messages.warn(f"{line} and wins")
+    if not confirmed("Add it?", yes):
+        raise OperationError("nothing was added")
+    entry = put(entry, None, work)
+    program = session.program
+    session.show(
+        f"added {entry.name}\n"
+        f"update it with: {program} self plugin update {entry.name}\n"
+        f"remove it with: {program} self plugin remove {entry.name}\n"
+    )
+
+
+def refuse_known(session: Session, origin: Origin, name: str) -> None:
+    """Raise PluginError when a plugin from there is installed, before anything is fetched."""
+    if name:
+        check_new_name(name, ())
+    registry = read_registry(registry_path(session.places.plugins_dir))
+    for entry in registry.entries.values():
+        if entry.name == name or (not name and origin.source and entry.source == origin.source):
+            raise installed(session, entry)
+
+
+def refuse_same(session: Session, entry: Entry) -> None:
+    """Raise PluginError when a plugin of that name is installed."""
+    there = read_registry(registry_path(session.places.plugins_dir)).entries.get(entry.name)
+    if there is not None:
+        raise installed(session, there)
+
+
+def installed(session: Session, entry: Entry) -> PluginError:
+    """Return the error for a plugin that is there: what it is, how to update or remove it."""
+    command = f"{session.program} self plugin"
+    return PluginError(
+        f"{heading(entry)} is installed already; update it with: {command} update {entry.name}; "
+        f"remove it with: {command} remove {entry.name}; or use --name"
+    )

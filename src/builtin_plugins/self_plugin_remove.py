@@ -1,0 +1,74 @@
+"""`self plugin remove`."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from builtin_plugins.plugin_inventory import find_row, inventory
+from builtin_plugins.plugin_kinds import Work, kind_of
+from builtin_plugins.plugin_staging import changing, commit, keep_removed
+from builtin_plugins.plugin_work import SECONDS, confirmed, working
+from builtin_plugins.self_plugin_show import unknown_plugin
+from host.adoption import heal, now
+from host.directory_plugins import VERSIONS
+from host.errors import OperationError
+from host.escape import printable
+from host.registry import Entry, is_plugin_name
+from host.session import Session
+
+
+@click.command
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def command(session: Session, name: str, yes: bool) -> None:
+    """Remove the plugin NAME, also one that is only half there.
+
+    A linked plugin's own files are never touched. A directory that was dropped into
+    plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
+    """
+    with working(session, SECONDS) as work:
+        row = find_row(inventory(session), name)
+        entry = row.entry if row else _half_there(session, name)
+        if entry.kind == "pip" and (row is None or row.state != "missing"):
+            session.messages.line(
+                f"this uninstalls the distribution {printable(entry.name)} with pip"
+            )
+        if not confirmed(f"Remove {printable(entry.name)}?", yes):
+            raise OperationError("nothing was removed")
+        kept = remove(entry, work)
+    session.show(f"removed {printable(entry.name)}\n")
+    if entry.dev and entry.source:
+        session.show(f"its files are untouched: {printable(entry.source)}\n")
+    elif kept:
+        session.show(f"its files are kept: {printable(kept)}\n")
+
+
+def remove(entry: Entry, work: Work) -> str:
+    """Take a plugin away; return where its only copy is kept, "" when there is another."""
+    plugins_dir = work.stage.plugins_dir
+    kind = kind_of(entry.kind)
+    # Who adds holds the environment before the registry; so does this.
+    undo = kind.take(entry, work) if entry.kind == "pip" else None
+    with changing(plugins_dir) as registry:
+        place = os.path.join(plugins_dir, entry.name)
+        only_copy = entry.kind == "local" and os.path.isdir(place) and not os.path.islink(place)
+        if undo is None:
+            undo = kind.take(entry, work)
+        registry.drop(entry.name)
+        commit(plugins_dir, registry, undo)
+        removed = os.path.isdir(os.path.join(work.stage.path, "removed", entry.name))
+        kept = keep_removed(work.stage, entry.name, now()) if only_copy and removed else ""
+        heal(plugins_dir)
+    return kept
+
+
+def _half_there(session: Session, name: str) -> Entry:
+    """Return an entry for what is left of a plugin that nobody lists."""
+    plugins_dir = session.places.plugins_dir
+    places = (os.path.join(plugins_dir, name), os.path.join(plugins_dir, VERSIONS, name))
+    if is_plugin_name(name) and any(os.path.lexists(place) for place in places):
+        return Entry(name, "local")
+    raise unknown_plugin(session, name)

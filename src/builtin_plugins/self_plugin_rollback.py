@@ -1,0 +1,79 @@
+"""`self plugin rollback`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import click
+
+from builtin_plugins.plugin_changes import version_text
+from builtin_plugins.plugin_inventory import find_row, inventory
+from builtin_plugins.plugin_work import SECONDS, put, working
+from builtin_plugins.self_plugin_show import unknown_plugin
+from host.adoption import RECORD
+from host.definition import read_json
+from host.directory_plugins import TREE, VERSIONS
+from host.errors import DefinitionError, OperationError, PluginError
+from host.escape import printable
+from host.registry import Entry, read_entry, read_registry, registry_path
+from host.session import Session
+
+
+@click.command
+@click.argument("name")
+@click.argument("version", required=False, default="")
+@click.pass_obj
+def command(session: Session, name: str, version: str) -> None:
+    """Go back to an earlier VERSION of the plugin NAME, or to the one before.
+
+    The last three are kept. VERSION is a version, or the beginning of a commit or
+    checksum; `self plugin show NAME` names them.
+    """
+    row = find_row(inventory(session), name)
+    if row is None:
+        raise unknown_plugin(session, name)
+    plugins_dir = session.places.plugins_dir
+    entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
+    kept = _kept(plugins_dir, entry)
+    chosen = _chosen(entry, kept, version)
+    home = os.path.join(plugins_dir, VERSIONS, entry.name, chosen.label, TREE)
+    target = replace(chosen, enabled=entry.enabled, source=entry.source, versions=entry.versions)
+    with working(session, SECONDS) as work:
+        if entry.kind == "pip":
+            from builtin_plugins.plugin_pip import reinstall
+
+            reinstall(target, home, work)
+        put(target, entry, work)
+    session.show(f"{printable(entry.name)}: {version_text(entry)} → {version_text(target)}\n")
+
+
+def _kept(plugins_dir: str, entry: Entry) -> list[Entry]:
+    """Return the kept versions, oldest first, the current one among them."""
+    found = []
+    for label in entry.versions:
+        path = os.path.join(plugins_dir, VERSIONS, entry.name, label, RECORD)
+        try:
+            kept = read_entry(read_json(path))
+        except (FileNotFoundError, DefinitionError, PluginError, AttributeError):
+            continue
+        if kept.label == label and kept.kind == entry.kind:
+            found.append(replace(kept, name=entry.name))
+    return found
+
+
+def _chosen(entry: Entry, kept: list[Entry], version: str) -> Entry:
+    labels = [one.label for one in kept]
+    if not version:
+        at = labels.index(entry.label) if entry.label in labels else len(labels)
+        if at == 0:
+            raise OperationError(f"{entry.name}: no earlier version is kept")
+        return kept[at - 1]
+    for one in reversed(kept):
+        if version in (one.version, one.label):
+            return one
+    for one in reversed(kept):
+        if len(version) >= 4 and (one.commit.startswith(version) or one.sha256.startswith(version)):
+            return one
+    there = ", ".join(version_text(one) for one in kept) or "none"
+    raise OperationError(f"{entry.name}: no version {version} is kept; there are: {there}")

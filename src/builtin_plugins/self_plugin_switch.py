@@ -1,0 +1,48 @@
+"""`self plugin enable` and `self plugin disable`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from builtin_plugins.plugin_inventory import find_row, inventory
+from builtin_plugins.plugin_staging import changing, commit
+from builtin_plugins.plugin_work import SECONDS, working
+from builtin_plugins.self_plugin_show import unknown_plugin
+from host.adoption import now
+from host.escape import printable
+from host.session import Session
+
+
+@click.command
+@click.argument("name")
+@click.pass_obj
+def enable(session: Session, name: str) -> None:
+    """Switch the plugin NAME on."""
+    _switch(session, name, on=True)
+
+
+@click.command
+@click.argument("name")
+@click.pass_obj
+def disable(session: Session, name: str) -> None:
+    """Switch the plugin NAME off: its files stay, its Python is not imported."""
+    _switch(session, name, on=False)
+
+
+def _switch(session: Session, name: str, *, on: bool) -> None:
+    with working(session, SECONDS) as work:
+        row = find_row(inventory(session), name)
+        if row is None:
+            raise unknown_plugin(session, name)
+        entry = row.entry
+        plugins_dir = work.stage.plugins_dir
+        with changing(plugins_dir) as registry:
+            there = registry.entries.get(entry.name, replace(entry, installed_at=now()))
+            if there.enabled != on or not row.registered:
+                registry.put(replace(there, enabled=on))
+                commit(plugins_dir, registry, lambda: None)
+    state = "enabled" if on else "disabled"
+    already = " already" if there.enabled == on else ""
+    session.show(f"{printable(entry.name)} is {state}{already}\n")

@@ -1,0 +1,124 @@
+"""`self plugin update`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import click
+
+from builtin_plugins.plugin_changes import change_lines, version_text
+from builtin_plugins.plugin_contents import PluginContents, read_contents
+from builtin_plugins.plugin_inventory import find_row, inventory
+from builtin_plugins.plugin_kinds import Staged, Work, kind_of
+from builtin_plugins.plugin_origin import check_stored, of_entry
+from builtin_plugins.plugin_work import SECONDS, collisions, confirmed, put, working
+from builtin_plugins.self_plugin_show import unknown_plugin
+from host.errors import DefinitionError, HostError, OperationError, PluginError
+from host.escape import printable
+from host.registry import Entry, read_registry, registry_path
+from host.session import Session
+
+
+@click.command
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@click.pass_obj
+def command(
+    session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
+) -> None:
+    """Bring plugins to the newest version of their branch; without NAME all of them.
+
+    A plugin added at a tag, a commit, a checksum or an exact version stays there. What
+    changes for you is shown first: commands that come and go, new sudo, new variables.
+    """
+    failed = []
+    for entry in _chosen(session, names):
+        try:
+            _update(session, entry, timeout, dry_run=dry_run, yes=yes)
+        except HostError as error:
+            failed.append(entry.name)
+            session.messages.error(f"{entry.name}: {error}")
+    if failed:
+        raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
+
+
+def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
+    entries = read_registry(registry_path(session.places.plugins_dir)).entries
+    if not names:
+        return list(entries.values())
+    rows = inventory(session)
+    chosen = []
+    for name in dict.fromkeys(names):
+        row = find_row(rows, name)
+        if row is None:
+            raise unknown_plugin(session, name)
+        chosen.append(entries.get(row.entry.name, row.entry))
+    return chosen
+
+
+def _update(session: Session, entry: Entry, timeout: float, *, dry_run: bool, yes: bool) -> None:
+    label = printable(entry.name)
+    if entry.kind == "local":
+        session.show(f"{label}: is a directory of yours; every edit is live\n")
+        return
+    if entry.pinned:
+        at = printable(entry.ref) or version_text(entry)
+        session.show(f"{label}: stays at {at}\n")
+        return
+    if entry.kind == "pip" and not entry.source:
+        entry = replace(entry, source=entry.name)
+    check_stored(entry)
+    with working(session, timeout) as work:
+        staged = kind_of(entry.kind).fetch(of_entry(entry, exact=False), work)
+        staged = Staged(_completed(entry, staged.entry), staged.contents)
+        if staged.entry.label == entry.label:
+            session.show(f"{label}: {version_text(entry)} is the newest\n")
+            return
+        _replace(session, entry, staged, work, dry_run=dry_run, yes=yes)
+
+
+def _replace(
+    session: Session, entry: Entry, staged: Staged, work: Work, *, dry_run: bool, yes: bool
+) -> None:
+    show_changes(session, entry, staged, work)
+    if dry_run:
+        return
+    if not confirmed(f"Update {printable(entry.name)}?", yes):
+        raise OperationError("stays as it is")
+    registered = read_registry(registry_path(session.places.plugins_dir)).entries
+    put(staged.entry, registered.get(entry.name), work)
+    session.show(f"updated {printable(entry.name)}\n")
+
+
+def _completed(former: Entry, fetched: Entry) -> Entry:
+    """Return the new version's entry with what the user decided about the plugin."""
+    return replace(
+        fetched,
+        name=former.name,
+        enabled=former.enabled,
+        ref=former.ref,
+        pinned=former.pinned,
+        source=former.source,
+    )
+
+
+def show_changes(session: Session, former: Entry, staged: Staged, work: Work) -> None:
+    """Say on stdout what the staged version changes, and warn of what would not count."""
+    place = os.path.join(work.stage.plugins_dir, former.name)
+    before = PluginContents()
+    if former.kind != "pip":
+        try:
+            before = read_contents(place)
+        except (PluginError, DefinitionError):
+            pass  # whatever is there, the new version replaces it
+        lines = change_lines(former, staged.entry, before, staged.contents)
+    else:
+        lines = [f"{former.name}: {version_text(former)} → {version_text(staged.entry)}"]
+    session.show("".join(f"{line}\n" for line in lines))
+    for problem in staged.contents.problems:
+        session.messages.warn(problem)
+    for line in collisions(session, staged.contents, own=former.name):
+        session.messages.warn(f"{line} and wins")
