@@ -26,12 +26,12 @@ class Extracted:
     privileged: int
 
 
-def extract(archive: Path, target: Path, rules: Rules = _USUAL) -> Extracted:
-    """Unpack `archive` into the new directory `target`.
+def extract(archive: Path, target: Path, rules: Rules = _USUAL, called: str = "") -> Extracted:
+    """Unpack `archive` into the new directory `target`; errors call it `called`, else its name.
 
     Files get mode 0755 or 0644 by their execute bits, directories 0755, whatever the
-    umask; owners and times are not kept. Raises OperationError naming the archive and
-    the member. On failure `target` may hold a part; the caller removes it.
+    umask; owners and times are not kept. Raises OperationError naming archive
+    and member. On failure `target` may hold a part; the caller removes it.
 
     The archive is read twice: once to judge it whole, once to write.
     """
@@ -44,7 +44,7 @@ def extract(archive: Path, target: Path, rules: Rules = _USUAL) -> Extracted:
         target.chmod(0o755)
         _write(archive, target, tree, budget)
     except OperationError as failure:
-        raise OperationError(f"{printable(archive.name)}: {failure}") from None
+        raise OperationError(f"{printable(called or archive.name)}: {failure}") from None
     except OSError as failure:
         where = printable(os.fsdecode(failure.filename or target))
         raise OperationError(f"{where}: {failure.strerror}") from None

@@ -7,21 +7,17 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Event, Thread
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from builtin_plugins.archive_stream import CHUNK, Stream, ahead, inflated
 from builtin_plugins.archive_tree import Entry
 from host.errors import OperationError
 from host.escape import printable
 
-_CHUNK = 1 << 18
-_AHEAD = 4  # chunks unpacked before they are asked for
-_HEADER_LIMIT = 1 << 20  # no honest member has a longer header
-_DIRECTORY_LIMIT = 32 << 20  # the same for a zip's central directory
+_DIRECTORY_LIMIT = 32 << 20  # no honest zip has a longer table of contents
 _XZ_MEMORY = 128 << 20
 _BLOCK = 512
 _PRIVILEGED = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
@@ -44,8 +40,8 @@ def read_members(archive: Path, budget: int) -> Iterator[Iterator[Member]]:
             if start.startswith(b"PK"):
                 yield _zip_members(file)
             else:
-                with _ahead(_tar_stream(file, start)) as chunks:
-                    yield _tar_members(_Stream(chunks, budget))
+                with ahead(_tar_stream(file, start)) as chunks:
+                    yield _tar_members(Stream(chunks, budget))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError) as failure:
         raise _damaged(failure) from None
     except (ValueError, OverflowError, RecursionError, NotImplementedError) as failure:
@@ -61,127 +57,18 @@ def _damaged(failure: BaseException) -> OperationError:
 def _tar_stream(file: BinaryIO, start: bytes) -> Iterator[bytes]:
     """Return the unpacked chunks of a tar file that begins with `start`."""
     if start.startswith(b"\x1f\x8b"):
-        return _inflated(file, lambda: zlib.decompressobj(wbits=31))
+        return inflated(file, lambda: zlib.decompressobj(wbits=31))
     if start.startswith(b"BZh"):
-        return _inflated(file, bz2.BZ2Decompressor)
+        return inflated(file, bz2.BZ2Decompressor)
     if start.startswith(b"\xfd7zXZ\0"):
-        return _inflated(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY))
+        return inflated(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY))
     if start[257:262] == b"ustar":
-        return iter(lambda: file.read(_CHUNK), b"")
+        return iter(lambda: file.read(CHUNK), b"")
     hint = "; it looks like a web page" if start.lstrip()[:1] == b"<" else ""
     raise OperationError(f"it is no .tar, .tar.gz, .tar.bz2, .tar.xz or .zip{hint}")
 
 
-def _inflated(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
-    """Yield unpacked chunks of at most `_CHUNK` bytes; several streams may follow each other.
-
-    `make` gives a decompressor of zlib, bz2 or lzma. Raises EOFError for a cut file.
-    """
-    packed = file.read(_CHUNK)
-    while packed.strip(b"\0"):  # zeros pad the end of some archives
-        engine = make()
-        while not engine.eof:
-            chunk = engine.decompress(packed, _CHUNK)
-            if chunk:
-                yield chunk
-            packed = getattr(engine, "unconsumed_tail", b"")
-            if not packed and not engine.eof and getattr(engine, "needs_input", True):
-                packed = file.read(_CHUNK)
-                if not packed and not chunk:
-                    raise EOFError
-        packed = engine.unused_data or file.read(_CHUNK)
-
-
-@contextmanager
-def _ahead(chunks: Iterator[bytes]) -> Iterator[Iterator[bytes]]:
-    """Give the same chunks, made in a thread that stays a few ahead of who writes them."""
-    slots: Queue[bytes | BaseException | None] = Queue(_AHEAD)
-    unwanted = Event()
-
-    def fill() -> None:
-        try:
-            for chunk in chunks:
-                slots.put(chunk)
-                if unwanted.is_set():
-                    return
-            slots.put(None)
-        except BaseException as failure:  # noqa: BLE001 raised again where the chunk is asked for
-            slots.put(failure)
-
-    def take() -> Iterator[bytes]:
-        while (chunk := slots.get()) is not None:
-            if isinstance(chunk, BaseException):
-                raise chunk
-            yield chunk
-
-    worker = Thread(target=fill, daemon=True)
-    worker.start()
-    try:
-        yield take()
-    finally:
-        unwanted.set()
-        while worker.is_alive():
-            with suppress(Empty):
-                slots.get(timeout=0.01)
-
-
-class _Stream:
-    """A forward-only view of chunks, with the part of a file's interface that `tarfile` uses.
-
-    `last` is what the latest `read` gave, `budget` bounds the bytes in all.
-    """
-
-    def __init__(self, chunks: Iterator[bytes], budget: int) -> None:
-        self.last = b""
-        self._chunks = chunks
-        self._buffer = memoryview(b"")
-        self._position = 0
-        self._budget = budget
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, position: int) -> None:
-        while self._position < position and self._some(position - self._position):
-            pass
-
-    def read(self, size: int) -> bytes:
-        if size > _HEADER_LIMIT:
-            raise OperationError("one of its members has a header of unusual size")
-        parts = []
-        while size and (part := self._some(size)):
-            parts.append(bytes(part))
-            size -= len(part)
-        self.last = b"".join(parts)
-        return self.last
-
-    def content(self, size: int) -> Iterator[memoryview]:
-        """Yield the next `size` bytes; raises EOFError when they are not all there."""
-        while size:
-            part = self._some(size)
-            if not part:
-                raise EOFError
-            size -= len(part)
-            yield part
-
-    def drain(self) -> None:
-        """Read to the end, so that the last checksum is checked."""
-        while self._some(_CHUNK):
-            pass
-
-    def _some(self, size: int) -> memoryview:
-        """Return between 1 and `size` bytes; none at the end."""
-        if not self._buffer:
-            self._buffer = memoryview(next(self._chunks, b""))
-            self._budget -= len(self._buffer)
-            if self._budget < 0:
-                raise OperationError("it unpacks to far more than its size allows")
-        part, self._buffer = self._buffer[:size], self._buffer[size:]
-        self._position += len(part)
-        return part
-
-
-def _tar_members(stream: _Stream) -> Iterator[Member]:
+def _tar_members(stream: Stream) -> Iterator[Member]:
     with tarfile.TarFile(fileobj=stream) as tar:  # type: ignore[arg-type]
         while (member := tar.next()) is not None:
             setattr(tar, "members", [])  # noqa: B010  # it would keep them all
@@ -213,7 +100,7 @@ def _zip_members(file: BinaryIO) -> Iterator[Member]:
 def _zip_content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     with archive.open(info) as content:
         left = info.file_size
-        while chunk := content.read(_CHUNK):
+        while chunk := content.read(CHUNK):
             left -= len(chunk)
             if left < 0:
                 raise EOFError

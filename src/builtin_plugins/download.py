@@ -74,11 +74,13 @@ def _watch(
 ) -> None:
     """Wait for the end of the transfer; raises OperationError at the deadline."""
     deadline = time.monotonic() + limits.seconds
-    while worker.is_alive():
+    running = True
+    while running:
         worker.join(_GLANCE)
-        if progress is not None:
+        running = worker.is_alive()
+        if progress is not None:  # at least once, also for the quickest
             progress(transfer.received, transfer.total)
-        if worker.is_alive() and time.monotonic() > deadline:
+        if running and time.monotonic() > deadline:
             raise OperationError(
                 f"{shown(transfer.address)}: not finished within {limits.seconds:g} seconds"
             )

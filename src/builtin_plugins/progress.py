@@ -99,16 +99,16 @@ class _Lines:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _LINE_SECONDS
-        whole = f" of {mebibytes(total)} ({100 * done // max(total, 1)} %)" if total else ""
-        self._say(f"{mebibytes(done)}{whole}")
+        whole = f" of {readable_size(total)} ({100 * done // max(total, 1)} %)" if total else ""
+        self._say(f"{readable_size(done)}{whole}")
 
     def close(self) -> None:
         pass
 
 
-def mebibytes(count: int) -> str:
-    """Return a number of bytes as people read it: `12.3 MiB`."""
-    return f"{count / (1 << 20):.1f} MiB"
+def readable_size(count: int) -> str:
+    """Return a number of bytes as people read it: `12.3 MiB`, `8 KiB`."""
+    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{-(-count >> 10)} KiB"
 
 
 def _may_animate(stream: TextIO | None, environ: Mapping[str, str]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from builtin_plugins.addresses import check_address, shown
 from builtin_plugins.archive import Rules, extract
 from builtin_plugins.download import Limits, fetch
-from builtin_plugins.progress import Reporter, mebibytes
+from builtin_plugins.progress import Reporter, readable_size
 from builtin_plugins.setup_elevated import run_elevated
 from builtin_plugins.setup_prepare import prepare
 from builtin_plugins.setup_removal import remove_all
@@ -129,13 +129,15 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> int:
             sha256=settings.sha256 or None,
             progress=progress,
         )
-    reporter.info(f"Unpacking {mebibytes(fetched.size)}")
+    reporter.info(f"Unpacking {readable_size(fetched.size)}")
     new = Path(stage, NEW)
-    extracted = extract(archive, new, _RULES)
+    extracted = extract(archive, new, _RULES, called=shown(settings.address))
     archive.unlink()
     if extracted.privileged:
-        reporter.warn(f"{extracted.privileged} files lost their setuid, setgid or sticky bit")
-    reporter.detail(f"{mebibytes(extracted.size)} unpacked in {printable(str(new))}")
+        reporter.warn(
+            f"setuid, setgid or sticky bits left out of the archive: {extracted.privileged}"
+        )
+    reporter.detail(f"{readable_size(extracted.size)} unpacked in {printable(str(new))}")
     prepare(str(new), settings, reporter)
     return extracted.size
 

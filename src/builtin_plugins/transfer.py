@@ -14,12 +14,12 @@ import requests
 import urllib3
 
 from builtin_plugins.addresses import follow, is_loopback, shown
+from builtin_plugins.network_failures import worded
 from host.errors import OperationError
 from host.escape import printable
 
 _CHUNK = 1 << 17
 _FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
-_CUT_SHORT = ("IncompleteRead", "InvalidChunkLength", "ended prematurely")
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _WORTH_RETRYING = frozenset([408, 425, 429, 500, 502, 503, 504])
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
@@ -148,9 +148,9 @@ class Transfer:
         except requests.exceptions.SSLError:
             raise OperationError(f"{shown(address)}: its certificate was not accepted") from None
         except (requests.ConnectionError, requests.Timeout) as failure:
-            raise _InterruptedError(_reason(failure)) from None
+            raise _InterruptedError(worded(failure)) from None
         except (requests.RequestException, OSError, ValueError) as failure:
-            raise OperationError(f"{shown(address)}: {_reason(failure)}") from None
+            raise OperationError(f"{shown(address)}: {worded(failure)}") from None
 
     def _resumes(self, response: requests.Response, start: int) -> bool:
         """Tell whether the body continues at `start`; raises when it is of no use."""
@@ -221,7 +221,7 @@ class Transfer:
         try:
             yield from response.raw.stream(_CHUNK, decode_content=False)
         except (urllib3.exceptions.HTTPError, OSError) as failure:
-            raise _InterruptedError(_reason(failure)) from None
+            raise _InterruptedError(worded(failure)) from None
 
     def _keep(self, file: BinaryIO, chunk: bytes) -> None:
         self._stop_if_cancelled()
@@ -236,36 +236,3 @@ class Transfer:
         if self._hash is not None:
             self._hash.update(chunk)
         self.received += len(chunk)
-
-
-def _reason(failure: BaseException) -> str:
-    """Word a network failure in a few words; never with the address, which may hold secrets."""
-    text = repr(failure)
-    if isinstance(failure, requests.Timeout) or "Timeout" in text or "timed out" in text:
-        return "no answer in time"
-    seen: BaseException | None = failure
-    while seen is not None:
-        for inner in (seen, *seen.args):
-            if isinstance(inner, OSError) and inner.strerror:
-                return inner.strerror.lower()
-        reason = getattr(seen, "reason", None)
-        seen = reason if isinstance(reason, BaseException) else _first_inner(seen)
-    if "NameResolution" in text:
-        return "no such host"
-    if any(sign in text for sign in _CUT_SHORT):
-        return "the body was cut short"
-    if isinstance(failure, requests.exceptions.ProxyError):
-        return "the proxy did not answer"
-    return (
-        "the connection failed"
-        if isinstance(failure, requests.ConnectionError)
-        else ("not a usable answer")
-    )
-
-
-def _first_inner(failure: BaseException) -> BaseException | None:
-    """Return the exception that `failure` was made from, when it keeps one."""
-    for argument in failure.args:
-        if isinstance(argument, BaseException):
-            return argument
-    return failure.__cause__ or failure.__context__
