@@ -111,20 +111,25 @@ def restore_signals() -> None:
 def caller_environment() -> dict[bytes, bytes]:
     """Return the environment as the caller gave it.
 
-    With no locale set Python adds LC_CTYPE to its own; the kernel knows better.
+    In the C locale Python sets LC_CTYPE in its own; the kernel knows better.
     """
     environ = dict(os.environb)
-    if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8") and not _given_lc_ctype():
-        del environ[b"LC_CTYPE"]
+    if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
+        given = _given_lc_ctype()
+        if given is None:
+            del environ[b"LC_CTYPE"]
+        else:
+            environ[b"LC_CTYPE"] = given
     return environ
 
 
-def _given_lc_ctype() -> bool:
+def _given_lc_ctype() -> bytes | None:
     try:
         with open("/proc/self/environ", "rb") as file:
-            return b"\0LC_CTYPE=" in b"\0" + file.read()
+            _, given, rest = (b"\0" + file.read()).partition(b"\0LC_CTYPE=")
     except OSError:
-        return False
+        return None
+    return rest.partition(b"\0")[0] if given else None
 
 
 def die_of_interrupt() -> int:

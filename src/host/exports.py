@@ -42,8 +42,8 @@ def _value(printed: bytes, position: int) -> tuple[bytes | None, int]:
     if printed.startswith(b"$'", position):
         return _ansi_quoted(printed, position + 2)
     while position < len(printed) and not printed.startswith(b")", position):
-        if printed[position : position + 2] in (b'="', b"=$"):
-            _, position = _value(printed, position + 1)
+        if printed.startswith((b'"', b"$'"), position):  # a key or a value
+            _, position = _value(printed, position)
         else:
             position += 1
     return None, position + 1
@@ -52,7 +52,7 @@ def _value(printed: bytes, position: int) -> tuple[bytes | None, int]:
 def _double_quoted(printed: bytes, start: int) -> tuple[bytes, int]:
     quote = printed.find(b'"', start)
     value = printed[start:quote]
-    if b"\\" not in value:
+    if quote >= 0 and b"\\" not in value:
         return value, quote + 1
     kept = bytearray()
     position = start
@@ -76,6 +76,6 @@ def _ansi_quoted(printed: bytes, position: int) -> tuple[bytes, int]:
             kept.append(int(digits, 8))
             position += 4
         else:
-            kept.append(_ESCAPES.get(printed[position + 1], printed[position + 1]))
+            kept += bytes(_ESCAPES.get(code, code) for code in digits[:1])
             position += 2
     return bytes(kept), position + 1

@@ -28,7 +28,10 @@ _SLICE = 50  # milliseconds between two looks at whether bash is still there
 
 # RETURN fires at depth 0 exactly when the file was read to its end, whatever its
 # last status and even under `set -e`; EXIT without it means that the file ended
-# the shell. DEBUG keeps the line for that message. Everything the capture itself
+# the shell. A file with a RETURN trap of its own comes back from `.` instead. DEBUG
+# keeps the line for that message (in the EXIT trap the command is the `.` itself),
+# and `set -a` on: a file that loads others between `set -a` and `set +a` assigns more
+# after them. Everything the capture itself
 # says goes to descriptor $2: "end STATUS" or "exit LINE", a NUL, the exported
 # variables as `export -p` words them, two NULs. One builtin prints them all, as
 # a loop over the names costs 2 ms more.
@@ -46,9 +49,15 @@ __cli_dump() {
 __cli_file=$1 __cli_out=$2 __cli_line=
 builtin trap 'builtin printf "exit %s\0\0\0" "$__cli_line" >&"$__cli_out"' EXIT
 builtin trap '__cli_status=$?; ((${#BASH_SOURCE[@]})) || __cli_dump' RETURN
-builtin trap '[[ ${BASH_SOURCE[0]-} != "$__cli_file" ]] || __cli_line=$LINENO' DEBUG
+builtin trap '__cli_now=$LINENO
+  [[ ${BASH_SOURCE[0]-} != "$__cli_file" || $BASH_COMMAND == ". \"\$1\"" ]] ||
+    __cli_line=$__cli_now
+  builtin set -a
+' DEBUG
 builtin set -aT
 . "$1"
+__cli_status=$?
+__cli_dump
 """
 
 
@@ -74,13 +83,20 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     if bash is None:
         raise MissingError(f"{path}: bash is needed to read it and is not on PATH")
     timeout = _timeout(environ)
-    output = _run(bash, path, environ, timeout)
-    if output is None:
-        raise SourceError(
-            f"{path}: did not end within {timeout:g} s; "
-            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
-        )
-    return _read_records(bash, path, output)
+    import _signal
+
+    # A caller may ignore SIGCHLD; then nobody could wait for bash.
+    disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+    try:
+        output = _run(bash, path, environ, timeout)
+        if output is None:
+            raise SourceError(
+                f"{path}: did not end within {timeout:g} s; "
+                f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+            )
+        return _read_records(bash, path, output)
+    finally:
+        _signal.signal(_signal.SIGCHLD, disposition)
 
 
 def _timeout(environ: "Mapping[str, str]") -> float:
@@ -100,7 +116,7 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
     """Return what the capture wrote, or None when time ran out; the process group is gone."""
     import _signal
 
-    reading, writing = os.pipe()
+    reading, writing = _pipe()
     pid = 0
     try:
         try:
@@ -114,6 +130,17 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
         os.close(reading)
         if pid:  # its background jobs too: nothing of the file outlives the capture
             _kill_group(pid, _signal.SIGKILL)
+
+
+def _pipe() -> tuple[int, int]:
+    """Return a pipe clear of descriptors 0 to 2, which the caller may have closed."""
+    standard = []
+    while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        standard.append(descriptor)
+    pipe = os.pipe()
+    for unused in (descriptor, *standard):
+        os.close(unused)
+    return pipe
 
 
 def _spawn(bash: str, path: str, environ: "Mapping[str, str]", writing: int) -> int:

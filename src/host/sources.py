@@ -105,7 +105,10 @@ class Reading:
             if os.path.lexists(path):
                 from host.settings import capture_settings
 
-                self.offer_all(source, path, capture_settings(path, self.layers.environment()))
+                before = self.layers.environment()
+                values = capture_settings(path, before)
+                changed = {name: text for name, text in values.items() if before.get(name) != text}
+                self.offer_all(source, path, changed)
 
     def env_file_path(self, text: str) -> str:
         path = self.expanded(text, f'{self.definition.file}: "env_files"')
@@ -133,8 +136,7 @@ class Reading:
 
     def offer_all(self, source: Source, origin: str, values: "Mapping[str, str]") -> None:
         for name, value in values.items():
-            if self.layers.get(name) != value:
-                self.offer(Assignment(name, value, source.rank, origin))
+            self.offer(Assignment(name, value, source.rank, origin))
 
     def provided(self, source: Source) -> dict[str, str]:
         """Call a plugin's provider with the words and a copy of the environment so far."""
