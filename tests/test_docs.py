@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROJECT
+from installation import PROJECT
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROJECT, Made, command
 from host import hookspecs
 from host.plugins import HOOKS
+from installation import PROJECT, Made, command
 
 # What a run must not pay for: see the hot side in CONTRIBUTING.md.
 _BANNED = {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROJECT, Made, command
+from installation import PROJECT, Made, command
 
 _PYPROJECT = """
 [build-system]

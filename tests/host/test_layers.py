@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from conftest import command
 from host.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
+from installation import command
 
 # Prints each variable as NAME=[value], or NAME unset.
 SHOW = (

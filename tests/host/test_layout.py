@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Made, command
 from host.errors import InstallationError
 from host.layout import Layout, data_home, find_layout, home, program_name
+from installation import Made, command
 
 SHOW = (
     "#!/bin/sh\n"

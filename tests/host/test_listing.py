@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Made, command
+from installation import Made, command
 
 Install = Callable[..., Made]
 

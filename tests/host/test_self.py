@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Made, command
+from installation import Made, command
 
 Install = Callable[..., Made]
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from conftest import command
 from host.exports import parse_exports
+from installation import command
 
 
 @pytest.fixture(scope="module")
