@@ -8,7 +8,6 @@ from builtin_plugins.setup_definition import Tool
 from builtin_plugins.setup_settings import MEANINGS, user_directories
 from builtin_plugins.setup_state import Places, variable
 from host.escape import printable
-from host.expand import expand
 
 _OPTIONS = (
     ("", "install"),
@@ -44,29 +43,16 @@ def help_text(program: str, tool: Tool, environ: Mapping[str, str], platform: st
 
 
 def _variables(tool: Tool, environ: Mapping[str, str]) -> list[str]:
+    names = [variable(tool.word, suffix) for suffix in MEANINGS]
+    origins = tool.run.origins(names) if tool.run else {}
     lines = []
-    for suffix, meaning in MEANINGS.items():
-        name = variable(tool.word, suffix)
-        value, source = _value(tool, suffix, environ)
+    for name, (suffix, meaning) in zip(names, MEANINGS.items(), strict=True):
+        value, source = environ.get(name, _default(tool, suffix)), "default"
+        if name in environ:
+            source = printable(origins[name].origin) if name in origins else "environment"
         text = shown(value) if suffix in _ADDRESSES and value else printable(value)
         lines += [f"  {name}", f"      {meaning}", f"      {text or '(none)'}  [{source}]"]
     return lines
-
-
-def _value(tool: Tool, suffix: str, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Return a variable's value and where it comes from.
-
-    By the ranks of SPEC 2.6 only the caller's environment can outrank `envs`, so a
-    value that differs from what `envs` says is the caller's.
-    """
-    name = variable(tool.word, suffix)
-    if name not in environ:
-        return _default(tool, suffix), "default"
-    value = environ[name]
-    if name not in tool.envs:
-        return value, "environment, settings.conf or .env file"
-    same = value == expand(tool.envs[name], environ.get)
-    return value, "command.json" if same else "environment"
 
 
 def _default(tool: Tool, suffix: str) -> str:

@@ -560,6 +560,7 @@ def test_help_tells_where_values_come_from(
     environ = {
         "CLI_DIR": str(root),
         "COMMAND_NAME": "tool",
+        "COMMAND_CATEGORY": "setup",
         "HOME": "/home/me",
         "SECONDS_": "9",
         "TOOL_ICON": "a.png",
@@ -570,10 +571,10 @@ def test_help_tells_where_values_come_from(
     setup.run(["-h"], environ, "linux")
     page = capfd.readouterr().out
     for expected in (
-        "a.png  [command.json]",
-        "9  [command.json]",
+        f"a.png  [{root}/commands/setup/tool/command.json]",
+        f"9  [{root}/commands/setup/tool/command.json]",
         "mine  [environment]",
-        f"{'0' * 64}  [environment, settings.conf or .env file]",
+        f"{'0' * 64}  [environment]",
         "/opt/tool  [default]",
         "/home/me/.config/tool  your data: never touched",
     ):
@@ -582,7 +583,7 @@ def test_help_tells_where_values_come_from(
 
 def test_another_system_cannot_start_it(make_definition: Callable[..., Path]) -> None:
     root = make_definition("tool", os=["mac"])
-    environ = {"CLI_DIR": str(root), "COMMAND_NAME": "tool"}
+    environ = {"CLI_DIR": str(root), "COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup"}
     for platform in ("linux", "win32"):
         with pytest.raises(HostError) as failure:
             setup.run([], environ, platform)
