@@ -10,7 +10,7 @@ from host.definition import Definition, read_category, read_command
 from host.errors import DefinitionError
 from host.lock import Declared, Lock, Tree
 from host.records import Category, Command
-from host.scan import holds_commands, subdirectories
+from host.scan import first_definition, subdirectories
 
 Warn = Callable[[str], None]
 
@@ -57,6 +57,7 @@ class _Walk:
         self.declared = lock.commands
         self.warn = warn
         self.deep = deep
+        self.holding: set[str] = set()
         self.categories: list[Category] = []
         self.commands: list[Command] = []
 
@@ -102,11 +103,13 @@ class _Walk:
             try:
                 definition = read_command(os.path.join(directory.path, "command.json"))
             except FileNotFoundError:
-                if holds_commands(directory.path):
+                if self.holds_commands(directory.path):
                     categories.append(directory)
                 continue
             except DefinitionError as error:
                 self.warn(str(error))
+                if any(self.holds_commands(sub.path) for sub in subdirectories(directory.path)):
+                    categories.append(directory)
                 continue
             checked = replace(directory, definition=definition)
             if not definition.entrypoint:
@@ -122,6 +125,16 @@ class _Walk:
             self.commands.append(_declared_command(exact[0], exact[1:]))
             return None
         return categories if categories or own else None
+
+    def holds_commands(self, path: str) -> bool:
+        """Tell whether `path` is a category; each deep directory is looked into once."""
+        if path in self.holding:
+            return True
+        found = first_definition(path)
+        while len(found) >= len(path):  # all on the way down hold it too
+            self.holding.add(found)
+            found = os.path.dirname(found)
+        return path in self.holding
 
     def described(self, words: tuple[str, ...], directories: Iterable[_Directory]) -> Category:
         for directory in directories:

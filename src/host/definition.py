@@ -194,7 +194,8 @@ def parse_json(path: str, content: bytes) -> "Any":
     except _KeyTwiceError as failure:
         raise DefinitionError(f'{path}: the key "{failure}" stands twice in one object') from None
     except _NotJsonError as failure:
-        raise DefinitionError(f"{path}: {failure} is not JSON") from None
+        where = _constant_place(text)
+        raise DefinitionError(f"{path}:{where}: {failure} is not JSON; expected a number") from None
     except RecursionError:
         raise DefinitionError(f"{path}: nested too deep") from None
     except (StopIteration, ValueError, SystemError):
@@ -219,6 +220,16 @@ def _syntax_error(text: str) -> str:
     except ValueError as failure:  # such as a number of too many digits
         return f" {failure}"
     return " not strict JSON"
+
+
+def _constant_place(text: str) -> str:
+    """Return `line:column` of the first NaN or Infinity that stands outside strings."""
+    import re
+
+    tokens = re.finditer(r'"(?:\\.|[^"\\])*"|-?Infinity|NaN', text)
+    start = next(found.start() for found in tokens if not found[0].startswith('"'))
+    line = text.count("\n", 0, start) + 1
+    return f"{line}:{start - text.rfind(chr(10), 0, start)}"
 
 
 class _KeyTwiceError(Exception):

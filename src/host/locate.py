@@ -45,14 +45,24 @@ class Found:
 
 
 class _Place:
-    """A directory reached in one tree, with its command.json when it has one."""
+    """A directory reached in one tree, with its command.json when it has one.
 
-    __slots__ = ("definition", "path", "tree")
+    `error` is what is wrong with that file, where commands lie below it all the same.
+    """
 
-    def __init__(self, tree: "Tree", path: str, definition: Definition | None = None) -> None:
+    __slots__ = ("definition", "error", "path", "tree")
+
+    def __init__(
+        self,
+        tree: "Tree",
+        path: str,
+        definition: Definition | None = None,
+        error: DefinitionError | None = None,
+    ) -> None:
         self.tree = tree
         self.path = path
         self.definition = definition
+        self.error = error
 
     @property
     def runnable(self) -> bool:
@@ -81,6 +91,7 @@ def locate(
             inner = _step(places, name)
             own = [one for one in declared if one.words == (*taken, name)]
         if not inner and not own:
+            _raise_error_of(places)
             return Found("unknown", taken, None, [place.path for place in places])
         taken = (*taken, name)
         if inner and inner[0].runnable:
@@ -91,7 +102,16 @@ def locate(
         if not inner and own[0].words == taken:
             return Found("command", taken, own[0].definition, plugin=own[0].plugin)
         places = inner
+    _raise_error_of(places)
     return _category(taken, places)
+
+
+def _raise_error_of(places: "Iterable[_Place]") -> None:
+    """Raise what is wrong with the definition of the place that decides, if anything is."""
+    for place in places:
+        if place.error is not None:
+            raise place.error
+        return
 
 
 def _step(places: "Iterable[_Place]", word: str) -> list[_Place]:
@@ -105,10 +125,13 @@ def _step(places: "Iterable[_Place]", word: str) -> list[_Place]:
             found = _Place(place.tree, path, read_command(os.path.join(path, "command.json")))
         except FileNotFoundError:
             found = _Place(place.tree, path)
-        except DefinitionError:
-            if not inner:
+        except DefinitionError as error:
+            if any(holds_commands(sub.path) for sub in subdirectories(path)):
+                found = _Place(place.tree, path, error=error)
+            elif inner:
+                continue
+            else:
                 raise
-            continue
         if not found.runnable:
             inner.append(found)
         elif not any(holds_commands(earlier.path) for earlier in inner):

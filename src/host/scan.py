@@ -53,17 +53,26 @@ def subdirectories(
 
 def holds_commands(path: str) -> bool:
     """Tell whether a directory is a category: it says so itself or holds a command somewhere."""
+    return bool(first_definition(path))
+
+
+def first_definition(path: str) -> str:
+    """Return the directory of the first definition at or below `path` that makes it a category.
+
+    That is `path` itself with a category.json, else the first with a command.json;
+    "" when there is none.
+    """
     if os.path.isfile(os.path.join(path, "category.json")):
-        return True
+        return path
     pending = [(path, os.path.islink(path))]
     while pending:
         directory, linked = pending.pop()
         if os.path.isfile(os.path.join(directory, "command.json")):
-            return True
+            return directory
         pending += [
             (inner.path, linked or inner.linked) for inner in subdirectories(directory, linked)
         ]
-    return False
+    return ""
 
 
 def _is_directory(entry: "os.DirEntry[str]") -> bool:
