@@ -101,9 +101,11 @@ def entry_points() -> Iterator[Candidate]:
     found = []
     for distribution in importlib_metadata.distributions():
         try:
+            points = distribution.entry_points.select(group=hookspecs.PROJECT)
+            if not points:
+                continue  # reading a distribution's metadata costs more than all of this
             name = str(distribution.metadata["Name"])
             version = str(distribution.version)
-            points = distribution.entry_points.select(group=hookspecs.PROJECT)
             found += [
                 Candidate(
                     point.name,
