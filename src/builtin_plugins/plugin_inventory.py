@@ -85,8 +85,11 @@ def inventory(session: Session) -> list[Row]:
         if plugin.name not in entries:
             entry = plugin.entry or Entry(plugin.name, "local", dev=plugin.dev)
             rows.append(_directory_row(entry, plugin, lock))
+    for origin in map(_second_origin, lock.broken):
+        if origin and origin not in entries:
+            points.setdefault(origin, {})
     for name, found in sorted(points.items()):
-        version = next(iter(found.values()))[1]
+        version = next((one[1] for one in found.values()), "")
         row = _distribution_row(Entry(name, "pip", version=version), found, lock)
         row.registered = False
         rows.append(row)
@@ -160,12 +163,17 @@ def _distribution_row(entry: Entry, points: dict[str, list[str]], lock: Lock) ->
 
 
 def _reasons(name: str, points: Iterable[str], lock: Lock) -> Iterator[str]:
+    for point, reason in lock.broken.items():
+        if point in points or _second_origin(point) == name:
+            yield reason
+
+
+def _second_origin(point: str) -> str:
+    """Return the distribution that is noted beside a plugin's name which another one has."""
     from host.plugins import canonical
 
-    for point, reason in lock.broken.items():
-        origin = point.partition(" (")[2].rstrip(")")  # two plugins of one name
-        if point in points or (origin and canonical(origin) == name):
-            yield reason
+    name, _, origin = point.partition(" (")
+    return canonical(origin.rstrip(")")) if origin and "/" not in origin and name else ""
 
 
 def installed_version(name: str) -> str | None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 import click
 
 from builtin_plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.plugin_kinds import Work, kind_of
-from builtin_plugins.plugin_staging import Undo, changing, commit, staging, trimmed
+from builtin_plugins.plugin_staging import changing, commit, staging, trimmed
 from builtin_plugins.progress import Reporter
-from host.adoption import now
+from host.adoption import heal, now
 from host.columns import width
 from host.definition import Definition
 from host.errors import OperationError, PluginError
 from host.escape import printable
 from host.locate import locate
+from host.plugins import canonical
 from host.registry import Entry, is_plugin_name
 from host.session import Session
 
@@ -70,6 +71,8 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
         undo = kind_of(entry.kind).put(entry, work)
         registry.put(entry)
         commit(plugins_dir, registry, undo)
+        with suppress(OSError, PluginError):  # the change is made; the next one clears up
+            heal(plugins_dir)
     return entry
 
 
@@ -79,23 +82,16 @@ def _check_place(plugins_dir: str, name: str) -> None:
         raise PluginError(f"{place} is in the way; remove it or use --name")
 
 
-def record(entry: Entry | None, name: str, work: Work, undo: Undo) -> None:
-    """Write one entry, or take `name` out; the caller has made the change on disk."""
-    with changing(work.stage.plugins_dir) as registry:
-        if entry is None:
-            registry.drop(name)
-        else:
-            registry.put(entry)
-        commit(work.stage.plugins_dir, registry, undo)
-
-
 def collisions(session: Session, found: PluginContents, own: str = "") -> list[str]:
     """Return a line for each command that has the words of an existing one of somebody else."""
     lock = session.known
-    trees = [tree for tree in lock.trees if tree.plugin != own or not own]
+    points = {name: one for name, one in lock.origins.items() if canonical(one[0]) == own}
+    places = {place for one in points.values() for place in one[2:]}
+    trees = [one for one in lock.trees if not own or (one.plugin != own and one.path not in places)]
+    declared = [one for one in lock.commands if one.plugin not in points]
     lines = []
     for words in found.commands:
-        there = locate(words, trees, lock.commands)
+        there = locate(words, trees, declared)
         if there.kind == "command" and there.words == words:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
             lines.append(f"{' '.join(words)} is a command of {owner} already")

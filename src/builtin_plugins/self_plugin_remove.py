@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -13,7 +14,7 @@ from builtin_plugins.plugin_work import SECONDS, confirmed, working
 from builtin_plugins.self_plugin_show import unknown_plugin
 from host.adoption import heal, now
 from host.directory_plugins import VERSIONS
-from host.errors import OperationError
+from host.errors import OperationError, PluginError
 from host.escape import printable
 from host.registry import Entry, is_plugin_name
 from host.session import Session
@@ -61,7 +62,8 @@ def remove(entry: Entry, work: Work) -> str:
         commit(plugins_dir, registry, undo)
         removed = os.path.isdir(os.path.join(work.stage.path, "removed", entry.name))
         kept = keep_removed(work.stage, entry.name, now()) if only_copy and removed else ""
-        heal(plugins_dir)
+        with suppress(OSError, PluginError):  # the change is made; the next one clears up
+            heal(plugins_dir)
     return kept
 
 

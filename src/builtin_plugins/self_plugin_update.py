@@ -14,7 +14,8 @@ from builtin_plugins.plugin_kinds import Staged, Work, kind_of
 from builtin_plugins.plugin_origin import check_stored, of_entry
 from builtin_plugins.plugin_work import SECONDS, collisions, confirmed, put, working
 from builtin_plugins.self_plugin_show import unknown_plugin
-from host.errors import DefinitionError, HostError, OperationError, PluginError
+from host.directory_plugins import TREE, VERSIONS
+from host.errors import HostError, OperationError
 from host.escape import printable
 from host.registry import Entry, read_registry, registry_path
 from host.session import Session
@@ -107,18 +108,23 @@ def _completed(former: Entry, fetched: Entry) -> Entry:
 
 def show_changes(session: Session, former: Entry, staged: Staged, work: Work) -> None:
     """Say on stdout what the staged version changes, and warn of what would not count."""
-    place = os.path.join(work.stage.plugins_dir, former.name)
-    before = PluginContents()
-    if former.kind != "pip":
-        try:
-            before = read_contents(place)
-        except (PluginError, DefinitionError):
-            pass  # whatever is there, the new version replaces it
-        lines = change_lines(former, staged.entry, before, staged.contents)
-    else:
-        lines = [f"{former.name}: {version_text(former)} → {version_text(staged.entry)}"]
+    before = _contents_now(former, work.stage.plugins_dir)
+    lines = change_lines(former, staged.entry, before, staged.contents)
     session.show("".join(f"{line}\n" for line in lines))
     for problem in staged.contents.problems:
         session.messages.warn(problem)
     for line in collisions(session, staged.contents, own=former.name):
         session.messages.warn(f"{line} and wins")
+
+
+def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
+    """Return what the version that is on holds; nothing where that cannot be told."""
+    try:
+        if entry.kind != "pip":
+            return read_contents(os.path.join(plugins_dir, entry.name))
+        from builtin_plugins.wheel import read_wheel
+
+        kept = os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+        return read_wheel(os.path.join(kept, os.listdir(kept)[0])).contents
+    except (HostError, OSError, IndexError):
+        return PluginContents()

@@ -1,0 +1,138 @@
+"""Plugins from archives, by path and over HTTP, honest and hostile ones."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpserver
+import pytest
+from plugin_ground import (
+    hidden,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    visible,
+    zip_of,
+)
+
+from installation import Made
+
+Install = Callable[..., Made]
+
+SHAPES = {
+    "flat": ("a.tar.gz", tar_of(plugin_files())),
+    "one leading directory": ("a.tar.gz", tar_of(plugin_files(), "acme-1.0/")),
+    "one category": ("a.tar.gz", tar_of({**plugin_files(), "demo/category.json": {"name": "D"}})),
+    "zip": ("a.zip", zip_of(plugin_files())),
+    "manifest below": ("a.tgz", tar_of(plugin_files(name="a", version="1"), "top/")),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), SHAPES.values(), ids=SHAPES)
+def test_shapes(install: Install, tmp_path: Path, name: str, content: bytes) -> None:
+    made = install()
+    (tmp_path / name).write_bytes(content)
+    done = plugin(made, "add", str(tmp_path / name))
+    assert done.status == 0, done.stderr
+    assert made.run("demo", "hi", "x").stdout == "hi x\n"
+    entry = registry(made)["a"]
+    assert entry["sha256"] == hashlib.sha256(content).hexdigest()
+    assert (entry["kind"], entry["source"]) == ("archive", str(tmp_path / name))
+    assert hidden(made) == []
+
+
+def test_over_http_with_a_checksum(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    content = tar_of(plugin_files(version="1"))
+    address = site.add("/acme.tar.gz", content)
+    right = hashlib.sha256(content).hexdigest()
+    wrong = plugin(made, "add", address, "--sha256", "0" * 64)
+    assert (wrong.status, f"the SHA-256 is {right}" in wrong.stderr) == (1, True)
+    assert visible(made) == hidden(made) == []
+    assert plugin(made, "add", address, "--sha256", right.upper()).status == 0
+    assert made.run("demo", "hi").stdout == "hi\n"
+    site.add("/acme.tar.gz", tar_of(plugin_files(version="2")))
+    assert plugin(made, "update").stdout == "acme: stays at 1\n"
+
+
+def test_updates_and_rolls_back(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    address = site.add("/acme.zip", zip_of(plugin_files("demo/hi", "one", version="1")))
+    assert plugin(made, "add", address).status == 0
+    assert "is the newest" in plugin(made, "update").stdout
+    site.add("/acme.zip", zip_of(plugin_files("demo/hi", "two", version="2")))
+    assert plugin(made, "update").stdout == "acme: 1 → 2\nupdated acme\n"
+    assert made.run("demo", "hi").stdout == "two\n"
+    site.add("/acme.zip", b"<html>not found")
+    assert plugin(made, "update").status == 1
+    assert made.run("demo", "hi").stdout == "two\n"
+    assert plugin(made, "rollback", "acme", "1").stdout == "acme: 2 → 1\n"
+    assert made.run("demo", "hi").stdout == "one\n"
+
+
+def _tar(*members: tuple[str, dict[str, Any], bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, fields, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            for key, value in fields.items():
+                setattr(info, key, value)
+            tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+LINK = {"type": tarfile.SYMTYPE}
+HOSTILE = {
+    "traversal": _tar(("../evil", {}, b"x")),
+    "absolute": _tar(("/tmp/evil", {}, b"x")),
+    "link out": _tar(("a", {**LINK, "linkname": "../../.."}, b""), ("f", {}, b"x")),
+    "link absolute": _tar(("a", {**LINK, "linkname": "/etc"}, b""), ("f", {}, b"x")),
+    "through a link": _tar(("a", {**LINK, "linkname": "/tmp"}, b""), ("a/evil", {}, b"x")),
+    "hard link": _tar(("a", {"type": tarfile.LNKTYPE, "linkname": "/etc/passwd"}, b"")),
+    "device": _tar(("a", {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3}, b"")),
+    "pipe": _tar(("a", {"type": tarfile.FIFOTYPE}, b"")),
+    "twice": _tar(("demo/a", {}, b"x"), ("demo/a", {}, b"y")),
+    "bomb": _tar(("a", {}, b"\0" * (80 << 20))),
+    "cut": tar_of(plugin_files())[:-40],
+    "empty": b"",
+    "web page": b"<!doctype html>",
+    "nothing in it": _tar(("a", {"type": tarfile.DIRTYPE}, b"")),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_archives(install: Install, tmp_path: Path, content: bytes) -> None:
+    made = install()
+    (tmp_path / "evil.tar.gz").write_bytes(content)
+    done = plugin(made, "add", str(tmp_path / "evil.tar.gz"))
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert visible(made) == hidden(made) == []
+    assert not Path("/tmp/evil").exists()
+
+
+def test_setuid_is_not_taken_over(install: Install, tmp_path: Path) -> None:
+    made = install()
+    files = plugin_files()
+    extra = ("demo/hi/tool", {"mode": 0o6755}, b"#!/bin/sh\n")
+    packed = _tar(
+        *[(name, {}, str(text).replace("'", '"').encode()) for name, text in files.items()], extra
+    )
+    (tmp_path / "a.tar.gz").write_bytes(packed)
+    assert plugin(made, "add", str(tmp_path / "a.tar.gz")).status == 0
+    assert (made.root / "plugins/a/demo/hi/tool").stat().st_mode & 0o7777 == 0o755
+
+
+def test_a_server_that_stalls(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    address = site.add("/a.tar.gz", httpserver.stall(tar_of(plugin_files()), 10))
+    done = plugin(made, "add", address, "--timeout", "1.5")
+    assert done.status == 1
+    assert visible(made) == hidden(made) == []

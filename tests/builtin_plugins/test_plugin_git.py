@@ -1,0 +1,346 @@
+"""Plugins from git: real repositories over file:// and a daemon, honest and hostile ones."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from plugin_ground import (
+    TELLTALE,
+    Repository,
+    hidden,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    visible,
+)
+
+from builtin_plugins.plugin_origin import parse_source, without_credentials
+from host.errors import HostError
+from installation import Made
+
+Install = Callable[..., Made]
+
+UPDATED = {
+    **plugin_files("demo/bye", "bye"),
+    "demo/hi/command.json": {
+        "name": "Hi",
+        "description": "says hi",
+        "entrypoint": "main.sh",
+        "sudo": True,
+        "envs": {"GREETING": "hi"},
+    },
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path / "acme", plugin_files(name="acme", version="1.0"))
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[str]:
+    """A `git daemon` on loopback that serves what is in `tmp_path`; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        ["git", "daemon", "--listen=127.0.0.1", f"--port={port}", "--export-all", "--reuseaddr",
+         f"--base-path={tmp_path}", str(tmp_path)],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    for _ in range(100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    yield f"git://127.0.0.1:{port}"
+    os.killpg(process.pid, 15)
+    process.wait()
+
+
+def test_from_a_server_added_run_updated_rolled_back(
+    install: Install, repository: Repository, daemon: str
+) -> None:
+    made = install()
+    first = repository.git("rev-parse", "HEAD")
+    added = plugin(made, "add", f"{daemon}/acme")
+    assert added.status == 0, added.stderr
+    assert f"acme 1.0 (git, {daemon}/acme, commit {first[:12]})\n" in added.stdout
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert registry(made)["acme"]["commit"] == first
+    assert plugin(made, "update").stdout == f"acme: 1.0 ({first[:12]}) is the newest\n"
+    second = repository.commit({**UPDATED, "plugin.json": {"name": "acme", "version": "2.0"}})
+    said = (
+        f"acme: 1.0 ({first[:12]}) → 2.0 ({second[:12]})\n"
+        "  + demo bye says bye\n"
+        "  ! demo hi now needs sudo\n"
+        "  ! demo hi has new variables: GREETING\n"
+    )
+    assert plugin(made, "update", "--dry-run").stdout == said
+    assert registry(made)["acme"]["commit"] == first
+    assert plugin(made, "update", "acme").stdout == f"{said}updated acme\n"
+    assert made.run("demo", "bye").stdout == "bye\n"
+    rolled = plugin(made, "rollback", "acme")
+    assert rolled.stdout == f"acme: 2.0 ({second[:12]}) → 1.0 ({first[:12]})\n"
+    assert made.run("demo", "bye").status == 2
+    assert "no earlier version" in plugin(made, "rollback", "acme").stderr
+    assert plugin(made, "rollback", "acme", second[:8]).status == 0
+    assert made.run("demo", "bye").stdout == "bye\n"
+    assert plugin(made, "rollback", "acme", "9.9").status == 1
+    assert hidden(made) == []
+
+
+def test_branch_tag_and_commit(install: Install, repository: Repository, daemon: str) -> None:
+    made = install()
+    repository.git("tag", "v1")
+    repository.git("tag", "-a", "v1a", "-m", "annotated")
+    first = repository.git("rev-parse", "HEAD")
+    repository.git("checkout", "-q", "-b", "feature/x")
+    branch = repository.commit(plugin_files("demo/branch", "branch"))
+    repository.git("checkout", "-q", "main")
+    second = repository.commit(plugin_files("demo/two", "two"))
+    wanted = {
+        "v1": first, "v1a": first, "feature/x": branch, "main": second, first: first,
+        first[:10]: first, second: second,
+    }  # fmt: skip
+    for index, (ref, commit) in enumerate(wanted.items()):
+        name = f"p{index}"
+        done = plugin(
+            made, "add", f"{daemon}/acme", "--ref", ref, "--name", name, "--force", timeout=60
+        )
+        assert done.status == 0, (ref, done.stderr)
+        assert registry(made)[name]["commit"] == commit, ref
+        assert registry(made)[name]["ref"] == ref
+    third = repository.commit({})
+    said = plugin(made, "update").stdout
+    for index, ref in enumerate(wanted):
+        if ref == "feature/x":
+            assert f"p{index}: 1.0 ({branch[:12]}) is the newest" in said
+        elif ref == "main":
+            assert f"updated p{index}" in said
+            assert registry(made)[f"p{index}"]["commit"] == third
+        else:
+            assert f"p{index}: stays at {ref}\n" in said
+    missing = plugin(made, "add", f"{daemon}/acme", "--ref", "nope", "--name", "x")
+    assert missing.stderr == f"cli: {daemon}/acme: there is no branch, tag or commit nope\n"
+
+
+def test_three_earlier_versions_are_kept(install: Install, repository: Repository) -> None:
+    made = install()
+    commits = [repository.git("rev-parse", "HEAD")]
+    assert plugin(made, "add", repository.url).status == 0
+    for number in range(5):
+        commits.append(repository.commit(plugin_files("demo/hi", f"v{number}")))
+        assert plugin(made, "update").status == 0
+    kept = sorted(path.name for path in (made.root / "plugins/.versions/acme").iterdir())
+    assert kept == sorted(commit[:16] for commit in commits[-4:])
+    for commit in reversed(commits[-4:-1]):
+        assert plugin(made, "rollback", "acme").status == 0
+        assert registry(made)["acme"]["commit"] == commit
+
+
+def test_nothing_of_the_repository_is_run(
+    install: Install, repository: Repository, tmp_path: Path
+) -> None:
+    made = install()
+    mark = tmp_path / "mark"
+    script = f"#!/bin/sh\ntouch {mark}\n"
+    template = tmp_path / "template/hooks"
+    template.mkdir(parents=True)
+    for name in ("post-checkout", "post-merge", "reference-transaction"):
+        (template / name).write_text(script)
+        (template / name).chmod(0o755)
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (made.home / ".gitconfig").write_text(
+        f'[filter "evil"]\n\tsmudge = touch {mark}\n\tprocess = touch {mark}\n'
+        f"[core]\n\tfsmonitor = touch {mark}\n\thooksPath = {template}\n"
+        f"[init]\n\ttemplateDir = {template.parent}\n[submodule]\n\trecurse = true\n"
+    )
+    repository.commit(
+        {
+            ".gitattributes": "* filter=evil\n",
+            "hooks.py": TELLTALE.format(mark=str(mark)),
+            "plugin.json": {"name": "acme", "version": "1", "hooks": "hooks.py"},
+            ".lfsconfig": "[lfs]\n\turl = https://127.0.0.1:1/\n",
+        }
+    )
+    repository.git(
+        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", repository.url, "sub"
+    )
+    repository.commit({})
+    env = {"GIT_TEMPLATE_DIR": str(template.parent), "GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/x"}
+    added = plugin(made, "add", repository.url, env=env)
+    assert added.status == 0, added.stderr
+    assert "sub: a submodule; its content is not fetched" in added.stderr
+    repository.commit(plugin_files("demo/hi", "two"))
+    assert plugin(made, "update", env=env).status == 0
+    assert plugin(made, "list").status == plugin(made, "show", "acme").status == 0
+    assert not mark.exists()
+    assert not (made.root / "plugins/acme/.git").exists()
+    assert made.run("demo", "hi").stdout == "two\n"
+
+
+HOSTILE_LINKS = ["/etc/passwd", "../../../x", "..", "demo/../../x"]
+
+
+@pytest.mark.parametrize("target", HOSTILE_LINKS)
+def test_links_out_of_the_tree_are_refused(
+    install: Install, repository: Repository, target: str
+) -> None:
+    made = install()
+    (repository.path / "evil").symlink_to(target)
+    repository.commit({})
+    done = plugin(made, "add", repository.url)
+    assert (done.status, done.stdout) == (1, "")
+    assert "evil" in done.stderr
+    assert visible(made) == []
+    assert hidden(made) == []
+
+
+def test_a_link_inside_is_kept(install: Install, repository: Repository) -> None:
+    made = install()
+    (repository.path / "demo/also").symlink_to("hi")
+    repository.commit({})
+    assert plugin(made, "add", repository.url).status == 0
+    assert made.run("demo", "also").stdout == "hi\n"
+
+
+def _object(repository: Repository, rows: list[tuple[str, str, str]]) -> str:
+    """Make a commit of tree rows that git's own commands would not write."""
+    blob = repository.git("hash-object", "-w", "--stdin", stdin=b"x")
+    raw = b"".join(
+        f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid or blob) for mode, name, oid in rows
+    )
+    tree = repository.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=raw)
+    commit = repository.git("commit-tree", tree, "-m", "evil")
+    repository.git("update-ref", "refs/heads/main", commit)
+    return commit
+
+
+@pytest.mark.parametrize("name", ["../evil", ".git", "/abs", "a\x1b]0;x", ".."])
+def test_names_that_git_would_not_write(
+    install: Install, repository: Repository, name: str
+) -> None:
+    made = install()
+    _object(repository, [("100644", name, "")])
+    done = plugin(made, "add", repository.url)
+    assert done.status == 1
+    assert "\x1b" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert hidden(made) == visible(made) == []
+
+
+def test_thousands_of_files_are_bounded(install: Install, repository: Repository) -> None:
+    made = install()
+    inner = [("100644", f"f{index:05}", "") for index in range(25_000)]
+    _object(repository, inner)
+    done = plugin(made, "add", repository.url)
+    assert done.status == 1
+    assert "more than 20000 members" in done.stderr
+    assert hidden(made) == visible(made) == []
+
+
+def test_a_server_that_stalls(install: Install) -> None:
+    made = install()
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
+        started = time.monotonic()
+        done = plugin(made, "add", address, "--timeout", "1.5")
+    assert done.stderr == "cli: git took too long; nothing was changed\n"
+    assert time.monotonic() - started < 10
+    assert hidden(made) == visible(made) == []
+
+
+def test_credentials_are_neither_shown_nor_stored(install: Install, tmp_path: Path) -> None:
+    made = install()
+    secret = "s3cr3t"
+    env = {"DEBUG": "1"}
+    for address in (
+        f"https://user:{secret}@127.0.0.1:1/acme.git",
+        f"https://{secret}@127.0.0.1:1/acme",
+        f"https://u:{secret}@127.0.0.1:1/acme.tar.gz?token={secret}",
+    ):
+        done = plugin(made, "add", address, "--timeout", "5", env=env)
+        assert done.status == 1
+        assert secret not in done.stdout + done.stderr, address
+    for path in (made.root / "plugins").rglob("*"):
+        assert not path.is_file() or secret not in path.read_text()
+
+
+ORIGINS = {
+    "user/repo": ("git", "https://github.com/user/repo"),
+    "user/repo.git": ("git", "https://github.com/user/repo"),
+    "https://h.test/a/b": ("git", "https://h.test/a/b"),
+    "https://u:p@h.test/a": ("git", "https://h.test/a"),
+    "ssh://git@h.test/a": ("git", "ssh://git@h.test/a"),
+    "ssh://git:pw@h.test:22/a": ("git", "ssh://git@h.test:22/a"),
+    "git@h.test:a/b.git": ("git", "git@h.test:a/b.git"),
+    "git://h.test/a": ("git", "git://h.test/a"),
+    "git+https://h.test/a.zip": ("git", "https://h.test/a.zip"),
+    "https://h.test/a.tar.gz": ("archive", "https://h.test/a.tar.gz"),
+    "https://h.test/a.zip?x=1": ("archive", "https://h.test/a.zip?x=1"),
+    "https://h.test/a.zip?X-Amz-Signature=1": ("archive", "https://h.test/a.zip"),
+    "https://h.test/a-1.0-py3-none-any.whl": ("pip", "https://h.test/a-1.0-py3-none-any.whl"),
+    "pip:acme>=1": ("pip", "acme>=1"),
+    "acme-cli": ("pip", "acme-cli"),
+    "acme-cli[x]~=1.2": ("pip", "acme-cli[x]~=1.2"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), ORIGINS.items())
+def test_sources(text: str, expected: tuple[str, str]) -> None:
+    found = parse_source(text)
+    assert (found.kind, found.source) == expected
+
+
+def test_sources_of_sites() -> None:
+    assert parse_source("a/b", ssh=True).source == "git@github.com:a/b.git"
+    assert parse_source("a/b", site="gitlab").source == "https://gitlab.com/a/b"
+    assert parse_source("a/b", site="bitbucket", ssh=True).source == "git@bitbucket.org:a/b.git"
+    assert without_credentials("https://x@[::1]:8/a") == "https://[::1]:8/a"
+
+
+REFUSED = [
+    "", "-x", "--upload-pack=touch x", "ext::sh -c id", "fd::3", "http://h.test/a", "ftp://h/a",
+    "javascript://x", "file+ext::x", "a\nb", "git+ext://x", "transport::address",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused_sources(text: str) -> None:
+    with pytest.raises(HostError):
+        parse_source(text)
+
+
+@pytest.mark.parametrize(
+    "ref", ["--upload-pack=x", "-b", "a..b", "a@{1}", "a b", "a:b", "^a", "a*", "x.lock", "é~1"]
+)
+def test_refused_refs(install: Install, repository: Repository, ref: str) -> None:
+    done = plugin(install(), "add", repository.url, f"--ref={ref}")
+    assert done.status == 2
+    assert "not a branch, tag or commit" in done.stderr
+
+
+def test_a_failed_update_leaves_the_old_version(install: Install, repository: Repository) -> None:
+    made = install()
+    assert plugin(made, "add", repository.url).status == 0
+    before = registry(made)
+    repository.commit({"plugin.json": "{"})
+    done = plugin(made, "update")
+    assert done.status == 1
+    assert "not updated: acme; they are as they were" in done.stderr
+    assert registry(made) == before
+    assert made.run("demo", "hi").stdout == "hi\n"
+    repository.git("update-ref", "-d", "refs/heads/main")
+    assert plugin(made, "update").status == 1
+    assert listed(made)["acme"]["state"] == "enabled"
