@@ -63,7 +63,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
     line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
     program, _, argument = line.replace("\t", " ").partition(" ")
-    argument = argument.strip()
+    argument = argument.strip(" ")
     interpreter = _check_interpreter(file, program, argument, environ)
     loads_library = _loads_library(program, argument, environ)
     if executable:
