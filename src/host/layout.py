@@ -18,7 +18,8 @@ class Layout:
 
     `program` is the base name of the executable as invoked, `root` the installation,
     `config_file` its cli.json. `adopted` is the value of ADOPTED_BY for the program's
-    children, "" where neither CLI_DIR nor GLOBAL_CONFIG_FILE made a difference.
+    children, "" where neither CLI_DIR nor GLOBAL_CONFIG_FILE made a difference that
+    they could mistake.
     """
 
     __slots__ = ("adopted", "config_file", "core_dir", "default", "lib_dir", "program", "root")
@@ -53,20 +54,22 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
 
     The root is CLI_DIR when the caller set it, else `<root>` when the executable's
     real path is `<root>/core/<name>`, else `${XDG_DATA_HOME:-~/.local/share}/<name>`.
-    GLOBAL_CONFIG_FILE replaces the path of cli.json only. No file is read. Raises
-    InstallationError when a relative path meets a deleted current directory.
+    GLOBAL_CONFIG_FILE replaces the path of cli.json only. No file is read, only its
+    presence looked at. Raises InstallationError when a relative path meets a deleted
+    current directory.
     """
     program = program_name(executable)
     own, default = _own_root(executable, program, environ)
     inherited = _Inherited(program, environ)
-    named, chosen = inherited.named(), inherited.chosen()
+    at_home = _is_installation(own)
+    named, chosen = inherited.named(alone=not at_home), inherited.chosen()
     root = _absolute(named) if named else own
     usual = os.path.join(root, "core", "cli.json")
     config_file = _absolute(chosen) if chosen else usual
     adopted = ""
     if config_file != usual:
         adopted = f"{program}:{config_file}"
-    elif root != own:
+    elif root != own and at_home:
         adopted = program
     return Layout(program, root, config_file, adopted, default and not named)
 
@@ -122,11 +125,15 @@ class _Inherited:
         self.config_file = f"/{config_file}" if colon else None
         self.own = adopter == program
 
-    def named(self) -> str:
-        """Return the installation that the caller names, or ""."""
+    def named(self, *, alone: bool) -> str:
+        """Return the installation that the caller names, or "".
+
+        A program without one of its own (`alone`) can only have been started with
+        CLI_DIR, so what it inherits is that, and needs no mark.
+        """
         named = self.environ.get("CLI_DIR", "")
         inherited = named and self.exported == os.path.join(named, "core")
-        return named if self.own or not inherited else ""
+        return named if alone or self.own or not inherited else ""
 
     def chosen(self) -> str:
         """Return the cli.json that the caller chooses, or ""."""
@@ -136,6 +143,10 @@ class _Inherited:
         if chosen == os.path.join(self.exported, "cli.json"):
             return ""
         return chosen if self.own or chosen != self.config_file else ""
+
+
+def _is_installation(root: str) -> bool:
+    return os.path.lexists(os.path.join(root, "core", "cli.json"))
 
 
 def _resolved(path: str) -> str:

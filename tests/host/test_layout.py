@@ -267,7 +267,9 @@ LAYOUTS = {
 @pytest.mark.parametrize(
     ("executable", "environ", "root", "config", "mark"), LAYOUTS.values(), ids=LAYOUTS.keys()
 )
-def test_layout(executable, environ, root, config, mark):
+def test_layout(monkeypatch, executable, environ, root, config, mark):
+    """As for programs that have installations of their own at these paths."""
+    monkeypatch.setattr("host.layout._is_installation", lambda root: True)
     found = find_layout(executable, environ)
     assert (found.root, found.config_file, found.adopted) == (
         root,
@@ -276,6 +278,16 @@ def test_layout(executable, environ, root, config, mark):
     )
     assert found.core_dir == os.path.join(root, "core")
     assert found.lib_dir == os.path.join(root, "core", "lib")
+
+
+@pytest.mark.parametrize(
+    ("environ", "root"),
+    [({"CLI_DIR": "/x"}, "/x"), (EXPORTED, "/a"), ({**EXPORTED, "CLI_DIR": "/x"}, "/x")],
+    ids=["named", "inherited", "set since"],
+)
+def test_a_program_without_an_installation_stays_without_a_mark(environ, root):
+    found = find_layout("/nowhere/bin/cli", {"HOME": "/nowhere", **environ})
+    assert (found.root, found.adopted) == (root, "")
 
 
 def test_settings_and_lock_are_at_their_places():
