@@ -10,8 +10,10 @@ _COMMANDS = {
     "env": "Show where a command's variables come from",
     "init": "Make a complete installation",
     "list": "List every command",
+    "new": "Make a new plugin",
     "plugin": "Add, list, update and remove plugins",
     "lock": "Build the lock anew",
+    "update": "Bring this program to its newest version",
     "version": "Show the version",
     "which": "Show which file a command runs",
 }

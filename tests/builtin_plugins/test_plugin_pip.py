@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Iterator
@@ -16,8 +15,9 @@ from pathlib import Path
 import httpserver
 import pytest
 from plugin_ground import listed, plugin, registry, wheel
+from plugin_venv import venv as venv  # noqa: PLC0414 - a fixture
 
-from installation import PROJECT, Made, command
+from installation import Made, command
 
 PLUGIN = """
 from pathlib import Path
@@ -65,29 +65,6 @@ class Environment:
             f"commands/cloud/{word}/main.sh": f"echo {word} {version}\n",
         }
         return wheel(self.wheels, "acme-cli", version, text, files, **options)  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A venv with pip and this program's wheel; what the program needs comes from this venv."""
-    root = tmp_path_factory.mktemp("pip")
-    subprocess.run([sys.executable, "-m", "venv", root / "venv"], check=True)
-    build = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "-o",
-        root / "own",
-        PROJECT,
-    ]
-    subprocess.run(build, check=True, capture_output=True)
-    python = root / "venv/bin/python"
-    [own] = (root / "own").glob("*.whl")
-    quiet = ["-m", "pip", "-q", "--disable-pip-version-check", "install"]
-    subprocess.run([python, *quiet, own], check=True, capture_output=True)
-    return root / "venv"
 
 
 @pytest.fixture

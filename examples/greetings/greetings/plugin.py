@@ -1,0 +1,46 @@
+"""Every hook once. Hooks plan, the host executes: they return records and do no work."""
+
+from pathlib import Path
+
+from host import CommandDeclaration, CommandTree, EnvSource, hookimpl
+
+_MARKED = ("setup", "greetings-agent")
+
+
+@hookimpl
+def discover_commands(installation):
+    """Commands as scripts in a directory, and one in Python."""
+    yield CommandTree(str(Path(__file__).parent / "commands"), plugin="greetings")
+    yield CommandDeclaration(
+        ("greetings", "shout"),
+        {
+            "name": "Shout",
+            "description": "Greet loudly",
+            "entrypoint": "greetings.shout:main",
+            "args": [{"name": "name", "description": "whom to greet", "required": True}],
+        },
+    )
+
+
+@hookimpl
+def env_sources(installation):
+    """A file of the team's, as weak as `.env` files, for our own commands only."""
+    file = str(Path(installation.config_dir) / "greetings.env")
+    yield EnvSource("greetings", rank=4, files=(file,), words=("greetings",))
+
+
+@hookimpl
+def render_listing(listing, format):
+    """`--format markdown`: a table to paste into a page."""
+    if format != "markdown":
+        return None
+    rows = [f"| {' '.join(one.words)} | {one.definition.description} |" for one in listing.commands]
+    return "\n".join(["| Command | Description |", "|---|---|", *rows, ""])
+
+
+@hookimpl
+def is_installed(command):
+    """The check mark of `setup greetings-agent`; nothing is run to find out."""
+    if command.words != _MARKED:
+        return None
+    return Path("/opt/greetings-agent").exists()

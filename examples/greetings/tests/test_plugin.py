@@ -1,0 +1,32 @@
+"""What the plugin declares, and what its command does."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from greetings import plugin, shout
+
+from host import CommandDeclaration, CommandTree, EnvSource
+
+
+def test_commands():
+    tree, command = plugin.discover_commands(None)
+    assert isinstance(tree, CommandTree)
+    assert (Path(tree.path) / "greetings" / "hello" / "command.json").is_file()
+    assert isinstance(command, CommandDeclaration)
+
+
+def test_source(tmp_path):
+    [source] = plugin.env_sources(SimpleNamespace(config_dir=str(tmp_path)))
+    assert isinstance(source, EnvSource)
+    assert source.rank == 4
+
+
+def test_renderer_leaves_other_formats_alone():
+    assert plugin.render_listing(SimpleNamespace(commands=()), "text") is None
+
+
+def test_shout(capsys, monkeypatch):
+    monkeypatch.setenv("GREETING", "good day")
+    assert shout.main(["Ada"]) == 0
+    assert capsys.readouterr().out == "GOOD DAY, ADA!\n"
+    assert shout.main([]) == 2

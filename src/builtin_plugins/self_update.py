@@ -1,0 +1,49 @@
+"""`self update`: this program itself, from its git checkout or through pip."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from builtin_plugins.plugin_work import SECONDS, confirmed, working
+from builtin_plugins.update_program import CheckoutUpdate, PackageUpdate, Update
+from host.errors import OperationError
+from host.escape import printable
+from host.session import Session
+
+
+@click.command
+@click.option("--check", is_flag=True, help="Only tell whether there is a newer version.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@click.pass_obj
+def command(session: Session, check: bool, yes: bool, timeout: float) -> None:
+    """Bring this program to its newest version.
+
+    A git checkout made an installation by install.sh is fast-forwarded and installed
+    again; an installed package is upgraded with pip. Your commands, configuration and
+    plugins stay. If anything fails, the old version goes on working.
+    """
+    with working(session, timeout) as work:
+        update = _update_of(session)
+        found = update.look(work)
+        if not found:
+            session.show(f"{printable(update.now)} is the newest\n")
+            return
+        session.show(f"{printable(update.now)} → {printable(found)}\n")
+        if check:
+            return
+        if not confirmed("Update?", yes):
+            raise OperationError("stays as it is")
+        update.bring(work)
+    session.show("updated\n")
+
+
+def _update_of(session: Session) -> Update:
+    root = session.layout.root
+    if os.path.isdir(os.path.join(root, ".git")) and os.path.isfile(
+        os.path.join(root, "pyproject.toml")
+    ):
+        return CheckoutUpdate(root)
+    return PackageUpdate()

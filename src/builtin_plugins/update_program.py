@@ -1,0 +1,225 @@
+"""The two ways in which this program came, and how each brings its newest version.
+
+Both change a copy of the environment and swap it in, so that the old version works
+until the new one is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from typing import Protocol
+
+import importlib_metadata
+
+from builtin_plugins.git_call import Git
+from builtin_plugins.pip_call import run_pip
+from builtin_plugins.plugin_git import write_tree
+from builtin_plugins.plugin_kinds import Work
+from builtin_plugins.venv_copy import VenvCopy, copied_environment
+from host.durable import write_durably
+from host.errors import OperationError
+from host.plugins import OWN_DISTRIBUTION
+from host.references import complete_import_path
+
+_INDEX = "cli-update-index"
+
+
+class Update(Protocol):
+    """A way to the newest version; `now` is what is here."""
+
+    now: str
+
+    def look(self, work: Work) -> str:
+        """Return the newest version, "" when it is here; changes nothing."""
+
+    def bring(self, work: Work) -> None:
+        """Put the newest version in place; raises HostError or OSError, and nothing changed."""
+
+
+class PackageUpdate:
+    """A distribution installed with pip."""
+
+    def __init__(self) -> None:
+        complete_import_path()
+        self.now = str(importlib_metadata.version(OWN_DISTRIBUTION))
+        self._copy: VenvCopy | None = None
+
+    def look(self, work: Work) -> str:
+        copy = work.exits.enter_context(copied_environment())
+        run_pip(
+            copy.python,
+            ["install", "--upgrade", OWN_DISTRIBUTION],
+            work.environ,
+            work.seconds,
+            work.stage.descriptor,
+        )
+        self._copy = copy
+        found = installed_in(copy.python)
+        return "" if found == self.now else found
+
+    def bring(self, work: Work) -> None:
+        work.reporter.detail("the new version is whole; it takes the old one's place")
+        if self._copy is None:
+            raise AssertionError("look comes before bring")
+        check_starts(self._copy.python)
+        self._copy.swap()
+
+
+class CheckoutUpdate:
+    """A git checkout that install.sh made an installation, with its environment in .venv."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.now = ""
+        self._new = ""
+        self._branch = ""
+
+    def look(self, work: Work) -> str:
+        git = self._git(work)
+        self.now = git("rev-parse", "HEAD").decode().strip()
+        self._branch = _said(git, "symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
+        if not self._branch:
+            raise OperationError(f"{self.root}: is on no branch; run: git switch main")
+        remote = _said(git, "config", f"branch.{self._branch}.remote") or "origin"
+        merge = _said(git, "config", f"branch.{self._branch}.merge") or f"refs/heads/{self._branch}"
+        address = _said(git, "remote", "get-url", remote)
+        if not address or address.startswith("-"):
+            raise OperationError(f"{self.root}: has no remote to update from")
+        git(
+            *("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"),
+            *("--", address, f"+{merge}:refs/cli/update"),
+            stall=True,
+        )
+        self._new = git("rev-parse", "refs/cli/update").decode().strip()
+        return "" if self._is_ancestor(git, self._new, self.now) else self._new[:12]
+
+    def bring(self, work: Work) -> None:
+        """Install the new commit into a copy of .venv, then move the files, then swap."""
+        git = self._git(work)
+        if not self._is_ancestor(git, self.now, self._new):
+            raise OperationError(
+                f"{self.root}: has commits of its own, so it cannot be fast-forwarded; run: "
+                "git pull --rebase, then install.sh"
+            )
+        changed = self._changed(git)
+        self._check_clean(git, changed)
+        tree = os.path.join(work.stage.path, "source")
+        for _ in write_tree(git, self._new, tree):
+            pass
+        copy = work.exits.enter_context(copied_environment())
+        work.reporter.info("pip installs the new version")
+        run_pip(
+            copy.python,
+            ["install", "--upgrade", "--force-reinstall", "--no-deps", tree],
+            work.environ,
+            work.seconds,
+            work.stage.descriptor,
+        )
+        run_pip(copy.python, ["install", tree], work.environ, work.seconds, work.stage.descriptor)
+        check_starts(copy.python)
+        copy.swap()
+        try:
+            self._move_files(git, tree, changed)
+        except BaseException:
+            copy.swap_back()
+            raise
+
+    def _move_files(self, git: Git, tree: str, changed: list[str]) -> None:
+        """Bring the working tree to the new commit, each file whole; then index and branch.
+
+        A kill in between leaves old and new files side by side; the next update, which
+        still starts at the old commit, goes on from there.
+        """
+        for name in changed:
+            source, target = os.path.join(tree, name), os.path.join(self.root, name)
+            if os.path.islink(source):
+                _replace_link(os.readlink(source), target)
+            elif os.path.isfile(source):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                with open(source, "rb") as file:
+                    write_durably(target, file.read())
+                os.chmod(target, os.stat(source).st_mode & 0o777)
+            elif os.path.lexists(target):
+                os.unlink(target)
+        index = os.path.join(self.root, ".git", _INDEX)
+        git("read-tree", f"--index-output={index}", self._new)
+        os.rename(index, os.path.join(self.root, ".git", "index"))
+        git("update-ref", f"refs/heads/{self._branch}", self._new, self.now)
+
+    def _changed(self, git: Git) -> list[str]:
+        listed = git("diff", "--name-only", "--no-renames", "-z", self.now, self._new)
+        return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+    def _check_clean(self, git: Git, changed: list[str]) -> None:
+        """Raise OperationError when a file to be replaced has changes of the user's own."""
+        for name in changed:
+            target = os.path.join(self.root, name)
+            there = _hash_of(target)
+            if there not in (_blob(git, self.now, name), _blob(git, self._new, name)):
+                raise OperationError(
+                    f"{target}: has changes of yours; commit them, or undo them with: "
+                    f"git checkout -- {name}"
+                )
+
+    def _git(self, work: Work) -> Git:
+        return Git(
+            self.root, work.environ, time.monotonic() + work.seconds, held=work.stage.descriptor
+        )
+
+    def _is_ancestor(self, git: Git, one: str, other: str) -> bool:
+        return git("merge-base", one, other).decode().strip() == one
+
+
+def _said(git: Git, *arguments: str) -> str:
+    try:
+        return git(*arguments).decode("utf-8", "replace").strip()
+    except OperationError:
+        return ""
+
+
+def _blob(git: Git, commit: str, name: str) -> str:
+    return _said(git, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{name}")
+
+
+def _hash_of(path: str) -> str:
+    """Return git's name for the content of a file or link, "" where there is none."""
+    import hashlib
+
+    try:
+        if os.path.islink(path):
+            content = os.fsencode(os.readlink(path))
+        else:
+            with open(path, "rb") as file:
+                content = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324 - git's
+
+
+def _replace_link(points_to: str, target: str) -> None:
+    temporary = f"{target}.cli-update"
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.lexists(temporary):
+        os.unlink(temporary)
+    os.symlink(points_to, temporary)
+    os.rename(temporary, target)
+
+
+def installed_in(python: str) -> str:
+    """Return the version of this program in another environment."""
+    program = "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
+    done = subprocess.run(
+        [python, "-I", "-c", program, OWN_DISTRIBUTION], capture_output=True, check=False
+    )
+    return done.stdout.decode()
+
+
+def check_starts(python: str) -> None:
+    """Raise OperationError unless this program starts in that environment."""
+    program = "import host.__main__, host.cli, builtin_plugins.self_commands"
+    done = subprocess.run([python, "-I", "-c", program], capture_output=True, check=False)
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise OperationError(f"the new version does not start: {' '.join(last)}")
