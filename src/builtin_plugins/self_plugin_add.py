@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import click
@@ -61,7 +62,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Python hooks it adds, and on a terminal asks first.
     """
     origin = parse_source(source, ref=ref, sha256=sha256, site=site or "", ssh=ssh)
-    refuse_known(session, origin, name)
+    there = _known(session, origin, name)
+    if there is not None:
+        session.show(f"{installed(session, there)}\n")
+        return
     with working(session, timeout) as work:
         work.reporter.detail(f"fetching {origin.source}")
         staged = kind_of(origin.kind).fetch(origin, work)
@@ -101,27 +105,39 @@ def add_staged(
     )
 
 
-def refuse_known(session: Session, origin: Origin, name: str) -> None:
-    """Raise PluginError when a plugin from there is installed, before anything is fetched."""
+def _known(session: Session, origin: Origin, name: str) -> Entry | None:
+    """Return the plugin that came from there, so that nothing is to be done.
+
+    Raises PluginError when `name` is that of a plugin from elsewhere.
+    """
     if name:
         check_new_name(name, ())
     registry = read_registry(registry_path(session.places.plugins_dir))
     for entry in registry.entries.values():
-        if entry.name == name or (not name and origin.source and entry.source == origin.source):
-            raise installed(session, entry)
+        same = entry.source == origin.source and entry.ref == origin.ref
+        if name and entry.name == name and not same:
+            raise PluginError(installed(session, entry))
+        if same and entry.name == (name or entry.name) and _is_here(session, entry):
+            return entry
+    return None
+
+
+def _is_here(session: Session, entry: Entry) -> bool:
+    place = os.path.join(session.places.plugins_dir, entry.name)
+    return entry.kind == "pip" or os.path.isdir(place)
 
 
 def refuse_same(session: Session, entry: Entry) -> None:
     """Raise PluginError when a plugin of that name is installed."""
     there = read_registry(registry_path(session.places.plugins_dir)).entries.get(entry.name)
     if there is not None:
-        raise installed(session, there)
+        raise PluginError(installed(session, there))
 
 
-def installed(session: Session, entry: Entry) -> PluginError:
-    """Return the error for a plugin that is there: what it is, how to update or remove it."""
+def installed(session: Session, entry: Entry) -> str:
+    """Return what to say of a plugin that is there: what it is, how to update or remove it."""
     command = f"{session.program} self plugin"
-    return PluginError(
+    return (
         f"{heading(entry)} is installed already; update it with: {command} update {entry.name}; "
         f"remove it with: {command} remove {entry.name}; or use --name"
     )

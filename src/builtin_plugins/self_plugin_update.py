@@ -36,7 +36,11 @@ def command(
     changes for you is shown first: commands that come and go, new sudo, new variables.
     """
     failed = []
-    for entry in _chosen(session, names):
+    chosen = _chosen(session, names)
+    if len(chosen) == 1:
+        _update(session, chosen[0], timeout, dry_run=dry_run, yes=yes)
+        return
+    for entry in chosen:
         try:
             _update(session, entry, timeout, dry_run=dry_run, yes=yes)
         except HostError as error:

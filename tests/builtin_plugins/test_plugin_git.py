@@ -338,7 +338,7 @@ def test_a_failed_update_leaves_the_old_version(install: Install, repository: Re
     repository.commit({"plugin.json": "{"})
     done = plugin(made, "update")
     assert done.status == 1
-    assert "not updated: acme; they are as they were" in done.stderr
+    assert "plugin.json:1:2" in done.stderr
     assert registry(made) == before
     assert made.run("demo", "hi").stdout == "hi\n"
     repository.git("update-ref", "-d", "refs/heads/main")

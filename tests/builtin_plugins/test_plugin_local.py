@@ -115,12 +115,16 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     made = install()
     source = write_tree(tmp_path / "acme", plugin_files())
     assert plugin(made, "add", str(source)).status == 0
-    again = plugin(made, "add", str(source))
-    assert (again.status, again.stdout) == (1, "")
-    assert again.stderr == (
-        f"cli: acme (local, {source}) is installed already; update it with: cli self plugin "
-        "update acme; remove it with: cli self plugin remove acme; or use --name\n"
+    hints = (
+        "update it with: cli self plugin update acme; remove it with: cli self plugin remove acme; "
+        "or use --name\n"
     )
+    again = plugin(made, "add", str(source))
+    assert again.all == (0, f"acme (local, {source}) is installed already; {hints}", "")
+    other = write_tree(tmp_path / "other/acme", plugin_files("x/y"))
+    refused = plugin(made, "add", str(other))
+    assert (refused.status, refused.stdout) == (1, "")
+    assert refused.stderr == f"cli: acme (local, {source}) is installed already; {hints}"
 
 
 def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: Path) -> None:
