@@ -39,7 +39,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(word, help) for word, (_, help) in self.words.items()])
+            formatter.write_dl([(word, text) for word, (_, text) in self.words.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         if not ctx._protected_args and not ctx.args:  # noqa: SLF001 - as click's own groups look

@@ -12,12 +12,12 @@ from builtin_plugins.plugin_inventory import find_row, inventory
 from builtin_plugins.plugin_work import SECONDS, put, working
 from builtin_plugins.self_plugin_show import unknown_plugin
 from host.adoption import RECORD
-from host.definition import read_json
 from host.directory_plugins import TREE, VERSIONS
 from host.errors import DefinitionError, OperationError, PluginError
 from host.escape import printable
 from host.registry import Entry, read_entry, read_registry, registry_path
 from host.session import Session
+from host.strict_json import read_json
 
 
 @click.command

@@ -12,9 +12,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from builtin_plugins.plugin_contents import PluginContents, Words, hooks_in_source
-from host.definition import Definition, is_word, parse_declared, parse_json
+from host.definition import Definition, is_word, parse_declared
 from host.errors import HostError, OperationError
 from host.hookspecs import PROJECT
+from host.strict_json import parse_json
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9._+]+-[A-Za-z0-9._+!]+(-[A-Za-z0-9._]+){3,4}\.whl\Z")
 _MEMBER_LIMIT = 4 << 20
@@ -61,7 +62,9 @@ def _read(archive: zipfile.ZipFile) -> Wheel:
     hooks: list[str] = []
     for reference in points.values():
         module = reference.partition(":")[0].replace(".", "/")
-        source = next((one for one in (f"{module}.py", f"{module}/__init__.py") if one in names), "")
+        source = next(
+            (one for one in (f"{module}.py", f"{module}/__init__.py") if one in names), ""
+        )
         if source:
             content = _text(archive, source).encode()
             hooks += hooks_in_source(source, content, problems)

@@ -133,8 +133,8 @@ def _adopted(plugin: DirectoryPlugin) -> Entry:
 
 def _recover(plugins_dir: str, registry: Registry) -> bool:
     """Enter the plugins whose kept versions are still linked, from the records beside those."""
-    from host.definition import read_json
     from host.errors import DefinitionError
+    from host.strict_json import read_json
 
     for name in _names(plugins_dir):
         label = kept_label(plugins_dir, name)

@@ -1,8 +1,8 @@
 """The syntax of `.env` files (SPEC 2.4): text → names and values."""
 
-from host.definition import BOM, read_regular
 from host.errors import SourceError
 from host.expand import is_name
+from host.strict_json import BOM, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ longer so. Whoever finds none builds the same again from the plugins.
 
 import os
 
-from host.definition import Definition, parse_declared, parse_json, read_regular
+from host.definition import Definition, parse_declared
 from host.errors import HostError
 from host.sources import Source
+from host.strict_json import parse_json, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

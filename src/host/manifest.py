@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from host.definition import read_json
 from host.errors import DefinitionError, PluginError
+from host.strict_json import read_json
 
 FILE_NAME = "plugin.json"
 _KEYS = ("name", "version", "description", "directory", "hooks")

@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from host.definition import Number, read_json
 from host.durable import discard, write_durably
 from host.errors import HostError, PluginError
+from host.strict_json import Number, read_json
 
 FILE_NAME = "registry.json"
 FORMAT = "1.0.0"

@@ -4,13 +4,14 @@ import os
 import sys
 
 from host.bytestext import encode
-from host.definition import SYSTEM_OS, Definition, is_reference, read_regular
+from host.definition import SYSTEM_OS, Definition, is_reference
 from host.errors import CannotStartError, DefinitionError, HostError, MissingError, SourceError
 from host.launch import Exec, start_of
 from host.layers import Layers
 from host.layout import ADOPTED_BY, Layout
 from host.messages import Messages
 from host.sources import Reading
+from host.strict_json import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -144,7 +144,7 @@ def _plain(loaded: Loaded, name: str, hook: str, found: Sequence[Any]) -> list[A
     for record in found:
         try:
             kind = type(record).__name__
-            if _RECORDS.get(kind) is not type(record):
+            if record.__class__ not in _RECORDS.values():
                 raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")  # noqa: TRY301
             plain.append([kind, json.loads(json.dumps(asdict(record)))])
         except BaseException as failure:  # noqa: BLE001 - a plugin's objects may do anything

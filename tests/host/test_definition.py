@@ -10,18 +10,15 @@ from hypothesis import strategies as st
 
 from host.definition import (
     SYSTEM_OS,
-    Number,
     is_reference,
     is_word,
     parse_declared,
-    parse_json,
     read_category,
     read_command,
     read_config,
-    read_json,
-    read_regular,
 )
 from host.errors import DefinitionError, InstallationError
+from host.strict_json import Number, parse_json, read_json, read_regular
 from installation import command
 
 BASE = '"name": "N", "description": "D", "entrypoint": "main.sh"'
