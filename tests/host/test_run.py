@@ -463,7 +463,9 @@ def terminal(made, script, typed=b"", until=None):
 
 
 def test_the_terminal_is_the_callers(made):
-    script = '#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && tty && echo ready && read x && echo "<$x>"\n'
+    script = (
+        '#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && tty && echo ready && read x\necho "<$x>"\n'
+    )
     status, shown = terminal(made, script, b"typed\n")
     assert status == 0
     assert "<typed>" in shown
@@ -509,7 +511,7 @@ def test_the_library_does_not_leak(made, tmp_path):
         made,
         "library",
         "#!/bin/bash\ndeclare -F log_info\nenv | grep -c -e BASH_ENV -e CLI_HOST -e BASH_FUNC\n"
-        "bash -c 'declare -F log_info; echo grand $?'\nsh -c 'type log_info' 2>/dev/null; echo $?\n"
+        "bash -c 'declare -F log_info; echo grand $?'\nsh -c 'type log_info' >/dev/null 2>&1; echo $?\n"
         'echo "$0 $# $- ${BASH_SOURCE[0]##*/}"\n',
     )
     result = made.run("demo", "library", "x")
