@@ -44,9 +44,7 @@ def first_words(tree: str) -> list[str]:
     """Return the words that `tree` adds at the top, sorted."""
     try:
         with os.scandir(tree) as entries:
-            return sorted(
-                one.name for one in entries if is_word(one.name) and one.is_dir()
-            )
+            return sorted(one.name for one in entries if is_word(one.name) and one.is_dir())
     except OSError:
         return []
 
