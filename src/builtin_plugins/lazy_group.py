@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +31,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.words and not args[0].startswith("-"):
+            import difflib
+
             near = difflib.get_close_matches(args[0], self.words, cutoff=0.5)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"unknown command {args[0]}{hint}", ctx)

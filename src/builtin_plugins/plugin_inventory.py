@@ -56,7 +56,7 @@ class Row:
             "pinned": self.entry.pinned,
             "state": self.state,
             "reason": self.reason or None,
-            "path": self.root or None,
+            "path": os.path.realpath(self.root) if self.root else None,
             "commands": self.commands,
             "implements": self.hooks,
         }
@@ -65,15 +65,16 @@ class Row:
 def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.places.plugins_dir
-    if not session.safe:
+    if not session.safe and session.held is None:  # a lock that holds was made when settled
         settle(plugins_dir)
+    registry = None
     try:
-        entries = read_registry(registry_path(plugins_dir)).entries
+        registry = read_registry(registry_path(plugins_dir))
     except PluginError as error:
         session.messages.warn(str(error))
-        entries = {}
+    entries = registry.entries if registry else {}
     lock = session.plugins_known
-    directories = {one.name: one for one in find_directory_plugins(plugins_dir)[0]}
+    directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)[0]}
     points = _points_by_distribution(lock)
     rows = []
     for entry in entries.values():
@@ -98,7 +99,7 @@ def inventory(session: Session) -> list[Row]:
 
 def find_row(rows: Iterable[Row], name: str) -> Row | None:
     """Return the plugin called so; a distribution answers to any spelling of its name."""
-    from host.plugins import canonical
+    from host.registry import canonical
 
     rows = list(rows)
     exact = [row for row in rows if row.entry.name == name]
@@ -111,7 +112,7 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> 
     if plugin is None:
         row.state, row.reason = "missing", "its files are gone; self plugin sync brings them back"
         return row
-    row.root = os.path.realpath(plugin.root)
+    row.root = plugin.root
     row.trees = [plugin.tree] if plugin.tree else []
     row.hooks = lock.hooks.get(entry.name, []) if plugin.hooks else []
     if plugin.manifest and not entry.managed:  # its author may be working on it
@@ -133,7 +134,7 @@ def _with(entry: Entry, **fields: str) -> Entry:
 
 
 def _points_by_distribution(lock: Lock) -> dict[str, dict[str, list[str]]]:
-    from host.plugins import canonical
+    from host.registry import canonical
 
     found: dict[str, dict[str, list[str]]] = {}
     for point, origin in lock.origins.items():
@@ -170,7 +171,7 @@ def _reasons(name: str, points: Iterable[str], lock: Lock) -> Iterator[str]:
 
 def _second_origin(point: str) -> str:
     """Return the distribution that is noted beside a plugin's name which another one has."""
-    from host.plugins import canonical
+    from host.registry import canonical
 
     name, _, origin = point.partition(" (")
     return canonical(origin.rstrip(")")) if origin and "/" not in origin and name else ""

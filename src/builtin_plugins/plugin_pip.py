@@ -17,9 +17,9 @@ from builtin_plugins.venv_copy import VenvCopy, check_environment, copied_enviro
 from builtin_plugins.wheel import is_wheel_name, read_wheel
 from host.errors import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
-from host.plugins import OWN_DISTRIBUTION, canonical
+from host.plugins import OWN_DISTRIBUTION
 from host.references import complete_import_path
-from host.registry import Entry
+from host.registry import Entry, canonical
 
 WHEELS = "tree"  # where a kept version has its wheel
 

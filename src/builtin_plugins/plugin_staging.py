@@ -54,8 +54,7 @@ def staging(plugins_dir: str) -> Iterator[Stage]:
     area = os.path.join(plugins_dir, STAGING)
     with exclusive(plugins_dir):
         heal(plugins_dir)
-        os.makedirs(area, exist_ok=True)
-        path = tempfile.mkdtemp(prefix="change-", dir=area)
+        path = _make_area(area)
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
@@ -65,6 +64,14 @@ def staging(plugins_dir: str) -> Iterator[Stage]:
         os.close(descriptor)
         with suppress(OSError):
             os.rmdir(area)
+
+
+def _make_area(area: str) -> str:
+    """Make a staging area; whoever ends another change may take the empty parent away."""
+    while True:
+        os.makedirs(area, exist_ok=True)
+        with suppress(FileNotFoundError):
+            return tempfile.mkdtemp(prefix="change-", dir=area)
 
 
 @contextmanager

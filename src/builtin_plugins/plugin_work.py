@@ -20,8 +20,7 @@ from host.definition import Definition
 from host.errors import OperationError, PluginError
 from host.escape import printable
 from host.locate import locate
-from host.plugins import canonical
-from host.registry import Entry, is_plugin_name
+from host.registry import Entry, canonical, is_plugin_name
 from host.session import Session
 
 SECONDS = 600.0  # for each download, clone or run of pip

@@ -47,6 +47,6 @@ def _cells(row: Row) -> list[str]:
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
     words = row.words if row.state != "missing" else []
-    more = ", …" if len(words) > _MOST_WORDS else ""
-    shown = ", ".join(words[:_MOST_WORDS]) + more
+    more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
+    shown = ", ".join(words[:_MOST_WORDS] + more)
     return [printable(cell) for cell in (entry.name, version, kind, row.state, shown)]

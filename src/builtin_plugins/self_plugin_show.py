@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import click
 
@@ -48,7 +49,7 @@ def _text(row: Row) -> str:
         "sha256": entry.sha256,
         "state": f"{row.state}: {row.reason}" if row.reason else row.state,
         "installed": entry.installed_at,
-        "files": row.root,
+        "files": os.path.realpath(row.root) if row.root else "",
         "kept": ", ".join(one for one in entry.versions if one != entry.label),
     }
     lines = [f"{key + ':':<13}{printable(value)}" for key, value in facts.items() if value]

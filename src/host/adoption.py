@@ -25,7 +25,6 @@ from host.errors import PluginError
 from host.registry import (
     Entry,
     Registry,
-    clear_temporaries,
     exclusive,
     is_plugin_name,
     read_entry,
@@ -59,7 +58,6 @@ def heal(plugins_dir: str) -> Registry:
     """
     path = registry_path(plugins_dir)
     registry = read_registry(path)
-    clear_temporaries(plugins_dir)
     changed = False
     if not registry.exists:
         changed = _recover(plugins_dir, registry)
@@ -68,7 +66,7 @@ def heal(plugins_dir: str) -> Registry:
         if entry.managed:
             relink(plugins_dir, entry)
     _clear_versions(plugins_dir, registry)
-    for plugin in find_directory_plugins(plugins_dir)[0]:
+    for plugin in find_directory_plugins(plugins_dir, registry)[0]:
         if plugin.name not in registry.entries and is_plugin_name(plugin.name):
             registry.put(_adopted(plugin))
             changed = True
@@ -100,7 +98,7 @@ def now() -> str:
 
 
 def _is_settled(plugins_dir: str) -> bool:
-    if _names(os.path.join(plugins_dir, STAGING)):
+    if any(name == STAGING or _is_temporary(name) for name in _names(plugins_dir)):
         return False
     registry = read_registry(registry_path(plugins_dir))
     if any(
@@ -110,7 +108,7 @@ def _is_settled(plugins_dir: str) -> bool:
         return False
     return set(_names(os.path.join(plugins_dir, VERSIONS))) <= registry.entries.keys() and all(
         plugin.entry is not None
-        for plugin in find_directory_plugins(plugins_dir)[0]
+        for plugin in find_directory_plugins(plugins_dir, registry)[0]
         if is_plugin_name(plugin.name)
     )
 
@@ -164,7 +162,7 @@ def _clear_staging(plugins_dir: str, registry: Registry) -> None:
                     os.rename(os.path.join(removed, name), place)
             shutil.rmtree(os.path.join(staging, area), ignore_errors=True)
     for name in _names(plugins_dir):
-        if name.startswith(".") and name.endswith(".link"):
+        if _is_temporary(name):
             os.unlink(os.path.join(plugins_dir, name))
     if os.path.isdir(staging):
         try:
@@ -208,6 +206,11 @@ def _clear_versions(plugins_dir: str, registry: Registry) -> None:
             shutil.rmtree(os.path.join(versions, name), ignore_errors=True)
     if os.path.isdir(versions) and not _names(versions):
         os.rmdir(versions)
+
+
+def _is_temporary(name: str) -> bool:
+    """Tell whether a killed change left that in `plugins/`; they are made under the lock only."""
+    return name.startswith(".") and name.endswith((".link", ".tmp"))
 
 
 def _names(directory: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,12 @@ import click
 
 from host.catalog import Contents, contents
 from host.definition import is_reference
-from host.discovery import RESERVED, own_commands
 from host.errors import InstallationError, OperationError, UsageError
 from host.help import help_page
 from host.layout import Layout
 from host.listing import select, with_installed
 from host.locate import Found
-from host.lock import Declared
+from host.lock import RESERVED, Declared
 from host.messages import Messages
 from host.records import Category, Command, Listing
 from host.references import load_reference
@@ -198,6 +196,8 @@ def is_installed(session: Session, command: Command) -> bool:
 
 def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     """Return the error for a word that names nothing, with the nearest names."""
+    import difflib
+
     where = " ".join([session.program, *found.words])
     word = rest[0]
     if word.startswith("-"):
@@ -221,7 +221,10 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
             return call(session, one, [*args, "--help"] if help_asked else args)
     rest = list(words[1:])
     if rest and rest[0] not in _HELP_WORDS and not rest[0].startswith("-"):
-        near = difflib.get_close_matches(rest[0], [one.words[1] for one in declared], cutoff=_NEAR)
+        import difflib
+
+        words_there = [one.words[1] for one in declared]
+        near = difflib.get_close_matches(rest[0], words_there, cutoff=_NEAR)
         hint = f"did you mean {' or '.join(near)}?" if near else f"see: {session.program} self"
         raise UsageError(f"unknown command {rest[0]} in self; {hint}")
     return show(session, Asked((RESERVED, *rest)))
@@ -231,6 +234,8 @@ def _self_commands(session: Session) -> list[Declared]:
     try:
         declared = session.known.commands
     except InstallationError:  # `self init` makes one
+        from host.discovery import own_commands
+
         declared = own_commands(session.layout)
     return [one for one in declared if one.words[0] == RESERVED]
 

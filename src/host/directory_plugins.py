@@ -37,13 +37,16 @@ class DirectoryPlugin:
         return self.entry is None or self.entry.enabled
 
 
-def find_directory_plugins(plugins_dir: str) -> tuple[list[DirectoryPlugin], list[str]]:
+def find_directory_plugins(
+    plugins_dir: str, registry: Registry | None = None
+) -> tuple[list[DirectoryPlugin], list[str]]:
     """Return the plugins in registry order, then the unregistered by name; and problems.
 
-    A registry that cannot be read is a problem, and no reason to lose plugins.
+    A registry that cannot be read is a problem, and no reason to lose plugins; one that
+    was read already is taken as it is.
     """
     try:
-        registry = read_registry(registry_path(plugins_dir))
+        registry = registry or read_registry(registry_path(plugins_dir))
     except PluginError as error:
         return [_plugin(plugins_dir, name, None) for name in _present(plugins_dir)], [str(error)]
     problems = [f"{registry_path(plugins_dir)}: {problem}" for problem in registry.problems]

@@ -11,7 +11,7 @@ from host.adoption import settle
 from host.definition import is_word
 from host.errors import HostError
 from host.layout import Layout
-from host.lock import BUILTIN, Declared, Lock, Tree, read_lock, stamp, write_lock
+from host.lock import BUILTIN, RESERVED, Declared, Lock, Tree, read_lock, stamp, write_lock
 from host.messages import Messages
 from host.places import Places
 from host.plugins import entry_points, load, third_party
@@ -26,8 +26,6 @@ from host.records import (
 from host.registry import FILE_NAME
 from host.sources import Source
 from host.survey import Report, survey
-
-RESERVED = "self"
 
 # Settings first, so that plugin sources can use them; the definition's own last.
 _LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}

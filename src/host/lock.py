@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+RESERVED = "self"  # the first word of the commands that manage the program itself
 BUILTIN = "builtin."  # what the names of our own entry points start with
 
 _FORMAT = b"cli-host lock 2 "

@@ -27,7 +27,7 @@ class Places:
         self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
         self.locks = lock_places(os.path.join(layout.root, "cli.lock"), cache_home)
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
-        self.key = f"{directories}\n{__file__}\n{sys.version}\n{python_path}"
+        self.key = f"{directories}\n{__file__}\n{sys.version}\n{sys.executable}\n{python_path}"
 
     def installation(self) -> "Installation":
         """Return what hooks are told about the installation."""

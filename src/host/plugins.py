@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from host.directory_plugins import find_directory_plugins
 from host.errors import PluginError
 from host.lock import BUILTIN
 from host.references import complete_import_path
-from host.registry import read_registry, registry_path
+from host.registry import canonical, read_registry, registry_path
 
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 
@@ -140,11 +139,6 @@ def third_party(
         else:
             found[one.name] = one
     return list(found.values())
-
-
-def canonical(distribution: str) -> str:
-    """Return a distribution's name as package indexes compare it."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def disabled_distributions(plugins_dir: str) -> set[str]:

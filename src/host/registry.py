@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from host.durable import discard, write_durably
+from host.durable import write_durably
 from host.errors import HostError, PluginError
 from host.strict_json import Number, read_json
 
@@ -51,6 +51,11 @@ _TEXTS = {
 def is_plugin_name(text: str) -> bool:
     """Tell whether `text` can name a plugin: `[a-z0-9][a-z0-9._-]*`, at most 64, not reserved."""
     return bool(_NAME.match(text)) and text not in _NOT_PLUGINS
+
+
+def canonical(distribution: str) -> str:
+    """Return a distribution's name as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +239,6 @@ def write_registry(path: str, registry: Registry) -> None:
         write_durably(os.path.realpath(path), content)
     except OSError as failure:
         raise PluginError(f"{path}: {failure.strerror}; nothing was changed") from None
-
-
-def clear_temporaries(plugins_dir: str) -> None:
-    """Remove what killed writers left beside the registry; the caller holds `exclusive`."""
-    for name in os.listdir(plugins_dir):
-        if name.startswith(f".{FILE_NAME}.") and name.endswith(".tmp"):
-            discard(os.path.join(plugins_dir, name))
 
 
 def dump(value: Any, indent: str = "") -> str:

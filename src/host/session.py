@@ -7,16 +7,18 @@ import shutil
 import sys
 from collections.abc import Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from host.discovery import ask, current, refresh
 from host.errors import OperationError
 from host.layout import Layout
 from host.locate import Found, locate
 from host.lock import Lock, read_lock
 from host.messages import Messages
 from host.places import Places, open_places
-from host.plugins import Loaded, entry_points, load, third_party
 from host.records import Terminal
+
+if TYPE_CHECKING:
+    from host.plugins import Loaded
 
 
 class Session:
@@ -44,6 +46,8 @@ class Session:
 
     @cached_property
     def lock(self) -> Lock:
+        from host.discovery import current
+
         return current(self.places, self.messages, self.safe)
 
     @cached_property
@@ -52,8 +56,11 @@ class Session:
 
         What manages plugins works with this, so that no plugin can get in its way.
         """
-        held = None if self.safe else read_lock(self.places.locks, self.places.key)
-        return held or refresh(self.places, self.messages, safe=True)
+        if self.held is not None:
+            return self.held
+        from host.discovery import refresh
+
+        return refresh(self.places, self.messages, safe=True)
 
     @cached_property
     def plugins_known(self) -> Lock:
@@ -61,11 +68,21 @@ class Session:
 
         The lock when it holds; else installed distributions are asked, unless in safe mode.
         """
-        held = None if self.safe else read_lock(self.places.locks, self.places.key)
-        return held or ask(self.places, directory_hooks=False, python=not self.safe)
+        if self.held is not None:
+            return self.held
+        from host.discovery import ask
+
+        return ask(self.places, directory_hooks=False, python=not self.safe)
+
+    @cached_property
+    def held(self) -> Lock | None:
+        """The lock as it is on disk, None when it does not hold, or in safe mode."""
+        return None if self.safe else read_lock(self.places.locks, self.places.key)
 
     def refresh_lock(self) -> Lock:
         """Ask all plugins again and write the lock anew."""
+        from host.discovery import refresh
+
         lock = refresh(self.places, self.messages, self.safe)
         self.__dict__["lock"] = lock
         return lock
@@ -75,13 +92,15 @@ class Session:
         return locate(words, self.lock.trees, self.lock.commands)
 
     @cached_property
-    def plugins(self) -> Loaded:
+    def plugins(self) -> "Loaded":
         """The plugins that speak when a listing is shown; the others are not imported."""
         speaking = {
             name
             for name, hooks in self.lock.hooks.items()
             if "render_listing" in hooks or "is_installed" in hooks
         }
+        from host.plugins import entry_points, load, third_party
+
         points = list(entry_points())
         candidates = [one for one in points if one.builtin]
         if speaking and not self.safe:

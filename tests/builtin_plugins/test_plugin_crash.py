@@ -123,7 +123,7 @@ def _sweep(
 
 def _check(result: dict[str, Any], name: str, error: int) -> None:
     what = os.strerror(error) if error else "kill"
-    print(  # noqa: T201 - pytest -rP shows the figures
+    print(
         f"sweep {name} ({what}): {result['steps']} steps, {result['runs']} runs, "
         f"{result['outcomes']['old']} old, {result['outcomes']['new']} new, "
         f"{len(result['broken'])} broken"
