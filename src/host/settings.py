@@ -11,7 +11,7 @@ from host.exports import parse_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 DEFAULT_TIMEOUT = 10.0  # seconds
@@ -118,11 +118,14 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
 
     reading, writing = _pipe()
     pid = 0
+    # Held back until `pid` is known: Ctrl-C must not leave bash behind.
+    mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
         try:
-            pid = _spawn(bash, path, environ, writing)
+            pid = _spawn(bash, path, environ, writing, mask)
         finally:
             os.close(writing)
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
         return _read_until_end(reading, pid, timeout)
     except OSError as failure:
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
@@ -143,7 +146,9 @@ def _pipe() -> tuple[int, int]:
     return pipe
 
 
-def _spawn(bash: str, path: str, environ: "Mapping[str, str]", writing: int) -> int:
+def _spawn(
+    bash: str, path: str, environ: "Mapping[str, str]", writing: int, mask: "Iterable[int]"
+) -> int:
     import _signal
 
     os.set_inheritable(writing, True)
@@ -162,6 +167,7 @@ def _spawn(bash: str, path: str, environ: "Mapping[str, str]", writing: int) -> 
         {encode(name): encode(value) for name, value in env.items()},
         file_actions=actions,
         setpgroup=0,
+        setsigmask=mask,
         setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
     )
 
