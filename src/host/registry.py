@@ -141,12 +141,12 @@ class Registry:
 def read_entry(item: Mapping[str, Any]) -> Entry:
     """Return an entry of the file, checked; raises PluginError saying what is wrong with it."""
     name = item.get("name")
-    if not isinstance(name, str) or not is_plugin_name(name):
+    if type(name) is not str or not is_plugin_name(name):  # a number is a str, too
         raise PluginError(f"{name!r} cannot name a plugin")
     found: dict[str, Any] = {}
     for key, own in _TEXTS.items():
         value = item.get(key)
-        if value is not None and (not isinstance(value, str) or "\0" in value):
+        if value is not None and (type(value) is not str or "\0" in value):
             raise PluginError(f'{name}: "{key}": expected a string')
         found[own] = str(value or "")
     if found["kind"] not in KINDS:

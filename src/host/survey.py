@@ -46,7 +46,7 @@ def survey(
     """Yield a report for each candidate, in order; one that fails harms no other."""
     left = list(candidates)
     while left:
-        for report in _ask(left, installation, deadline):
+        for report in _ask(tuple(left), installation, deadline):
             left.pop(0)
             yield report
 
