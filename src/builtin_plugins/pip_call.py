@@ -37,9 +37,13 @@ def run_pip(
     arguments: Sequence[str],
     environ: Mapping[str, str],
     seconds: float,
-    held: int | None = None,
+    held: Sequence[int] = (),
 ) -> str:
-    """Return what `python -m pip ARGUMENTS` printed; raises OperationError when it fails."""
+    """Return what `python -m pip ARGUMENTS` printed; raises OperationError when it fails.
+
+    `held` are descriptors that pip keeps open: what they lock stays locked until it ends,
+    even when this process is killed.
+    """
     process = subprocess.Popen(
         [
             *(python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"),
@@ -50,7 +54,7 @@ def run_pip(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        pass_fds=() if held is None else (held,),
+        pass_fds=tuple(held),
     )
     try:
         output, _ = process.communicate(timeout=seconds)

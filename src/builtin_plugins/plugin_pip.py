@@ -77,7 +77,9 @@ class PipKind:
         if not is_installed(entry.name):
             return lambda: None
         copy = work.exits.enter_context(copied_environment())
-        run_pip(copy.python, ["uninstall", "--yes", entry.name], work.environ, work.seconds)
+        run_pip(
+            copy.python, ["uninstall", "--yes", entry.name], work.environ, work.seconds, copy.held
+        )
         copy.swap()
         return copy.swap_back
 
@@ -133,7 +135,7 @@ def _built(origin: Origin, wheels: str, work: Work) -> tuple[str, str, str]:
         ["wheel", "--no-deps", "--wheel-dir", wheels, f"{name}{wanted}"],
         work.environ,
         work.seconds,
-        work.stage.descriptor,
+        (work.stage.descriptor,),
     )
     files = os.listdir(wheels)
     if len(files) != 1:
@@ -157,14 +159,14 @@ def _install(entry: Entry, extras: str, wheels: str, work: Work) -> None:
     exact = f"{entry.name}=={entry.version}"
     work.reporter.info(f"pip installs {exact}")
     alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
-    run_pip(copy.python, [*alone, exact], work.environ, work.seconds, work.stage.descriptor)
+    run_pip(copy.python, [*alone, exact], work.environ, work.seconds, copy.held)
     if needs_more(copy.python, entry.name, extras):
         run_pip(
             copy.python,
             ["install", "--constraint", constraints, f"{entry.name}{extras}=={entry.version}"],
             work.environ,
             work.seconds,
-            work.stage.descriptor,
+            copy.held,
         )
 
 

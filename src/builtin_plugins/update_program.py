@@ -53,7 +53,7 @@ class PackageUpdate:
             ["install", "--upgrade", OWN_DISTRIBUTION],
             work.environ,
             work.seconds,
-            work.stage.descriptor,
+            copy.held,
         )
         self._copy = copy
         found = installed_in(copy.python)
@@ -115,9 +115,9 @@ class CheckoutUpdate:
             ["install", "--upgrade", "--force-reinstall", "--no-deps", tree],
             work.environ,
             work.seconds,
-            work.stage.descriptor,
+            copy.held,
         )
-        run_pip(copy.python, ["install", tree], work.environ, work.seconds, work.stage.descriptor)
+        run_pip(copy.python, ["install", tree], work.environ, work.seconds, copy.held)
         check_starts(copy.python)
         copy.swap()
         try:

@@ -26,9 +26,13 @@ _SCRIPT_LIMIT = 1 << 20
 
 
 class VenvCopy:
-    """A copy of the environment `prefix`, to be changed and swapped in; `python` runs in it."""
+    """A copy of the environment `prefix`, to be changed and swapped in; `python` runs in it.
 
-    def __init__(self, prefix: str, path: str) -> None:
+    `held` is the lock on the environment, for children to keep.
+    """
+
+    def __init__(self, prefix: str, path: str, held: tuple[int, ...] = ()) -> None:
+        self.held = held
         self.prefix = prefix
         self.path = path
         self.python = os.path.join(path, "bin", os.path.basename(sys.executable))
@@ -74,7 +78,8 @@ def copied_environment() -> Iterator[VenvCopy]:
     """Give a copy of the environment that runs this program; nobody else changes it meanwhile."""
     check_environment()
     copy = VenvCopy.of_this()
-    with _locked(copy.prefix):
+    with _locked(copy.prefix) as descriptor:
+        copy.held = (descriptor,)
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
             copy_linked(copy.prefix, copy.path)
@@ -84,7 +89,7 @@ def copied_environment() -> Iterator[VenvCopy]:
 
 
 @contextmanager
-def _locked(prefix: str) -> Iterator[None]:
+def _locked(prefix: str) -> Iterator[int]:
     """Hold the environment; the lock is on its pyvenv.cfg, which every copy shares."""
     descriptor = os.open(os.path.join(prefix, "pyvenv.cfg"), os.O_RDONLY | os.O_CLOEXEC)
     deadline = time.monotonic() + _PATIENCE
@@ -97,7 +102,7 @@ def _locked(prefix: str) -> Iterator[None]:
                 if time.monotonic() > deadline:
                     raise OperationError(f"{prefix}: another change is under way") from None
                 time.sleep(0.05)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 

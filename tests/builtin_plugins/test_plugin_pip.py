@@ -298,3 +298,33 @@ def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_pa
     assert refused.status == 1
     assert "the SHA-256 is" in refused.stderr
     assert listed(made) == {}
+
+
+def test_kills_in_the_middle(environment: Environment) -> None:
+    """At whatever moment it is killed, the old version runs or the new one, and it can go on."""
+    made = environment.made
+    environment.acme("1.0")
+    assert plugin(made, "add", "acme-cli").status == 0
+    environment.acme("2.0")
+    seen = set()
+    for tenths in (4, 8, 12, 16, 20, 24):
+        process = subprocess.Popen(
+            [made.launcher, "self", "plugin", "update"],
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home), **made.environ},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(tenths / 10)
+        process.kill()
+        process.wait()
+        for _ in range(2):
+            done = made.run("cloud", "py")
+            assert done.all in ((0, "py 1.0\n", ""), (0, "py 2.0\n", ""))
+            seen.add(done.stdout)
+        assert listed(made)["acme-cli"]["state"] == "enabled"
+    assert "py 1.0\n" in seen
+    assert plugin(made, "update").status == 0
+    assert made.run("cloud", "py").stdout == "py 2.0\n"
+    assert registry(made)["acme-cli"]["version"] == "2.0"
+    assert not (environment.python.parent.parent.parent / ".venv.cli-stage").exists()
