@@ -26,6 +26,7 @@ _HELP = ("--help", "-h")
 
 def main() -> int:
     """Run the command line of this process; return its exit status unless it becomes a command."""
+    reserve_standard_descriptors()
     restore_signals()
     environ = {decode(name): decode(value) for name, value in caller_environment().items()}
     argv = [decode(os.fsencode(word)) for word in sys.argv]
@@ -97,6 +98,16 @@ def plan_run(
     layers = run.read_layers(found.words, definition, lock.sources, environ, framework, messages)
     run.check_required(definition, layers)
     return run.prepare(messages.program, found.words, definition, file, args, layers.environment())
+
+
+def reserve_standard_descriptors() -> None:
+    """Keep files from getting the numbers of streams that the caller closed.
+
+    What fills the gaps takes no output and is gone again when a command starts.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)) <= 2:
+        pass
+    os.close(descriptor)
 
 
 def restore_signals() -> None:

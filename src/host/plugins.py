@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import sys
@@ -244,7 +245,8 @@ def stdout_on_stderr() -> Iterator[None]:
     """Send what is printed meanwhile to stderr, also by code below Python."""
     try:
         sys.stdout.flush()
-        saved = os.dup(1)
+        inheritable = os.get_inheritable(1)
+        saved = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
     except (OSError, AttributeError):
         yield
         return
@@ -255,5 +257,5 @@ def stdout_on_stderr() -> Iterator[None]:
         try:
             sys.stdout.flush()
         finally:
-            os.dup2(saved, 1)
+            os.dup2(saved, 1, inheritable)
             os.close(saved)

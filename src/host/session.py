@@ -117,6 +117,10 @@ class Session:
             is_terminal = False
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         chosen = self.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+        try:
+            "".encode(chosen or encoding)
+        except LookupError:
+            chosen = ""
         colour = (
             is_terminal
             and not self.environ.get("NO_COLOR")

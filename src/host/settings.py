@@ -116,7 +116,7 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
     """Return what the capture wrote, or None when time ran out; the process group is gone."""
     import _signal
 
-    reading, writing = _pipe()
+    reading, writing = os.pipe()
     pid = 0
     # Held back until `pid` is known: Ctrl-C must not leave bash behind.
     mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
@@ -135,17 +135,6 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
             _kill_group(pid, _signal.SIGKILL)
 
 
-def _pipe() -> tuple[int, int]:
-    """Return a pipe clear of descriptors 0 to 2, which the caller may have closed."""
-    standard = []
-    while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= 2:
-        standard.append(descriptor)
-    pipe = os.pipe()
-    for unused in (descriptor, *standard):
-        os.close(unused)
-    return pipe
-
-
 def _spawn(
     bash: str, path: str, environ: "Mapping[str, str]", writing: int, mask: "Iterable[int]"
 ) -> int:
@@ -154,7 +143,7 @@ def _spawn(
     os.set_inheritable(writing, True)
     actions: list[Any] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
     try:
-        os.fstat(2)
+        os.write(2, b"")
         actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
     except OSError:  # stderr is closed
         actions.append((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0))

@@ -417,6 +417,25 @@ def test_inherited_descriptors(made):
     os.close(back)
 
 
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_stay_closed(made, tmp_path, streams):
+    add(
+        made,
+        "streams",
+        f"{PYTHON}import os, sys\nfound = []\nfor number in range(3):\n"
+        "    try:\n        os.fstat(number)\n        found.append(number)\n"
+        "    except OSError:\n        pass\n"
+        "open(sys.argv[1], 'w').write(str(found))\n",
+    )
+    numbers = {"<&-": [1, 2], ">&-": [0, 2], "2>&-": [0, 1]}
+    shown = tmp_path / "shown"
+    for _ in range(2):  # without a lock and with one
+        line = f"{made.launcher} demo streams {shown} {streams}"
+        assert made.run("-c", line, executable="/bin/bash").all == (0, "", "")
+        assert shown.read_text() == str(numbers.get(streams, []))
+    (made.root / "cli.lock").unlink()
+
+
 def dispositions(made, *words, **options):
     result = made.run("demo", "signals", "/proc/self/status", *words, **options)
     lines = [line.split() for line in result.stdout.splitlines()]
