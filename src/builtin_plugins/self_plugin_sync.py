@@ -55,6 +55,8 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
             _bring(session, entry, own.entries.get(entry.name), timeout)
             session.show(f"brought in {printable(entry.name)}\n")
         except HostError as error:
+            if len(lacking) == 1:
+                raise
             failed.append(entry.name)
             session.messages.error(f"{entry.name}: {error}")
     if failed:

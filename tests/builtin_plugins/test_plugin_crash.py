@@ -48,6 +48,7 @@ class Scene:
     def __init__(self, made: Made, tmp_path: Path) -> None:
         self.made = made
         self.repository = Repository(tmp_path / "cloned", plugin_files("cloned/one", "one"))
+        self.first = self.repository.git("rev-parse", "HEAD")
         self.local = write_tree(tmp_path / "linked", plugin_files("linked/hi"))
         self.packed = tmp_path / "packed.tar.gz"
         self.packed.write_bytes(tar_of(plugin_files("packed/hi")))
@@ -74,7 +75,7 @@ class Scene:
             "add-git": ["add", self.fresh_repository.url],
             "add-archive": ["add", str(self.fresh_packed)],
             "update": ["update", "cloned"],
-            "rollback": ["rollback", "cloned"],
+            "rollback": ["rollback", "cloned", self.first[:12]],
             "sync": ["sync", str(self.team)],
             "disable": ["disable", "cloned"],
             "remove-local": ["remove", "linked"],
