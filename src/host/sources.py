@@ -142,8 +142,12 @@ class Reading:
         """Call a plugin's provider with the words and a copy of the environment so far."""
         from host.references import load_reference
 
-        values: Any = load_reference(source.provider)(self.words, self.layers.environment())
+        provider = load_reference(source.provider)
         owner = f"plugin {source.plugin}: {source.provider}"
+        try:
+            values: Any = provider(self.words, self.layers.environment())
+        except (Exception, SystemExit) as failure:
+            raise SourceError(f"{owner}: raised {type(failure).__name__}: {failure}") from failure
         if not isinstance(values, dict):
             raise SourceError(f"{owner}: expected a dict of strings")
         for name, value in values.items():

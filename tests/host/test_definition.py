@@ -68,6 +68,7 @@ SYNTAX = {
     "two BOMs": (b"\xef\xbb\xbf\xef\xbb\xbf{}", "1:1: "),
     "not UTF-8": (b'{"name":\n"\xff"}', "2: not UTF-8"),
     "UTF-16": ('{"name": "N"}'.encode("utf-16"), "1: not UTF-8"),
+    "after a long number": ('{"x": ' + "9" * 5000 + ",}", "1:5008: "),
     "NUL": ("\0", "1:1: "),
     "too deep": ("[" * 100_000, " nested too deep"),
     "too deep objects": ('{"a":' * 100_000, " nested too deep"),

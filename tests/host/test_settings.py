@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+import host.settings
+from host.errors import MissingError, SourceError
 from host.exports import parse_exports
 from installation import command
 
@@ -173,6 +175,7 @@ ENDS = {
     "set -u": ("set -u\nX=$NONE\nY=2\n", "2"),
     "required": ("X=1\nY=${NONE:?needed}\n", "2"),
     "kill": ("X=1\nkill -9 $$\nY=2\n", ""),
+    "kill beside a job": ("sleep 60 &\nkill -9 $$\n", ""),
     "kill TERM": ("X=1\nkill $$\nsleep 1\nY=2\n", None),
     "set -n": ("set -n\nX=1\n", None),
     "readonly": ("readonly X=1\nset -o posix\nX=2\nY=1\n", None),
@@ -399,6 +402,25 @@ def test_no_bash(place, tmp_path):
         assert (result.status, variables(result.stdout)) == (0, {"X": "1"})
     else:
         assert result.status == 127
+
+
+def test_a_syntax_check_that_does_not_end(tmp_path, monkeypatch):
+    bash = tmp_path / "bash"
+    bash.write_text('#!/bin/sh\n[ "$1" = -p ] || exec sleep 20\nexec /bin/bash "$@"\n')
+    bash.chmod(0o755)
+    file = tmp_path / "settings.conf"
+    file.write_text("if\n")
+    monkeypatch.setattr(host.settings, "DEFAULT_TIMEOUT", 0.2)
+    with pytest.raises(SourceError, match=f"{file}: syntax error"):
+        host.settings.capture_settings(str(file), {"PATH": str(tmp_path)})
+
+
+def test_no_bash_anywhere(tmp_path, monkeypatch):
+    file = tmp_path / "settings.conf"
+    file.write_text("X=1\n")
+    monkeypatch.setattr(host.settings, "find_program", lambda *_: None)
+    with pytest.raises(MissingError, match="bash is needed"):
+        host.settings.capture_settings(str(file), {})
 
 
 def test_a_bash_that_is_broken(place, tmp_path):

@@ -1,0 +1,65 @@
+"""What comes from data is shown escaped, on one line, in any locale."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from host.bytestext import decode, encode
+from host.escape import printable
+from host.messages import Messages, is_on
+
+TABLE = {
+    "plain text": "plain text",
+    "é✓🎉 漢字": "é✓🎉 漢字",
+    "a\nb\tc\rd": "a\\nb\\tc\\x0dd",
+    "\x1b[31m\x07\x7f\x9b": "\\x1b[31m\\x07\\x7f\\x9b",
+    "\u202e\u2066\u200b\u2028\ufeff\u061c": "\\u202e\\u2066\\u200b\\u2028\\ufeff\\u061c",
+    "\udcff\udc80": "\\xff\\x80",
+    "\ud800 \udfff": "\\ud800 \\udfff",
+    "\U000e0041": "\\U000e0041",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), TABLE.items(), ids=map(repr, TABLE))
+def test_table(text, shown):
+    assert printable(text) == shown
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=st.characters(exclude_categories=[])))
+def test_nothing_that_moves_the_cursor_is_left(text):
+    shown = printable(text)
+    assert len(shown.splitlines()) <= 1
+    assert not [one for one in shown if ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0]
+    shown.encode()
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_bytes_come_back(raw):
+    assert encode(decode(raw)) == raw
+
+
+@pytest.mark.parametrize("value", ["true", "1", "on", "ON", "True"])
+def test_on(value):
+    assert is_on(value)
+
+
+@pytest.mark.parametrize("value", [None, "", "0", "off", "yes", "2", "on "])
+def test_off(value):
+    assert not is_on(value)
+
+
+def test_messages(capfd):
+    messages = Messages("pro\x1bgram", {"DEBUG": "on"})
+    messages.error("bad\n\udcff")
+    messages.warn("once")
+    messages.warn("once")
+    messages.debug("detail")
+    Messages("p", {}).debug("not shown")
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[:2] == ["pro\\x1bgram: bad\\n\\xff", "pro\\x1bgram: warning: once"]
+    assert lines[2].startswith("[DEBUG] 2")
+    assert lines[2].endswith(" - detail")
+    assert len(lines) == 3
