@@ -183,4 +183,4 @@ write_launcher
 link_launcher
 say "Installed: $link"
 tell_path
-say "Try: $name demo hello"
+say "Try: $launcher demo hello"

@@ -89,7 +89,7 @@ def _row(
         marks = indicators(row, terminal)
         text = " ".join([text, *map(printable, marks)]).strip()
     lines = wrap(text, terminal.width - column)
-    if width(label) > column - 2:
+    if width(label) > column - 4:
         yield f"  {shown}"
     else:
         yield f"  {shown}{' ' * (column - 2 - width(label))}{lines.pop(0)}".rstrip()
@@ -105,9 +105,9 @@ def _tree(listing: Listing, terminal: Terminal) -> Iterator[str]:
     branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
     yield _styled(printable(" ".join([listing.program, *listing.words])), _BOLD, terminal)
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
-    everything: list[Category | Command] = [*listing.categories, *listing.commands]
-    for row in sorted(everything, key=lambda one: one.words):
-        rows.setdefault(row.words[:-1], []).append(row)
+    for _, section in grouped(listing):
+        for row in section:
+            rows.setdefault(row.words[:-1], []).append(row)
     pending = [("", row, row is rows[listing.words][-1]) for row in rows.get(listing.words, [])]
     pending.reverse()
     while pending:
@@ -121,9 +121,12 @@ def _tree(listing: Listing, terminal: Terminal) -> Iterator[str]:
 def _tree_label(row: Category | Command, terminal: Terminal) -> str:
     word = printable(row.words[-1])
     if isinstance(row, Category):
-        return _styled(word, _BOLD, terminal)
-    shown = _styled(word, _GREEN, terminal) if row.installed else word
-    return " ".join([shown, *map(printable, indicators(row, terminal))])
+        shown, text, marks = _styled(word, _BOLD, terminal), row.description, []
+    else:
+        shown = _styled(word, _GREEN, terminal) if row.installed else word
+        text, marks = row.definition.description, indicators(row, terminal)
+    about = " ".join(map(printable, filter(None, [text, *marks])))
+    return f"{shown}  {about}".rstrip()
 
 
 def _styled(text: str, style: str, terminal: Terminal) -> str:

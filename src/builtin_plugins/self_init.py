@@ -19,6 +19,10 @@ from host.launcher import write_launcher
 from host.session import Session
 
 _PARTS = ("commands", "config", "core", "plugins")
+_SHIPPED_COMMANDS = (
+    *("demo/category.json", "demo/files", "demo/hello", "demo/precedence", "demo/words"),
+    *("setup/category.json", "setup/postman"),
+)
 _SHIPPED_IN_CORE = ("cli.json", "lib", "schema")
 
 
@@ -73,7 +77,9 @@ def _is_shipped(path: Path) -> bool:
         return rest[0] in _SHIPPED_IN_CORE
     if first == "plugins":
         return rest == ["README.md"]
-    return first == "commands" or rest == ["settings.conf.example"]
+    if first == "commands":
+        return "/".join(rest[:2]) in _SHIPPED_COMMANDS
+    return rest == ["settings.conf.example"]
 
 
 def _renamed(content: bytes, name: str) -> bytes:

@@ -91,6 +91,8 @@ def plan_run(
     asks_help = args[:1] in (["--help"], ["-h"])
     if found.kind == "category" and (asks_help or not args or not args[0].startswith("-")):
         return None
+    if asks_help and not definition.compatible:
+        return None  # its page can be read anywhere
     file = run.check_runnable(found.words, definition)
     if asks_help and file and not run.answers_help(file):
         return None

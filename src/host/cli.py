@@ -202,9 +202,13 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     word = rest[0]
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}; see: {where} --help")
-    inside = select(contents(found.words, session.lock, session.messages.warn), everything=False)
+    told: list[str] = []
+    inside = select(contents(found.words, session.lock, told.append), everything=False)
     names = [one.words[-1] for one in inside.categories]
     names += [one.words[-1] for one in inside.commands]
+    if set(names) <= {RESERVED}:  # what is wrong here may be why
+        for text in told:
+            session.messages.warn(text)
     near = difflib.get_close_matches(word, names, n=3, cutoff=_NEAR)
     kind = "command" if found.words else "category"
     hint = f"; did you mean {' or '.join(near)}?" if near else f"; see: {where} --help"
@@ -248,7 +252,13 @@ def call(session: Session, declared: Declared, args: list[str]) -> int:
     command: Any = load_reference(entrypoint)
     label = " ".join([session.program, *declared.words])
     try:
-        status = command.main(args=args, prog_name=label, obj=session, standalone_mode=False)
+        status = command.main(
+            args=args,
+            prog_name=label,
+            obj=session,
+            standalone_mode=False,
+            help_option_names=["-h", "--help"],
+        )
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else label
         raise UsageError(f"{one_line(error)}; see: {path} --help") from None

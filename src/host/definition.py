@@ -182,8 +182,13 @@ class _Fields:
         value = self.values.get(key)
         if value is None and key not in self.values:
             return ()
-        if not isinstance(value, list) or not all(type(item) is str for item in value):
+        if not isinstance(value, list):
             raise self.wrong(key, "an array of strings", value)
+        for item in value:
+            if type(item) is not str:
+                raise DefinitionError(
+                    f'{self.path}: "{key}": expected an array of strings, found {_kind(item)} in it'
+                )
         return tuple([self.clean(key, item) for item in value])
 
     def variables(self, key: str) -> dict[str, str]:

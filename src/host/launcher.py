@@ -8,9 +8,10 @@ import tempfile
 from pathlib import Path
 
 import host
+from host.errors import OperationError
 
-# A kernel splits a shebang at blanks and some cut it at 127 bytes; then a shell starts it.
-_LONGEST_SHEBANG = 120
+# Linux splits a shebang at its first blank and reads 255 bytes of it.
+_LONGEST_SHEBANG = 250
 
 _PYTHON = """\
 {head}
@@ -26,28 +27,18 @@ sys.exit(main())
 def launcher_text(interpreter: str, packages: str) -> str:
     """Return the launcher's text for an interpreter and the directory of the packages.
 
-    `-I` keeps the caller's PYTHON* variables out, `-S` saves the time of `site`,
-    which only the slow side needs and does itself.
+    `-I` keeps the caller's PYTHON* variables from changing how this program starts, `-S`
+    saves the time of `site`, which only the slow side needs and does itself. No shell
+    starts it, as shells change the environment. Raises OperationError when the
+    interpreter's path is too long for a shebang.
     """
     head = f"#!{interpreter} -IS"
-    if len(os.fsencode(head)) > _LONGEST_SHEBANG or any(mark in interpreter for mark in " \t\n"):
-        quoted = "'" + interpreter.replace("'", "'\"'\"'") + "'"
-        return (
-            "#!/bin/sh\n"
-            "# The interpreter's path does not fit a shebang, so a shell starts it.\n"
-            f'exec {quoted} -IS -c \'{_as_argument(packages)}\' "$0" "$@"\n'
-        )
+    if any(mark in interpreter for mark in " \t\\'\""):
+        quoted = interpreter.replace("\\", "\\\\").replace("'", "\\'")
+        head = f"#!/usr/bin/env -S '{quoted}' -IS"
+    if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
+        raise OperationError(f"{interpreter}: too long a path to start a program with; move it")
     return _PYTHON.format(head=head, packages=packages)
-
-
-def _as_argument(packages: str) -> str:
-    """Return the program for `-c`, without a single quote in it."""
-    path = "".join(f"\\x{byte:02x}" for byte in os.fsencode(packages))
-    return (
-        "import os, sys; sys.argv.pop(0); "
-        f'sys.path.append(os.fsdecode(b"{path}")); '
-        "from host.__main__ import main; sys.exit(main())"
-    )
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

@@ -20,9 +20,11 @@ TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 # What bash sets by itself in every environment that it makes.
 _OWN_NAMES = frozenset(["_", "SHLVL", "PWD", "OLDPWD"])
 
-# The status that bash's `.` ends with on a syntax error; older ones say just 2.
+# The status that bash's `.` ends with on a syntax error, unless it stands in a test or
+# an array: then the file is parsed once more, without running it.
 _BAD_SYNTAX = "257"
-_SYNTAX_STATUSES = (_BAD_SYNTAX, "2")
+_ARRAY, _TEST = b"=(", b"[["
+_OUTPUT = 200  # the capture's own descriptor, above those that a file may use
 
 _SLICE = 50  # milliseconds between two looks at whether bash is still there
 
@@ -32,30 +34,37 @@ _SLICE = 50  # milliseconds between two looks at whether bash is still there
 # keeps the line for that message (in the EXIT trap the command is the `.` itself),
 # and `set -a` on: a file that loads others between `set -a` and `set +a` assigns more
 # after them. Everything the capture itself
-# says goes to descriptor $2: "end STATUS" or "exit LINE", a NUL, the exported
-# variables as `export -p` words them, two NULs. One builtin prints them all, as
-# a loop over the names costs 2 ms more.
+# says goes to descriptor $2: "end STATUS" or "exit LINE", a NUL, what a parse without
+# running says ($3 asks for one, and so does a status above 0), a NUL, the exported
+# variables as `export -p` words them, two NULs. One builtin prints them all, as a loop
+# over the names costs 2 ms more.
 _CAPTURE = r"""
 __cli_dump() {
   builtin set +aefuvxT +o posix
   builtin trap - DEBUG RETURN EXIT
   {
-    builtin printf 'end %s\0' "$__cli_status"
+    builtin printf 'end %s\0-' "$__cli_status"
+    if [[ $__cli_status != 0 || -n $__cli_check ]]; then
+      "$BASH" -O extglob -n "$__cli_file" 2>&1
+    fi
+    builtin printf '\0'
     builtin export -p
     builtin printf '\0\0'
   } >&"$__cli_out"
   builtin exit 0
 }
-__cli_file=$1 __cli_out=$2 __cli_line=
+__cli_step() {
+  if [[ ${BASH_SOURCE[1]-} == "$__cli_file" && $BASH_COMMAND != ". \"\$__cli_file\"" ]]; then
+    __cli_line=$1
+  fi
+  builtin set -a
+}
+__cli_file=$1 __cli_out=$2 __cli_check=$3 __cli_line=
 builtin trap 'builtin printf "exit %s\0\0\0" "$__cli_line" >&"$__cli_out"' EXIT
 builtin trap '__cli_status=$?; ((${#BASH_SOURCE[@]})) || __cli_dump' RETURN
-builtin trap '__cli_now=$LINENO
-  [[ ${BASH_SOURCE[0]-} != "$__cli_file" || $BASH_COMMAND == ". \"\$1\"" ]] ||
-    __cli_line=$__cli_now
-  builtin set -a
-' DEBUG
-builtin set -aT
-. "$1"
+builtin trap '__cli_step "$LINENO"' DEBUG
+builtin set -aT --
+. "$__cli_file"
 __cli_status=$?
 __cli_dump
 """
@@ -94,7 +103,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
                 f"{path}: did not end within {timeout:g} s; "
                 f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
             )
-        return _read_records(bash, path, output)
+        return _read_records(path, output)
     finally:
         _signal.signal(_signal.SIGCHLD, disposition)
 
@@ -140,15 +149,18 @@ def _spawn(
 ) -> int:
     import _signal
 
-    os.set_inheritable(writing, True)
-    actions: list[Any] = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+    actions: list[Any] = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, writing, _OUTPUT),
+    ]
     try:
         os.write(2, b"")
         actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
     except OSError:  # stderr is closed
         actions.append((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0))
     # -p: the caller's BASH_ENV, SHELLOPTS and functions have no say.
-    argv = (bash, "-p", "-c", _CAPTURE, os.path.basename(path), path, str(writing))
+    name, output = os.path.basename(path), str(_OUTPUT)
+    argv = (bash, "-p", "-c", _CAPTURE, name, path, output, _wants_parse(path))
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     return os.posix_spawn(
         bash,
@@ -159,6 +171,13 @@ def _spawn(
         setsigmask=mask,
         setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
     )
+
+
+def _wants_parse(path: str) -> str:
+    """Return "yes" when the file has an array or a test: bash goes on after an error in one."""
+    with open(path, "rb") as file:
+        content = file.read()
+    return "yes" if _ARRAY in content or _TEST in content else ""
 
 
 def _read_until_end(reading: int, pid: int, timeout: float) -> bytes | None:
@@ -190,16 +209,16 @@ def _kill_group(pid: int, signal: int) -> None:
     os.waitpid(pid, 0)
 
 
-def _read_records(bash: str, path: str, output: bytes) -> dict[str, str]:
-    verdict, _, exports = output.partition(b"\0")
+def _read_records(path: str, output: bytes) -> dict[str, str]:
+    verdict, _, rest = output.partition(b"\0")
+    said, _, exports = rest.partition(b"\0")
     word, _, detail = decode(verdict).partition(" ")
     if not output.endswith(b"\0\0") or word != "end":
         where = f"{path}:{detail}" if word == "exit" and detail else path
         raise SourceError(f"{where}: ended before its last line (exit, exec, set -e or a signal)")
-    if detail in _SYNTAX_STATUSES:
-        line = _syntax_error_line(bash, path)
-        if line or detail == _BAD_SYNTAX:
-            raise SourceError(f"{path}:{line}: syntax error" if line else f"{path}: syntax error")
+    line = _error_line(decode(said))
+    if line or detail == _BAD_SYNTAX:
+        raise SourceError(f"{path}:{line}: syntax error" if line else f"{path}: syntax error")
     return {
         name: value
         for name, value in parse_exports(exports.rstrip(b"\0"))
@@ -207,21 +226,11 @@ def _read_records(bash: str, path: str, output: bytes) -> dict[str, str]:
     }
 
 
-def _syntax_error_line(bash: str, path: str) -> str:
-    """Return the number of the line that bash cannot parse, "" when it can parse all."""
-    import re
-    import subprocess
-
-    try:
-        checked = subprocess.run(
-            [bash, "-O", "extglob", "-n", path],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env={},
-            timeout=DEFAULT_TIMEOUT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return ""
-    found = re.search(rb": line (\d+):", checked.stderr)
-    return found[1].decode() if checked.returncode and found else ""
+def _error_line(said: str) -> str:
+    """Return the number of the first line of which bash said an error, "" when there is none."""
+    for line in said.splitlines():
+        _, found, rest = line.partition(": line ")
+        number, _, what = rest.partition(": ")
+        if found and number.isdigit() and not what.startswith("warning"):
+            return number
+    return ""

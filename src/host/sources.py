@@ -3,7 +3,7 @@
 import os
 
 from host.definition import Definition
-from host.errors import SourceError
+from host.errors import CannotStartError, SourceError
 from host.expand import expand, is_name
 from host.layers import Assignment, Layers
 from host.messages import Messages
@@ -158,13 +158,17 @@ class Reading:
         return values
 
     def expanded(self, text: str, where: str) -> str:
-        return expand(text, self.lookup, lambda: self.messages.warn(_FOREIGN_FORM.format(where)))
+        value = expand(text, self.lookup, lambda: self.messages.warn(_FOREIGN_FORM.format(where)))
+        if len(value) > _LONGEST_VALUE:
+            raise CannotStartError(f"{where}: too large for an environment once it is expanded")
+        return value
 
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)
         return _from_system(name) if value is None else value
 
 
+_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
 _FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
 
 

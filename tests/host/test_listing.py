@@ -119,8 +119,8 @@ def test_tree(many: Made) -> None:
     assert many.run("--format", "tree", "ops").stdout.splitlines()[:4] == [
         "cli ops",
         "├── db",
-        "│   └── backup",
-        "├── deploy [sudo]",
+        "│   └── backup  Back it up",
+        "├── deploy  Ship it [sudo]",
     ]
 
 

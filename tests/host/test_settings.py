@@ -404,23 +404,12 @@ def test_no_bash(place, tmp_path):
         assert result.status == 127
 
 
-def test_a_syntax_check_that_does_not_end(tmp_path, monkeypatch):
-    bash = tmp_path / "bash"
-    bash.write_text('#!/bin/sh\n[ "$1" = -p ] || exec sleep 20\nexec /bin/bash "$@"\n')
-    bash.chmod(0o755)
-    file = tmp_path / "settings.conf"
-    file.write_text("if\n")
-    monkeypatch.setattr(host.settings, "DEFAULT_TIMEOUT", 0.2)
-    with pytest.raises(SourceError, match=f"{file}: syntax error"):
-        host.settings.capture_settings(str(file), {"PATH": str(tmp_path)})
-
-
 def test_no_bash_anywhere(tmp_path, monkeypatch):
     file = tmp_path / "settings.conf"
     file.write_text("X=1\n")
     monkeypatch.setattr(host.settings, "find_program", lambda *_: None)
     with pytest.raises(MissingError, match="bash is needed"):
-        host.settings.capture_settings(str(file), {})
+        host.settings.host.settings.capture_settings(str(file), {})
 
 
 def test_a_bash_that_is_broken(place, tmp_path):
@@ -529,3 +518,21 @@ PRINTED = {
 @pytest.mark.parametrize(("printed", "found"), PRINTED.items(), ids=map(repr, PRINTED))
 def test_what_bash_prints(printed, found):
     assert list(parse_exports(printed)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A=1\nB=(\nC=2\n", "A=1\n[[ x\nC=2\n", "A=1\nB=([x)=1)\nC=1\n", "A=1\nB=(a (b)\nC=1\n"],
+    ids=["array open", "test", "index open", "array in array"],
+)
+def test_a_syntax_error_that_bash_goes_on_after(tmp_path, text):
+    file = tmp_path / "settings.conf"
+    file.write_text(text)
+    with pytest.raises(SourceError, match=f"{file}:2: syntax error"):
+        host.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})
+
+
+def test_descriptors_and_arguments_of_the_file_are_its_own(tmp_path):
+    file = tmp_path / "settings.conf"
+    file.write_text("exec 3>&1 4>&1 5>&1\nCOUNT=$#\n")
+    assert host.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})["COUNT"] == "0"
