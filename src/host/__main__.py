@@ -127,6 +127,7 @@ def caller_environment() -> dict[bytes, bytes]:
     In the C locale Python sets LC_CTYPE in its own; the kernel knows better.
     """
     environ = dict(os.environb)
+    environ.pop(b"", None)  # "=value": Python reads it and refuses to hand it on
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         given = _given_lc_ctype()
         if given is None:

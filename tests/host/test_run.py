@@ -163,6 +163,22 @@ def test_the_environment_arrives_byte_for_byte(made, env):
     }
 
 
+def test_an_environment_that_no_shell_makes(made, tmp_path):
+    """Entries twice, without a name, without `=`: what can be handed on is, and it runs."""
+    compiled(made)
+    odd = tmp_path / "odd"
+    source = tmp_path / "odd.c"
+    source.write_text(
+        "#include <unistd.h>\nint main(int c, char **v) {\n"
+        '  char *e[] = {"A=1", "A=2", "NONE", "=x", "B=3", "PATH=/usr/bin:/bin", 0};\n'
+        "  return execve(v[1], v + 1, e);\n}\n"
+    )
+    subprocess.run(["cc", "-o", odd, source], check=True)
+    result = made.run(made.launcher, "demo", "compiled", executable=odd)
+    assert (result.status, result.stderr) == (0, "")
+    assert {"A=1", "B=3"} <= set(result.stdout.split("\0"))
+
+
 def compiled(made):
     """Add a command that is a compiled program: arguments, an empty one, the environment."""
     compiler = shutil.which("gcc") or shutil.which("cc")
