@@ -409,7 +409,7 @@ def test_no_bash_anywhere(tmp_path, monkeypatch):
     file.write_text("X=1\n")
     monkeypatch.setattr(host.settings, "find_program", lambda *_: None)
     with pytest.raises(MissingError, match="bash is needed"):
-        host.settings.host.settings.capture_settings(str(file), {})
+        host.settings.capture_settings(str(file), {})
 
 
 def test_a_bash_that_is_broken(place, tmp_path):
