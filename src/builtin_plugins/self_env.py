@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from host.cli import unknown
+from host.cli import find_command
 from host.columns import width
-from host.errors import UsageError
 from host.escape import printable
 from host.layers import FRAMEWORK, Assignment
 from host.run import framework_variables, read_layers
@@ -50,16 +49,11 @@ def command(
 def _trace(
     session: Session, words: tuple[str, ...], everything: bool
 ) -> list[tuple[Assignment, list[Assignment]]]:
-    found = session.find(words)
-    rest = words[len(found.words) :]
-    if found.kind == "unknown" or rest:
-        raise unknown(session, found, rest)
-    if found.definition is None or not found.definition.entrypoint:
-        raise UsageError(f"{' '.join(words)} is a category; name one of its commands")
+    found, definition = find_command(session, words)
     framework = framework_variables(session.layout, session.places.plugins_dir, found.words)
     layers = read_layers(
         found.words,
-        found.definition,
+        definition,
         session.lock.sources,
         session.environ,
         framework,

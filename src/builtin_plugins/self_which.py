@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from host.catalog import contents
-from host.cli import unknown
-from host.errors import UsageError
+from host.cli import find_command
+from host.definition import Definition
 from host.escape import printable
 from host.launch import start_of
 from host.locate import Found
@@ -25,13 +25,8 @@ from host.session import Session
 @click.pass_obj
 def command(session: Session, words: tuple[str, ...], everything: bool, format: str) -> None:
     """Show the file that the command WORDS runs, its interpreter and where it comes from."""
-    found = session.find(words)
-    rest = words[len(found.words) :]
-    if found.kind == "unknown" or rest:
-        raise unknown(session, found, rest)
-    if found.definition is None or not found.definition.entrypoint:
-        raise UsageError(f"{' '.join(words)} is a category; name one of its commands")
-    row = _described(session, found)
+    found, definition = find_command(session, words)
+    row = _described(session, found, definition)
     if format == "json":
         session.show(json.dumps(row, indent=2) + "\n")
         return
@@ -42,10 +37,7 @@ def command(session: Session, words: tuple[str, ...], everything: bool, format: 
     session.show("".join(f"{line}\n" for line in lines))
 
 
-def _described(session: Session, found: Found) -> dict[str, Any]:
-    definition = found.definition
-    if definition is None:
-        raise AssertionError(f"{found.words} is a command without a definition")
+def _described(session: Session, found: Found, definition: Definition) -> dict[str, Any]:
     file = check_runnable(found.words, definition)
     interpreter = start_of(file, session.environ).interpreter if file else sys.executable
     origin = "python" if not definition.file else "plugin" if found.plugin else "commands"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from host.lock import Lock
     from host.places import Places
 
-_HELP = ("--help", "-h")
-
 
 def main() -> int:
     """Run the command line of this process; return its exit status unless it becomes a command."""

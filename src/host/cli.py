@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from host.catalog import Contents, contents
-from host.definition import is_reference
+from host.definition import Definition, is_reference
 from host.errors import InstallationError, OperationError, UsageError
 from host.help import help_page
 from host.layout import Layout
@@ -214,6 +214,17 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     hint = f"; did you mean {' or '.join(near)}?" if near else f"; see: {where} --help"
     place = f" in {' '.join(found.words)}" if found.words else ""
     return UsageError(f"unknown {kind} {word}{place}{hint}")
+
+
+def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Definition]:
+    """Return the command that all of `words` name; raises UsageError when they name none."""
+    found = session.find(words)
+    rest = words[len(found.words) :]
+    if found.kind == "unknown" or rest:
+        raise unknown(session, found, rest)
+    if found.definition is None or not found.definition.entrypoint:
+        raise UsageError(f"{' '.join(words)} is a category; name one of its commands")
+    return found, found.definition
 
 
 def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int:

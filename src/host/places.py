@@ -25,7 +25,7 @@ class Places:
         self.config = config
         self.commands_dir = os.path.join(layout.root, config.commands_dir)
         self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
-        self.locks = lock_places(os.path.join(layout.root, "cli.lock"), cache_home)
+        self.locks = lock_places(layout.lock_file, cache_home)
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
         self.key = f"{directories}\n{__file__}\n{sys.version}\n{sys.executable}\n{python_path}"
 
