@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from host.lookup import nearest
 from host.references import load_reference
 
 
@@ -31,10 +32,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.words and not args[0].startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.words, cutoff=0.5)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            near = nearest(args[0], self.words)
+            hint = f"; did you mean {near}?" if near else ""
             raise click.UsageError(f"unknown command {args[0]}{hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from host.adoption import settle
 from host.command_words import command_words, first_words
 from host.definition import Definition
 from host.directory_plugins import DirectoryPlugin, find_directory_plugins
@@ -15,8 +14,6 @@ from host.errors import PluginError
 from host.lock import Lock
 from host.registry import Entry, read_registry, registry_path
 from host.session import Session
-
-OWN_DISTRIBUTION = "cli-host"
 
 
 @dataclass(slots=True)
@@ -66,6 +63,8 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.places.plugins_dir
     if not session.safe and session.held is None:  # a lock that holds was made when settled
+        from host.adoption import settle
+
         settle(plugins_dir)
     registry = None
     try:
@@ -127,10 +126,8 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> 
     return row
 
 
-def _with(entry: Entry, **fields: str) -> Entry:
-    from dataclasses import replace
-
-    return replace(entry, **{name: value for name, value in fields.items() if value})  # type: ignore[arg-type]
+def _with(entry: Entry, **fields: Any) -> Entry:
+    return entry._replace(**{name: value for name, value in fields.items() if value})
 
 
 def _points_by_distribution(lock: Lock) -> dict[str, dict[str, list[str]]]:

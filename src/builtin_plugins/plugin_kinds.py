@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from builtin_plugins.plugin_contents import PluginContents, read_contents
@@ -76,9 +76,8 @@ def described(entry: Entry, root: str, suggested: str) -> Staged:
     found = read_contents(root)
     said = found.manifest
     if said is None:
-        return Staged(replace(entry, name=suggested), found)
-    entry = replace(
-        entry,
+        return Staged(entry._replace(name=suggested), found)
+    entry = entry._replace(
         name=said.name or suggested,
         version=said.version,
         description=said.description,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import importlib_metadata
@@ -15,9 +14,9 @@ from builtin_plugins.plugin_origin import WHEEL, Origin
 from builtin_plugins.plugin_staging import Undo, put_kept
 from builtin_plugins.venv_copy import VenvCopy, check_environment, copied_environment
 from builtin_plugins.wheel import is_wheel_name, read_wheel
+from host.candidates import OWN_DISTRIBUTION
 from host.errors import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
-from host.plugins import OWN_DISTRIBUTION
 from host.references import complete_import_path
 from host.registry import Entry, canonical
 
@@ -185,5 +184,5 @@ def needs_more(python: str, name: str, extras: str) -> bool:
 def reinstall(entry: Entry, kept: str, work: Work) -> Entry:
     """Stage a kept wheel again, for a rollback."""
     complete_import_path()
-    _install(replace(entry), "", kept, work)
+    _install(entry, "", kept, work)
     return entry

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 
 import click
 
@@ -64,9 +63,9 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
             _check_place(plugins_dir, entry.name)
         elif there != former:
             raise PluginError(f"{entry.name} was changed by somebody else meanwhile; try again")
-        entry = replace(entry, installed_at=now())
+        entry = entry._replace(installed_at=now())
         if entry.label:
-            entry = replace(entry, versions=trimmed(entry, former))
+            entry = entry._replace(versions=trimmed(entry, former))
         undo = kind_of(entry.kind).put(entry, work)
         registry.put(entry)
         commit(plugins_dir, registry, undo)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +21,8 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
     if format == "tree":
         return "".join(f"{line}\n" for line in _tree(listing, terminal))
     if format == "json":
+        import json
+
         return json.dumps(_json(listing), indent=2) + "\n"
     return None
 

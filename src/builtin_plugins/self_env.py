@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import click
 
-from host.cli import find_command
 from host.columns import width
 from host.escape import printable
 from host.layers import FRAMEWORK, Assignment
+from host.lookup import find_command
 from host.run import framework_variables, read_layers
 from host.session import Session
 
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL")
 _MASK = "********"
+_SHORTEST_SECRET = 6  # characters
 
 
 @click.command
@@ -30,13 +32,16 @@ def command(
     """Show each variable of the command WORDS: value, source, rank, what it shadows.
 
     Ranks: 1 the caller's environment, 2 envs, 3 settings.conf, 4 .env files. Values
-    of names with TOKEN, SECRET, PASSWORD, PASSWD, KEY or CREDENTIAL are masked.
+    of names with TOKEN, SECRET, PASSWORD, PASSWD, KEY or CREDENTIAL are masked, also
+    where another value contains them.
     """
     rows = sorted(_trace(session, words, everything), key=lambda row: row[0].name)
+    hidden = set() if show_secrets else _secrets(one for row in rows for one in (row[0], *row[1]))
     described = [
         {
-            **_described(winner, show_secrets),
-            "shadows": [_described(one, show_secrets, named=False) for one in shadowed],
+            "name": winner.name,
+            **_described(winner, hidden, shown=show_secrets),
+            "shadows": [_described(one, hidden, shown=show_secrets) for one in shadowed],
         }
         for winner, shadowed in rows
     ]
@@ -62,11 +67,22 @@ def _trace(
     return list(layers.trace(everything))
 
 
-def _described(one: Assignment, show_secrets: bool, named: bool = True) -> dict[str, Any]:
-    secret = any(mark in one.name.upper() for mark in _SECRET)
+def _is_secret(name: str) -> bool:
+    return any(mark in name.upper() for mark in _SECRET)
+
+
+def _secrets(assignments: Iterable[Assignment]) -> set[str]:
+    """Return the values to hide wherever they stand; a short one would hide too much."""
+    values = {one.value for one in assignments if _is_secret(one.name)}
+    return {value for value in values if len(value) >= _SHORTEST_SECRET}
+
+
+def _described(one: Assignment, hidden: Collection[str], *, shown: bool) -> dict[str, Any]:
+    value = one.value
+    for secret in sorted(hidden, key=len, reverse=True):
+        value = value.replace(secret, _MASK)
     return {
-        **({"name": one.name} if named else {}),
-        "value": _MASK if secret and not show_secrets else one.value,
+        "value": value if shown or not _is_secret(one.name) else _MASK,
         "source": one.origin,
         "rank": None if one.rank == FRAMEWORK else one.rank,
     }

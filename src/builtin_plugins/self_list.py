@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from host.cli import listing_text, unknown
 from host.errors import UsageError
+from host.lookup import unknown
+from host.pages import listing_text
 from host.session import Session
 
 

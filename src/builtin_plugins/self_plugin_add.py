@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import click
 
@@ -76,7 +75,7 @@ def add_staged(
     session: Session, staged: Staged, name: str, work: Work, *, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
-    entry = replace(staged.entry, name=name) if name else staged.entry
+    entry = staged.entry._replace(name=name) if name else staged.entry
     found = staged.contents
     refuse_same(session, entry)
     check_new_name(entry.name, ())

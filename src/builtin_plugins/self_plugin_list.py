@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from builtin_plugins.plugin_inventory import Row, inventory
@@ -24,6 +22,8 @@ def command(session: Session, format: str) -> None:
     """
     rows = inventory(session)
     if format == "json":
+        import json
+
         session.show(json.dumps({"plugins": [row.described() for row in rows]}, indent=2) + "\n")
         return
     if not rows:

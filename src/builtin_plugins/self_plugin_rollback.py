@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import click
 
@@ -38,7 +37,7 @@ def command(session: Session, name: str, version: str) -> None:
     kept = _kept(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     home = os.path.join(plugins_dir, VERSIONS, entry.name, chosen.label, TREE)
-    target = replace(chosen, enabled=entry.enabled, source=entry.source, versions=entry.versions)
+    target = chosen._replace(enabled=entry.enabled, source=entry.source, versions=entry.versions)
     with working(session, SECONDS) as work:
         if entry.kind == "pip":
             from builtin_plugins.plugin_pip import reinstall
@@ -58,7 +57,7 @@ def _kept(plugins_dir: str, entry: Entry) -> list[Entry]:
         except (FileNotFoundError, DefinitionError, PluginError, AttributeError):
             continue
         if kept.label == label and kept.kind == entry.kind:
-            found.append(replace(kept, name=entry.name))
+            found.append(kept._replace(name=entry.name))
     return found
 
 

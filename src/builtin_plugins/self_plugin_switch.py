@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from builtin_plugins.plugin_inventory import find_row, inventory
@@ -39,9 +37,9 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
         entry = row.entry
         plugins_dir = work.stage.plugins_dir
         with changing(plugins_dir) as registry:
-            there = registry.entries.get(entry.name, replace(entry, installed_at=now()))
+            there = registry.entries.get(entry.name, entry._replace(installed_at=now()))
             if there.enabled != on or not row.registered:
-                registry.put(replace(there, enabled=on))
+                registry.put(there._replace(enabled=on))
                 commit(plugins_dir, registry, lambda: None)
     state = "enabled" if on else "disabled"
     already = " already" if there.enabled == on else ""

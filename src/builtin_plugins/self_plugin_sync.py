@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import click
 
@@ -91,7 +90,7 @@ def _lacking(
 
 def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float) -> None:
     if entry.kind == "pip" and not entry.source:
-        entry = replace(entry, source=entry.name)
+        entry = entry._replace(source=entry.name)
     check_stored(entry)
     if not entry.label:
         raise OperationError("the registry records no commit, version or sha256 of it")
@@ -103,8 +102,7 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
             )
         for line in collisions(session, staged.contents, own=entry.name):
             session.messages.warn(f"{line} and wins")
-        found = replace(
-            staged.entry,
+        found = staged.entry._replace(
             name=entry.name,
             source=entry.source,
             ref=entry.ref,

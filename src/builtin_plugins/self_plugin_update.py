@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import click
 
@@ -74,7 +73,7 @@ def _update(session: Session, entry: Entry, timeout: float, *, dry_run: bool, ye
         session.show(f"{label}: stays at {at}\n")
         return
     if entry.kind == "pip" and not entry.source:
-        entry = replace(entry, source=entry.name)
+        entry = entry._replace(source=entry.name)
     check_stored(entry)
     with working(session, timeout) as work:
         staged = kind_of(entry.kind).fetch(of_entry(entry, exact=False), work)
@@ -100,8 +99,7 @@ def _replace(
 
 def _completed(former: Entry, fetched: Entry) -> Entry:
     """Return the new version's entry with what the user decided about the plugin."""
-    return replace(
-        fetched,
+    return fetched._replace(
         name=former.name,
         enabled=former.enabled,
         ref=former.ref,

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from host.catalog import contents
-from host.cli import find_command
 from host.definition import Definition
 from host.escape import printable
 from host.launch import start_of
 from host.locate import Found
+from host.lookup import find_command
 from host.run import check_runnable
 from host.session import Session
 

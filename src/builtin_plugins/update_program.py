@@ -18,9 +18,9 @@ from builtin_plugins.pip_call import run_pip
 from builtin_plugins.plugin_git import write_tree
 from builtin_plugins.plugin_kinds import Work
 from builtin_plugins.venv_copy import VenvCopy, copied_environment
+from host.candidates import OWN_DISTRIBUTION
 from host.durable import write_durably
 from host.errors import OperationError
-from host.plugins import OWN_DISTRIBUTION
 from host.references import complete_import_path
 
 _INDEX = "cli-update-index"

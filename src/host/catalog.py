@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from host.definition import Definition, read_category, read_command
 from host.errors import DefinitionError
-from host.lock import Declared, Lock, Tree
+from host.lock import RESERVED, Declared, Lock, Tree
 from host.records import Category, Command
 from host.scan import first_definition, subdirectories
 
 Warn = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Directory:
+class _Directory(NamedTuple):
     """A directory of one tree, with its command.json when it has one."""
 
     path: str
@@ -25,8 +24,7 @@ class _Directory:
     definition: Definition | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """The categories and commands directly in, or below, some category; sorted by words."""
 
     categories: tuple[Category, ...]
@@ -39,7 +37,8 @@ def contents(words: tuple[str, ...], lock: Lock, warn: Warn, *, deep: bool = Fal
     A definition that is wrong is told to `warn` and left out. Reads files only.
     """
     walk = _Walk(lock, warn, deep)
-    walk.category(words, [_at(tree, words) for tree in lock.trees])
+    trees = () if words[:1] == (RESERVED,) else lock.trees
+    walk.category(words, [_at(tree, words) for tree in trees])
     return Contents(
         tuple(sorted(walk.categories, key=lambda one: one.words)),
         tuple(sorted(walk.commands, key=lambda one: one.words)),
@@ -55,11 +54,18 @@ class _Walk:
 
     def __init__(self, lock: Lock, warn: Warn, deep: bool) -> None:
         self.declared = lock.commands
-        self.warn = warn
+        self.tell = warn
+        self.told: set[str] = set()
         self.deep = deep
         self.holding: set[str] = set()
         self.categories: list[Category] = []
         self.commands: list[Command] = []
+
+    def warn(self, text: str) -> None:
+        """Tell what is wrong somewhere, once however often it is met."""
+        if text not in self.told:
+            self.told.add(text)
+            self.tell(text)
 
     def category(self, words: tuple[str, ...], directories: list[_Directory]) -> None:
         pending = [(words, directories)]
@@ -82,6 +88,9 @@ class _Walk:
             if not os.path.isdir(place.path):
                 continue
             for sub in subdirectories(place.path, place.linked, self.warn):
+                if sub.word == RESERVED and not at:
+                    self.warn(f"{sub.path}: left out; the word {RESERVED} is this program's own")
+                    continue
                 linked = place.linked or sub.linked
                 found.setdefault(sub.word, []).append(_Directory(sub.path, place.tree, linked))
         for one in self.declared:
@@ -111,7 +120,7 @@ class _Walk:
                 if any(self.holds_commands(sub.path) for sub in subdirectories(directory.path)):
                     categories.append(directory)
                 continue
-            checked = replace(directory, definition=definition)
+            checked = directory._replace(definition=definition)
             if not definition.entrypoint:
                 categories.append(checked)
             elif not categories:
@@ -130,7 +139,7 @@ class _Walk:
         """Tell whether `path` is a category; each deep directory is looked into once."""
         if path in self.holding:
             return True
-        found = first_definition(path)
+        found = first_definition(path, self.warn)
         while len(found) >= len(path):  # all on the way down hold it too
             self.holding.add(found)
             found = os.path.dirname(found)

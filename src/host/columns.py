@@ -5,8 +5,6 @@ Most text is ASCII, where a character is a column; wcwidth is loaded for the res
 
 from __future__ import annotations
 
-import textwrap
-
 _NARROWEST = 20
 
 
@@ -22,8 +20,6 @@ def width(text: str) -> int:
 def wrap(text: str, columns: int) -> list[str]:
     """Return `text` as lines of at most `columns` (at least 20) columns; "" gives one line."""
     columns = max(columns, _NARROWEST)
-    if text.isascii():
-        return textwrap.wrap(text, columns, break_on_hyphens=False) or [""]
     lines: list[str] = []
     line = ""
     for word in text.split():

@@ -38,8 +38,8 @@ class Config:
     __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version")
 
     def __init__(self, fields: "_Fields") -> None:
-        self.name: str = fields.text("name", required=True)
-        self.version: str = fields.text("version", required=True)
+        self.name: str = fields.filled("name", required=True)
+        self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
@@ -74,7 +74,7 @@ class Definition:
         self.file = file
         self.name: str = fields.text("name", required=required)
         self.description: str = fields.text("description", required=required)
-        self.entrypoint: str = fields.text("entrypoint") or fields.text("script")
+        self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
         self.os: tuple[str, ...] = fields.texts("os")
         self.sudo: bool = fields.flag_or_systems("sudo")
         self.group: str = fields.text("group")
@@ -157,6 +157,15 @@ class _Fields:
         if type(value) is not str:
             raise self.wrong(key, "a string", value)
         return self.clean(key, value)
+
+    def filled(self, key: str, required: bool = False) -> str:
+        """Return a text that may be absent but not empty."""
+        value = self.text(key, required)
+        if not value and key in self.values:
+            raise DefinitionError(
+                f'{self.path}: "{key}": expected some text, found an empty string'
+            )
+        return value
 
     def clean(self, key: str, value: str) -> str:
         """Refuse what no file name or variable can hold."""

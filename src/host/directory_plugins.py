@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from host.errors import DefinitionError, PluginError
 from host.manifest import Manifest, inside, read_manifest
@@ -16,8 +16,7 @@ REMOVED = ".removed"
 TREE = "tree"
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryPlugin:
+class DirectoryPlugin(NamedTuple):
     """A plugin's directory: where it is, where its categories and its hooks file are.
 
     `entry` is None until the registry knows it; `problem` says why it does not count.

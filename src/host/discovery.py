@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from host.adoption import settle
+from host.candidates import entry_points, third_party
 from host.definition import is_word
 from host.errors import HostError
 from host.layout import Layout
-from host.lock import BUILTIN, RESERVED, Declared, Lock, Tree, read_lock, stamp, write_lock
+from host.lock import BUILTIN, RESERVED, Declared, Lock, Tree, stamp, write_lock
 from host.messages import Messages
 from host.places import Places
-from host.plugins import entry_points, load, third_party
+from host.plugins import LISTING_HOOKS, Candidate, load
 from host.records import (
     CommandDeclaration,
     CommandTree,
@@ -47,16 +48,6 @@ def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
         messages.warn(warning)
     if not safe:
         write_lock(places.locks, places.key, stamps, lock)
-    return lock
-
-
-def current(places: Places, messages: Messages, safe: bool = False) -> Lock:
-    """Return the lock as it is, or a new one when it no longer holds."""
-    lock = None if safe else read_lock(places.locks, places.key)
-    if lock is None:
-        return refresh(places, messages, safe)
-    for warning in lock.warnings:
-        messages.warn(warning)
     return lock
 
 
@@ -103,11 +94,14 @@ def _declared(
     installation = places.installation()
     told = _Told(stamps)
     points = list(entry_points())
-    own = load(one for one in points if one.builtin)
+    ours = [one for one in points if one.builtin]
+    own = load(ours)
     for hook in _ASKED:
         for name, records in own.call_each(hook, installation=installation):
             told.take(name, hook, records)
-    told.hooks.update({name: own.hooks_of(name) for name in own.names})
+    for candidate in ours:
+        if candidate.name in own.names:
+            told.implements(candidate, own.hooks_of(candidate.name))
     told.broken.update(own.broken)
     candidates = third_party(points, places.plugins_dir, told.broken)
     asked = [one for one in candidates if python and (directory_hooks or not one.file)]
@@ -128,12 +122,13 @@ class _Told:
         self.commands: list[Declared] = []
         self.sources: list[Source] = []
         self.hooks: dict[str, list[str]] = {}
+        self.speakers: list[list[str]] = []
         self.origins: dict[str, list[str]] = {}
         self.broken: dict[str, str] = {}
 
     def report(self, report: Report) -> None:
         candidate = report.candidate
-        self.hooks[candidate.name] = report.hooks
+        self.implements(candidate, report.hooks)
         if not candidate.file:
             self.origins[candidate.name] = [candidate.origin, candidate.version]
         if report.reason:
@@ -141,6 +136,11 @@ class _Told:
         self.stamps.update({path: stamp(path) for path in report.files})
         for hook, records in report.records.items():
             self.take(candidate.name, hook, records)
+
+    def implements(self, plugin: Candidate, hooks: list[str]) -> None:
+        self.hooks[plugin.name] = hooks
+        if not LISTING_HOOKS.isdisjoint(hooks):
+            self.speakers.append([plugin.name, plugin.origin, plugin.reference, plugin.file])
 
     def take(self, plugin: str, hook: str, records: Iterable[Any]) -> None:
         for record in records:
@@ -171,7 +171,7 @@ class _Told:
             self.commands,
             self.sources,
             self.hooks,
-            _warnings(self.broken),
+            self.speakers,
             self.origins,
             self.broken,
         )
@@ -203,13 +203,6 @@ def _source(plugin: str, record: Any) -> Source:
 
 def _is_builtin(plugin: str) -> bool:
     return plugin.startswith(BUILTIN)
-
-
-def _warnings(broken: dict[str, str]) -> Iterable[str]:
-    return [
-        f"plugin {name} is broken: {reason}; see: self plugin list"
-        for name, reason in broken.items()
-    ]
 
 
 def own_commands(layout: Layout) -> list[Declared]:

@@ -36,8 +36,7 @@ def select(found: Contents, *, everything: bool) -> Contents:
     """Leave out hidden commands and those for another system, unless `everything`."""
     if everything:
         return found
-    return replace(
-        found,
+    return found._replace(
         commands=tuple(
             one for one in found.commands if one.definition.compatible and not one.definition.hidden
         ),

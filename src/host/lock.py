@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RESERVED = "self"  # the first word of the commands that manage the program itself
 BUILTIN = "builtin."  # what the names of our own entry points start with
 
-_FORMAT = b"cli-host lock 2 "
+_FORMAT = b"cli-host lock 3 "
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
@@ -52,12 +52,21 @@ class Declared:
 class Lock:
     """What plugins declared: trees, commands and sources in order of precedence.
 
-    `hooks` says which plugin (entry point or registry name) implements which hooks,
-    `origins` the distribution, version and trees of each entry point that is not ours,
-    `broken` what was wrong with plugins; `warnings` says that again in listings.
+    `hooks` says which plugin (entry point or registry name) implements which hooks;
+    `speakers` are those that have a word when a listing is shown, each as [name, origin,
+    reference of its entry point, path of its hooks file]. `origins` has the distribution,
+    version and trees of each entry point that is not ours, `broken` why plugins are.
     """
 
-    __slots__ = ("broken", "commands", "hooks", "origins", "sources", "trees", "warnings")
+    __slots__ = (
+        "broken",
+        "commands",
+        "hooks",
+        "origins",
+        "sources",
+        "speakers",
+        "trees",
+    )
 
     def __init__(
         self,
@@ -65,7 +74,7 @@ class Lock:
         commands: "Iterable[Declared]",
         sources: "Iterable[Source]",
         hooks: "Mapping[str, list[str]]",
-        warnings: "Iterable[str]",
+        speakers: "Iterable[list[str]]",
         origins: "Mapping[str, list[str]]",
         broken: "Mapping[str, str]",
     ) -> None:
@@ -73,9 +82,17 @@ class Lock:
         self.commands = list(commands)
         self.sources = list(sources)
         self.hooks = dict(hooks)
-        self.warnings = list(warnings)
+        self.speakers = list(speakers)
         self.origins = dict(origins)
         self.broken = dict(broken)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What listings say of broken plugins."""
+        return [
+            f"plugin {name} is broken: {reason}; see: self plugin list"
+            for name, reason in self.broken.items()
+        ]
 
 
 def stamp(path: str) -> str:
@@ -121,7 +138,7 @@ def _parse(content: bytes, key: str) -> Lock | None:
             for name, rank, reader, files, provider, words, plugin in values["sources"]
         ],
         values["hooks"],
-        values["warnings"],
+        values["speakers"],
         values["origins"],
         values["broken"],
     )
@@ -146,7 +163,7 @@ def write_lock(places: "Iterable[str]", key: str, stamps: "Mapping[str, str]", l
                 for own in lock.sources
             ],
             "hooks": lock.hooks,
-            "warnings": lock.warnings,
+            "speakers": lock.speakers,
             "origins": lock.origins,
             "broken": lock.broken,
         },

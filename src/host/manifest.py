@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from host.errors import DefinitionError, PluginError
 from host.strict_json import read_json
@@ -13,8 +12,7 @@ FILE_NAME = "plugin.json"
 _KEYS = ("name", "version", "description", "directory", "hooks")
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What plugin.json says, "" where it says nothing.
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import importlib.util
 import os
 import sys
@@ -14,21 +15,15 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any
 
-import importlib_metadata
 import pluggy
 
 from host import hookspecs
-from host.directory_plugins import find_directory_plugins
-from host.errors import PluginError
-from host.lock import BUILTIN
-from host.references import complete_import_path
-from host.registry import canonical, read_registry, registry_path
 
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 
-OWN_DISTRIBUTION = "cli-host"
 ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 HOOKS = ("discover_commands", "env_sources", "render_listing", "is_installed")
+LISTING_HOOKS = frozenset(["render_listing", "is_installed"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,77 +87,22 @@ class Loaded:
         return None
 
 
-def entry_points() -> Iterator[Candidate]:
-    """Yield what installed distributions register, the built-in plugins first, then by name.
-
-    A distribution whose metadata cannot be read is passed over.
-    """
-    complete_import_path()
-    found = []
-    for distribution in importlib_metadata.distributions():
-        try:
-            points = distribution.entry_points.select(group=hookspecs.PROJECT)
-            if not points:
-                continue  # reading a distribution's metadata costs more than all of this
-            name = str(distribution.metadata["Name"])
-            version = str(distribution.version)
-            found += [
-                Candidate(
-                    point.name,
-                    name,
-                    point.load,
-                    builtin=name == OWN_DISTRIBUTION,
-                    version=version,
-                    reference=point.value,
-                )
-                for point in points
-            ]
-        except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
-            continue
-    yield from sorted(found, key=lambda one: (not one.builtin, one.name, one.origin))
+def from_reference(name: str, origin: str, reference: str) -> Candidate:
+    """Return the plugin that an entry point names as "package.module" or "module:attr"."""
+    return Candidate(name, origin, partial(_load_named, reference), reference=reference)
 
 
-def third_party(
-    points: Iterable[Candidate], plugins_dir: str, broken: dict[str, str]
-) -> list[Candidate]:
-    """Return the plugins that are not ours and are on, each name once.
-
-    A distribution that the registry has as disabled is left out. A name that comes
-    again is noted in `broken` under name and origin.
-    """
-    off = disabled_distributions(plugins_dir)
-    found: dict[str, Candidate] = {}
-    for one in [*points, *directory_hooks(plugins_dir)]:
-        if one.builtin or (not one.file and canonical(one.origin) in off):
-            continue
-        if one.name in found or one.name.startswith(BUILTIN):
-            broken[f"{one.name} ({one.origin})"] = "another plugin has this name"
-        else:
-            found[one.name] = one
-    return list(found.values())
+def from_file(name: str, origin: str, path: str) -> Candidate:
+    """Return the plugin in a directory plugin's hooks file."""
+    return Candidate(name, origin, partial(_load_file, name, path), file=path)
 
 
-def disabled_distributions(plugins_dir: str) -> set[str]:
-    """Return the canonical names of distributions whose plugins are switched off."""
-    try:
-        registry = read_registry(registry_path(plugins_dir))
-    except PluginError:
-        return set()
-    return {
-        canonical(entry.name)
-        for entry in registry.entries.values()
-        if entry.kind == "pip" and not entry.enabled
-    }
-
-
-def directory_hooks(plugins_dir: str) -> Iterator[Candidate]:
-    """Yield the hooks files of the directory plugins that are on, in registry order."""
-    for plugin in find_directory_plugins(plugins_dir)[0]:
-        if plugin.hooks and plugin.enabled:
-            yield Candidate(
-                plugin.name, plugin.root, partial(_load_file, plugin.name, plugin.hooks),
-                file=plugin.hooks,
-            )  # fmt: skip
+def _load_named(reference: str) -> Any:
+    module, _, attributes = reference.partition("[")[0].partition(":")
+    found: Any = importlib.import_module(module.strip())
+    for attribute in filter(None, attributes.strip().split(".")):
+        found = getattr(found, attribute)
+    return found
 
 
 def _load_file(name: str, path: str) -> ModuleType:

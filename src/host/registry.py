@@ -17,8 +17,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from host.durable import write_durably
 from host.errors import HostError, PluginError
@@ -58,8 +57,7 @@ def canonical(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One checked entry; "" where the file has null or nothing."""
 
     name: str

@@ -81,8 +81,9 @@ def check_required(definition: Definition, layers: Layers) -> None:
     """Raise SourceError when a name in `required_envs` is unset or empty."""
     missing = [name for name in definition.required_envs if not layers.get(name)]
     if missing:
+        them = "it" if len(missing) == 1 else "them"
         raise SourceError(
-            f"{definition.file}: {', '.join(missing)} must be set; export it, or set it in "
+            f"{definition.file}: {', '.join(missing)} must be set; export {them}, or set {them} in "
             "config/settings.conf, a file of env_files, or envs"
         )
 

@@ -6,14 +6,12 @@ import os
 from collections.abc import Iterable, Mapping
 
 from host.definition import Definition
-from host.discovery import current
 from host.errors import HostError
 from host.layers import SYSTEM, Assignment
 from host.layout import Layout
-from host.locate import Found, locate
 from host.messages import Messages
-from host.places import Places, open_places
 from host.run import read_layers
+from host.session import Session
 
 _FRAMEWORK = ("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE")
 
@@ -43,10 +41,9 @@ class RunningCommand:
             raise HostError("this runs as a command of an installation only")
         self.words = (*filter(None, category.split("/")), name)
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
-        self._messages = _Silence("", {})
-        self._places: Places = open_places(Layout(name, root, config_file), environ)
-        self._lock = current(self._places, self._messages)
-        found: Found = locate(self.words, self._lock.trees, self._lock.commands)
+        layout = Layout(name, root, config_file)
+        self._session = Session(layout, environ, _Silence("", {}), safe=False)
+        found = self._session.find(self.words)
         if found.definition is None or found.words != self.words:
             raise HostError(f"{' '.join(self.words)}: this command is no longer there")
         self.definition: Definition = found.definition
@@ -65,7 +62,12 @@ class RunningCommand:
         }
         framework = {name: self._environ[name] for name in _FRAMEWORK if name in self._environ}
         layers = read_layers(
-            self.words, self.definition, self._lock.sources, system, framework, self._messages
+            self.words,
+            self.definition,
+            self._session.lock.sources,
+            system,
+            framework,
+            self._session.messages,
         )
         merged = {winner.name: winner for winner, _ in layers.trace()}
         return {

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LONGEST_SHOWN = 400  # characters of a path
+
 
 class Subdirectory:
     """A directory whose name is a word; `linked` when it is a symbolic link."""
@@ -21,13 +23,17 @@ class Subdirectory:
 
 
 def subdirectories(
-    path: str, within_link: bool = False, warn: "Callable[[str], None] | None" = None
+    path: str,
+    within_link: bool = False,
+    warn: "Callable[[str], None] | None" = None,
+    *,
+    names: bool = True,
 ) -> list[Subdirectory]:
     """Return the directories in `path` that can be categories or commands, sorted by word.
 
     A link is followed, but no link below one that was (`within_link`), so loops end.
-    Names that start with a dot, and `__pycache__`, are passed over; other names that
-    are no words, and what cannot be read, are told to `warn`.
+    Names that start with a dot, and `__pycache__`, are passed over. What cannot be read
+    is told to `warn`; with `names` so is a name that is no word.
     """
     found = []
     try:
@@ -39,14 +45,14 @@ def subdirectories(
                 if is_word(entry.name):
                     if not (linked and within_link):
                         found.append(Subdirectory(entry.name, entry.path, linked))
-                elif warn is not None:
+                elif names and warn is not None:
                     warn(
                         f"{entry.path}: left out; a word has letters, digits and ._- after a "
                         "first letter or digit, at most 64 in all"
                     )
     except OSError as failure:
         if warn is not None:
-            warn(f"{path}: {failure.strerror}")
+            warn(f"{_shortened(path)}: {failure.strerror}")
     found.sort(key=_word)
     return found
 
@@ -56,11 +62,11 @@ def holds_commands(path: str) -> bool:
     return bool(first_definition(path))
 
 
-def first_definition(path: str) -> str:
+def first_definition(path: str, warn: "Callable[[str], None] | None" = None) -> str:
     """Return the directory of the first definition at or below `path` that makes it a category.
 
     That is `path` itself with a category.json, else the first with a command.json;
-    "" when there is none.
+    "" when there is none. What cannot be looked into is told to `warn`.
     """
     if os.path.isfile(os.path.join(path, "category.json")):
         return path
@@ -69,10 +75,16 @@ def first_definition(path: str) -> str:
         directory, linked = pending.pop()
         if os.path.isfile(os.path.join(directory, "command.json")):
             return directory
-        pending += [
-            (inner.path, linked or inner.linked) for inner in subdirectories(directory, linked)
-        ]
+        inside = subdirectories(directory, linked, warn, names=False)
+        pending += [(inner.path, linked or inner.linked) for inner in inside]
     return ""
+
+
+def _shortened(path: str) -> str:
+    """Return a path to show; one that is too long for the system is too long for a line."""
+    if len(path) <= _LONGEST_SHOWN:
+        return path
+    return f"{path[:_LONGEST_SHOWN]}… ({len(path)} characters)"
 
 
 def _is_directory(entry: "os.DirEntry[str]") -> bool:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from host.errors import OperationError
 from host.layout import Layout
@@ -15,10 +12,15 @@ from host.locate import Found, locate
 from host.lock import Lock, read_lock
 from host.messages import Messages
 from host.places import Places, open_places
-from host.records import Terminal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from host.plugins import Loaded
+    from host.records import Terminal
+
+_PLAIN = {"…": "...", "←": "<-"}  # for a stdout that cannot print what pages use
 
 
 class Session:
@@ -46,9 +48,13 @@ class Session:
 
     @cached_property
     def lock(self) -> Lock:
-        from host.discovery import current
+        if self.held is None:
+            from host.discovery import refresh
 
-        return current(self.places, self.messages, self.safe)
+            return refresh(self.places, self.messages, self.safe)
+        for warning in self.held.warnings:
+            self.messages.warn(warning)
+        return self.held
 
     @cached_property
     def known(self) -> Lock:
@@ -94,40 +100,44 @@ class Session:
     @cached_property
     def plugins(self) -> "Loaded":
         """The plugins that speak when a listing is shown; the others are not imported."""
-        speaking = {
-            name
-            for name, hooks in self.lock.hooks.items()
-            if "render_listing" in hooks or "is_installed" in hooks
-        }
-        from host.plugins import entry_points, load, third_party
+        from host.plugins import from_file, from_reference, load
 
-        points = list(entry_points())
-        candidates = [one for one in points if one.builtin]
-        if speaking and not self.safe:
-            others = third_party(points, self.places.plugins_dir, {})
-            candidates += [one for one in others if one.name in speaking]
-        return load(candidates)
+        return load(
+            from_file(name, origin, file) if file else from_reference(name, origin, reference)
+            for name, origin, reference, file in self.lock.speakers
+        )
+
+    @cached_property
+    def encoding(self) -> str:
+        """What stdout's characters are encoded in."""
+        chosen = self.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+        for encoding in (chosen, getattr(sys.stdout, "encoding", None)):
+            try:
+                if encoding:
+                    "".encode(encoding)
+                    return encoding
+            except LookupError:
+                continue
+        return "utf-8"
 
     @cached_property
     def terminal(self) -> Terminal:
         """What stdout can show, from what it is and NO_COLOR, TERM, COLUMNS."""
+        from shutil import get_terminal_size
+
+        from host.records import Terminal
+
         try:
             is_terminal = sys.stdout.isatty()
         except (AttributeError, ValueError):  # stdout is closed
             is_terminal = False
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        chosen = self.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-        try:
-            "".encode(chosen or encoding)
-        except LookupError:
-            chosen = ""
         colour = (
             is_terminal
             and not self.environ.get("NO_COLOR")
             and self.environ.get("TERM", "dumb") != "dumb"
         )
-        columns = shutil.get_terminal_size().columns if is_terminal else 80
-        return Terminal(columns, colour, chosen or encoding)
+        columns = get_terminal_size().columns if is_terminal else 80
+        return Terminal(columns, colour, self.encoding)
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout.
@@ -135,7 +145,12 @@ class Session:
         A reader that went away ends the process as it ends any Unix program; a full
         disk raises OperationError.
         """
-        content = text.encode(self.terminal.encoding, "backslashreplace")
+        try:
+            content = text.encode(self.encoding)
+        except UnicodeEncodeError:
+            for sign, plain in _PLAIN.items():
+                text = text.replace(sign, plain)
+            content = text.encode(self.encoding, "backslashreplace")
         try:
             while content:
                 content = content[os.write(1, content) :]

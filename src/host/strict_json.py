@@ -94,7 +94,8 @@ def _syntax_error(text: str) -> str:
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as failure:
-        return f"{failure.lineno}:{failure.colno}: {failure.msg[0].lower()}{failure.msg[1:]}"
+        message = failure.msg.replace("Expecting", "expected")
+        return f"{failure.lineno}:{failure.colno}: {message[0].lower()}{message[1:]}"
     return " not strict JSON"  # pragma: no cover - the two parsers agree
 
 

@@ -316,7 +316,8 @@ def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None
         (["--all", "ops", "deploy"], "cli: --all and --format go with a listing, not with a comm"),
         (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),
         (["../x"], "cli: unknown category ../x; see: cli --help\n"),
-        ([""], "cli: unknown category ; see: cli --help\n"),
+        ([""], 'cli: unknown category ""; see: cli --help\n'),
+        (["OPS"], "cli: unknown category OPS; did you mean ops?\n"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )

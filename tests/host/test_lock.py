@@ -266,7 +266,7 @@ def a_lock() -> Lock:
         [],
         [Source("s", 2.5, "dotenv", ("/f",), "", ("w",), "p")],
         {"p": ["env_sources"]},
-        ["a warning"],
+        [["p", "distribution", "p.hooks", ""]],
         {"p": ["distribution", "1.0"]},
         {"q": "a reason"},
     )
@@ -281,7 +281,7 @@ def test_written_and_read(tmp_path):
     source = found.sources[0]
     assert (source.name, source.rank, source.reader, source.files) == ("s", 2.5, "dotenv", ("/f",))
     assert (source.provider, source.words, source.plugin) == ("", ("w",), "p")
-    assert (found.hooks, found.warnings) == ({"p": ["env_sources"]}, ["a warning"])
+    assert (found.hooks, found.broken) == ({"p": ["env_sources"]}, {"q": "a reason"})
     assert (found.origins, found.broken) == ({"p": ["distribution", "1.0"]}, {"q": "a reason"})
     assert read_lock([place], "other key") is None
     watched.write_text("")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from host.plugins import directory_hooks, load, third_party
+from host.candidates import directory_hooks, third_party
+from host.plugins import load
 from host.records import CommandDeclaration, EnvSource, Installation
 from host.survey import Report, survey
 from installation import Made, builder, command
