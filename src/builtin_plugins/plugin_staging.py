@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import json
 import os
@@ -13,6 +12,7 @@ from contextlib import contextmanager, suppress
 
 from host.adoption import RECORD, heal, relink
 from host.directory_plugins import REMOVED, STAGING, TREE, VERSIONS, kept_label
+from host.durable import sync_file_system
 from host.registry import (
     Entry,
     Registry,
@@ -119,7 +119,7 @@ def put_kept(stage: Stage, entry: Entry) -> Undo:
         return lambda: None
     with open(os.path.join(version, RECORD), "w", encoding="utf-8") as file:
         json.dump(entry.fields(), file, indent=2)
-    flush(version)
+    sync_file_system(version)
     os.makedirs(os.path.dirname(place), exist_ok=True)
 
     def undo() -> None:
@@ -175,17 +175,3 @@ def trimmed(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     while len(labels) > KEPT_VERSIONS + 1:
         labels.remove(next(one for one in labels if one != entry.label))
     return tuple(labels)
-
-
-def flush(path: str) -> None:
-    """Write everything on the file system of `path` through to the disk; raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        call = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-        if call is None:
-            os.sync()
-        elif call(descriptor):
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code), path)
-    finally:
-        os.close(descriptor)

@@ -11,19 +11,12 @@ from pathlib import Path
 
 import click
 
-import host
+from builtin_plugins.skeleton import IN_CORE, shipped_files
 from host.definition import is_word
 from host.errors import OperationError, UsageError
 from host.escape import printable
 from host.launcher import write_launcher
 from host.session import Session
-
-_PARTS = ("commands", "config", "core", "plugins")
-_SHIPPED_COMMANDS = (
-    *("demo/category.json", "demo/files", "demo/hello", "demo/precedence", "demo/words"),
-    *("setup/category.json", "setup/postman"),
-)
-_SHIPPED_IN_CORE = ("cli.json", "lib", "schema")
 
 
 @click.command
@@ -36,7 +29,7 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
     Without DIRECTORY it is where this program looks for its installation.
     """
     program = session.program if name is None else name
-    if not is_word(program) or program in _SHIPPED_IN_CORE:
+    if not is_word(program) or program in IN_CORE:
         raise UsageError(f"{program} cannot name a program; use letters, digits and ._-")
     root = Path(os.path.abspath(directory or session.layout.root))
     try:
@@ -51,35 +44,12 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
 
 def _copies(root: Path, name: str | None) -> Iterator[Path | None]:
     """Copy what is missing; yield each file that was made."""
-    skeleton = _skeleton()
-    for part in _PARTS:
-        for source in sorted((skeleton / part).rglob("*")):
-            if source.is_file() and _is_shipped(source.relative_to(skeleton)):
-                target = root / source.relative_to(skeleton)
-                content = source.read_bytes()
-                if name and target == root / "core" / "cli.json":
-                    content = _renamed(content, name)
-                yield _create(target, content, source.stat().st_mode & 0o777)
-
-
-def _skeleton() -> Path:
-    package = Path(host.__file__).parent
-    shipped = package / "skeleton"
-    return shipped if shipped.is_dir() else package.parent.parent  # a checkout is one itself
-
-
-def _is_shipped(path: Path) -> bool:
-    """Tell a shipped file from what a checkout that is an installation has of its own."""
-    first, *rest = path.parts
-    if "__pycache__" in rest:
-        return False
-    if first == "core":
-        return rest[0] in _SHIPPED_IN_CORE
-    if first == "plugins":
-        return rest == ["README.md"]
-    if first == "commands":
-        return "/".join(rest[:2]) in _SHIPPED_COMMANDS
-    return rest == ["settings.conf.example"]
+    for relative, source in shipped_files():
+        target = root / relative
+        content = source.read_bytes()
+        if name and target == root / "core" / "cli.json":
+            content = _renamed(content, name)
+        yield _create(target, content, source.stat().st_mode & 0o777)
 
 
 def _renamed(content: bytes, name: str) -> bytes:

@@ -45,5 +45,5 @@ def _update_of(session: Session) -> Update:
     if os.path.isdir(os.path.join(root, ".git")) and os.path.isfile(
         os.path.join(root, "pyproject.toml")
     ):
-        return CheckoutUpdate(root)
-    return PackageUpdate()
+        return CheckoutUpdate(session.layout)
+    return PackageUpdate(session.layout)

@@ -1,31 +1,9 @@
 """The single steps of a change: each is one system call on the disk, or whole or nothing."""
 
-import ctypes
 import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-
-
-def exchange(one: str, other: str) -> bool:
-    """Let two directories change places in one step; False where that cannot be done."""
-    try:
-        call = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    status = call(
-        _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), ctypes.c_uint(_RENAME_EXCHANGE)
-    )
-    return bool(status == 0)
-
-
-def exchange_back(one: str, other: str) -> None:
-    """Undo an exchange; raises OSError where it cannot be done."""
-    if not exchange(one, other):
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), other)
 
 
 def copy_linked(source: str, target: str) -> None:
@@ -110,17 +88,6 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
-
-
-def flush(path: str) -> None:
-    """Write the prepared files through to the disk before anything points at them."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        ctypes.CDLL(None, use_errno=True).syncfs(descriptor)
-    except (OSError, AttributeError):
-        os.sync()
-    finally:
-        os.close(descriptor)
 
 
 def sync_directory(path: str) -> None:

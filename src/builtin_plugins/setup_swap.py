@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
+from builtin_plugins.directory_exchange import exchange, exchange_or_raise
 from builtin_plugins.setup_prepared import Prepared, read_prepared
 from builtin_plugins.setup_rights import refuse_foreign
 from builtin_plugins.setup_stage import clear_stage, make_directory
@@ -24,9 +25,6 @@ from builtin_plugins.setup_state import (
 )
 from builtin_plugins.setup_steps import (
     copy_linked,
-    exchange,
-    exchange_back,
-    flush,
     replace_file,
     replace_link,
     sync_directory,
@@ -34,6 +32,7 @@ from builtin_plugins.setup_steps import (
     undoing,
     uninterrupted,
 )
+from host.durable import sync_file_system
 
 NEW, OLD, _BRIDGE = "new", "old", "bridge"
 
@@ -47,7 +46,7 @@ def put_in_place(places: Places) -> None:
     for directory in (places.bin_dir, os.path.dirname(places.desktop_file)):
         make_directory(directory)
     prepared = read_prepared(os.path.join(places.stage, NEW))
-    flush(places.stage)
+    sync_file_system(places.stage)
     refuse_foreign(places)  # a download is long enough for something to appear there
     with uninterrupted(), undoing() as undo:
         _swap_directory(places, prepared, undo)
@@ -98,7 +97,7 @@ def _swap_directory(places: Places, prepared: Prepared, undo: list[Callable[[], 
     live = is_installed(places)
     kept = not live or os.readlink(places.link) == os.path.join(target, prepared.launcher)
     if kept and exchange(new, target):
-        undo.append(lambda: exchange_back(new, target))
+        undo.append(lambda: exchange_or_raise(new, target))
         return
     if live:
         os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now

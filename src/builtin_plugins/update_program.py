@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
+from contextlib import ExitStack
 from typing import Protocol
 
 import importlib_metadata
 
+import host
+from builtin_plugins.core_files import renew_launcher, staged_libraries
+from builtin_plugins.directory_exchange import exchange_or_raise
 from builtin_plugins.git_call import Git
 from builtin_plugins.pip_call import run_pip
 from builtin_plugins.plugin_git import write_tree
@@ -21,6 +26,7 @@ from builtin_plugins.venv_copy import VenvCopy, copied_environment
 from host.candidates import OWN_DISTRIBUTION
 from host.durable import write_durably
 from host.errors import OperationError
+from host.layout import Layout
 from host.references import complete_import_path
 
 _INDEX = "cli-update-index"
@@ -41,8 +47,9 @@ class Update(Protocol):
 class PackageUpdate:
     """A distribution installed with pip."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout: Layout) -> None:
         complete_import_path()
+        self.layout = layout
         self.now = str(importlib_metadata.version(OWN_DISTRIBUTION))
         self._copy: VenvCopy | None = None
 
@@ -63,15 +70,25 @@ class PackageUpdate:
         work.reporter.detail("the new version is whole; it takes the old one's place")
         if self._copy is None:
             raise AssertionError("look comes before bring")
-        check_starts(self._copy.python)
-        self._copy.swap()
+        copy = self._copy
+        check_starts(copy.python)
+        libraries = self.layout.lib_dir
+        with staged_libraries(libraries, _shipped(copy)) as staged, ExitStack() as undo:
+            copy.swap()
+            undo.callback(copy.swap_back)
+            if staged:
+                exchange_or_raise(staged, libraries)
+                undo.callback(exchange_or_raise, staged, libraries)
+            renew_launcher(launcher_of(self.layout), sys.executable)
+            undo.pop_all()
 
 
 class CheckoutUpdate:
     """A git checkout that install.sh made an installation, with its environment in .venv."""
 
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.root = layout.root
         self.now = ""
         self._new = ""
         self._branch = ""
@@ -119,12 +136,12 @@ class CheckoutUpdate:
         )
         run_pip(copy.python, ["install", tree], work.environ, work.seconds, copy.held)
         check_starts(copy.python)
-        copy.swap()
-        try:
+        with ExitStack() as undo:
+            copy.swap()
+            undo.callback(copy.swap_back)
             self._move_files(git, tree, changed)
-        except BaseException:
-            copy.swap_back()
-            raise
+            undo.pop_all()
+        renew_launcher(launcher_of(self.layout), sys.executable)
 
     def _move_files(self, git: Git, tree: str, changed: list[str]) -> None:
         """Bring the working tree to the new commit, each file whole; then index and branch.
@@ -207,6 +224,17 @@ def _replace_link(points_to: str, target: str) -> None:
     os.rename(temporary, target)
 
 
+def launcher_of(layout: Layout) -> str:
+    return os.path.join(layout.core_dir, layout.program)
+
+
+def _shipped(copy: VenvCopy) -> str:
+    """Return where the changed copy has the libraries that come with this program."""
+    package = os.path.dirname(host.__file__)
+    inside = os.path.relpath(package, copy.prefix)
+    return os.path.join(copy.path, inside, "skeleton", "core", "lib")
+
+
 def installed_in(python: str) -> str:
     """Return the version of this program in another environment."""
     program = "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
@@ -218,7 +246,7 @@ def installed_in(python: str) -> str:
 
 def check_starts(python: str) -> None:
     """Raise OperationError unless this program starts in that environment."""
-    program = "import host.__main__, host.cli, builtin_plugins.self_commands"
+    program = "import host.__main__, host.self_commands, builtin_plugins.self_commands"
     done = subprocess.run([python, "-I", "-c", program], capture_output=True, check=False)
     if done.returncode:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]

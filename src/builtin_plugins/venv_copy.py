@@ -6,7 +6,6 @@ little time; pip replaces files, it never writes into them.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import shutil
@@ -16,11 +15,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from builtin_plugins.plugin_staging import flush
+from builtin_plugins.directory_exchange import exchange, exchange_or_raise
+from host.durable import sync_file_system
 from host.errors import OperationError
 
-_AT_FDCWD = -100
-_EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 _PATIENCE = 120.0  # seconds that a change waits for another one
 _SCRIPT_LIMIT = 1 << 20
 
@@ -46,11 +44,11 @@ class VenvCopy:
     def swap(self) -> None:
         """Put the copy in place of the original, which takes the copy's place; raises OSError."""
         _repoint_scripts(self.path, self.prefix)
-        flush(self.path)
-        exchange(self.path, self.prefix)
+        sync_file_system(self.path)
+        exchange_or_raise(self.path, self.prefix)
 
     def swap_back(self) -> None:
-        exchange(self.path, self.prefix)
+        exchange_or_raise(self.path, self.prefix)
 
 
 def check_environment() -> None:
@@ -82,10 +80,25 @@ def copied_environment() -> Iterator[VenvCopy]:
         copy.held = (descriptor,)
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
+            _check_exchange(copy.path)
             copy_linked(copy.prefix, copy.path)
             yield copy
         finally:
             shutil.rmtree(copy.path, ignore_errors=True)
+
+
+def _check_exchange(path: str) -> None:
+    """Raise OperationError where directories cannot change places: a kill could lose both."""
+    one, other = os.path.join(path, "one"), os.path.join(path, "other")
+    os.makedirs(one)
+    os.makedirs(other)
+    if not exchange(one, other):
+        raise OperationError(
+            f"{os.path.dirname(path)}: this file system cannot exchange two directories, so the "
+            f"environment cannot be changed in one step; change it yourself with: "
+            f"{sys.executable} -m pip install …"
+        )
+    shutil.rmtree(path)
 
 
 @contextmanager
@@ -130,33 +143,6 @@ def _link_or_copy(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
-
-
-def exchange(one: str, other: str) -> None:
-    """Let two directories change places, in one step where the system can; raises OSError."""
-    if _exchanged(one, other):
-        return
-    aside = f"{one}.old"
-    os.rename(other, aside)
-    try:
-        os.rename(one, other)
-    except OSError:
-        os.rename(aside, other)
-        raise
-    os.rename(aside, one)
-
-
-def _exchanged(one: str, other: str) -> bool:
-    library = ctypes.CDLL(None, use_errno=True)
-    first, second = os.fsencode(one), os.fsencode(other)
-    if sys.platform == "darwin":
-        call = getattr(library, "renamex_np", None)
-        return call is not None and call(first, second, ctypes.c_uint(_EXCHANGE)) == 0
-    call = getattr(library, "renameat2", None)
-    if call is None:
-        return False
-    status: int = call(_AT_FDCWD, first, _AT_FDCWD, second, ctypes.c_uint(_EXCHANGE))
-    return status == 0
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:

@@ -49,6 +49,22 @@ def sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
+def sync_file_system(path: str) -> None:
+    """Write everything on the file system of `path` through to the disk; raises OSError."""
+    import ctypes
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        call = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+        if call is None:
+            os.sync()
+        elif call(descriptor):
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code), path)
+    finally:
+        os.close(descriptor)
+
+
 def _keep_mode(path: str, descriptor: int) -> None:
     try:
         status = os.stat(path)

@@ -12,6 +12,7 @@ from host.errors import OperationError
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
 _LONGEST_SHEBANG = 250
+_LARGEST = 1 << 14  # bytes of a launcher
 
 _PYTHON = """\
 {head}
@@ -39,6 +40,16 @@ def launcher_text(interpreter: str, packages: str) -> str:
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: too long a path to start a program with; move it")
     return _PYTHON.format(head=head, packages=packages)
+
+
+def is_launcher(path: str) -> bool:
+    """Tell whether the file at `path` is a launcher of this environment."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_LARGEST)
+    except OSError:
+        return False
+    return b"from host.__main__ import main\n" in head and os.fsencode(sys.prefix) in head
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

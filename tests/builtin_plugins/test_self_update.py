@@ -61,8 +61,11 @@ def test_a_package_upgrades_through_pip(source: Path, tmp_path: Path) -> None:
     environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
     made = Made(root, root / "core/cli", home, environ)
     assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
-    made.write({"config/settings.conf": "A=1\n"})
+    made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
     assert made.run("self", "update").all == (0, "0.1.0 is the newest\n", "")
+    logger, launcher = source / "core/lib/logger.sh", source / "src/host/launcher.py"
+    logger.write_text(logger.read_text() + "# newer\n")
+    launcher.write_text(launcher.read_text().replace("{head}\n", "{head}\n# newer\n"))
     _build(source, "0.2.0", wheels)
     assert made.run("self", "update", "--check").stdout == "0.1.0 → 0.2.0\n"
     assert _version(python) == "0.1.0"
@@ -70,6 +73,10 @@ def test_a_package_upgrades_through_pip(source: Path, tmp_path: Path) -> None:
     assert _version(python) == "0.2.0"
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
     assert (root / "config/settings.conf").read_text() == "A=1\n"
+    assert (root / "core/lib/own.sh").read_text() == "# mine\n"
+    assert (root / "core/lib/logger.sh").read_text() == logger.read_text()
+    assert sorted(path.name for path in (root / "core").iterdir()) == ["cli", "cli.json", "lib"]
+    assert (root / "core/cli").read_text().splitlines()[1] == "# newer"
     (source / "src/host/__main__.py").rename(source / "kept")
     (source / "src/host/__main__.py").write_text("def broken(:\n")
     try:
