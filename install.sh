@@ -11,8 +11,8 @@ Usage: install.sh [options]
   --bin-dir DIR    where its symlink goes (default: /usr/local/bin when writable,
                    else ~/.local/bin)
   --add-to-path    add that directory to PATH in your shell's start-up file
-  --uninstall      remove the symlink, the launcher, .venv and the lock; commands,
-                   config and plugins stay
+  --uninstall      remove the symlink, the launcher and, with the last name, .venv and
+                   the lock; commands, config and plugins stay
   -h, --help       show this
 
 PYTHON in the environment names the interpreter to use (3.11 or newer) when the
@@ -123,11 +123,15 @@ link_launcher() {
   ln -sfn "$launcher" "$link" || fail "$bin_dir is not writable; use --bin-dir"
 }
 
+zsh_file=${ZDOTDIR:-$home}/.zshrc
+fish_file=${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish
+bash_file=$home/.bashrc
+
 start_up_file() {
   case ${SHELL##*/} in
-    zsh) say "${ZDOTDIR:-$home}/.zshrc" ;;
-    fish) say "${XDG_CONFIG_HOME:-$home/.config}/fish/config.fish" ;;
-    *) say "$home/.bashrc" ;;
+    zsh) say "$zsh_file" ;;
+    fish) say "$fish_file" ;;
+    *) say "$bash_file" ;;
   esac
 }
 
@@ -159,17 +163,28 @@ tell_path() {
 }
 
 forget_path() {
-  local file kept
-  file=$(start_up_file)
-  grep -qsF -- "$mark" "$file" || return 0
-  kept=$(grep -vF -- "$mark" "$file" || true)
-  printf '%s\n' "$kept" >"$file"
-  say "Removed the PATH line from $file"
+  local file target
+  for file in "$bash_file" "$zsh_file" "$fish_file"; do
+    grep -qsF -- "$mark" "$file" || continue
+    target=$(readlink -f "$file")
+    cp -p "$target" "$target.cli-new"
+    grep -vF -- "$mark" "$target" >"$target.cli-new" || true
+    mv "$target.cli-new" "$target"
+    say "Removed the PATH line from $file"
+  done
 }
+
+# The launchers in core/, which are names under which this checkout is installed.
+launchers() { grep -lsF 'host.__main__' "$root"/core/* 2>/dev/null || true; }
 
 if [[ $action == uninstall ]]; then
   if is_ours; then rm -f -- "$link" && say "Removed $link"; fi
   if is_launcher; then rm -f -- "$launcher"; fi
+  others=$(launchers)
+  if [[ -n $others ]]; then
+    say "Uninstalled $name. What it needs stays for ${others//$'\n'/, }"
+    exit 0
+  fi
   rm -f -- "$root/cli.lock"
   rm -rf -- "$venv"
   forget_path

@@ -63,6 +63,17 @@ def test_a_second_run_changes_nothing_visible(checkout: Path, env: dict[str, str
     assert (checkout / "core" / "acme").read_bytes() == before
 
 
+def test_a_second_name_can_be_uninstalled_alone(checkout: Path, env: dict[str, str]) -> None:
+    other = ["--name", "other", "--bin-dir", f"{env['HOME']}/bin"]
+    assert run("bash", checkout / "install.sh", *other, env=env)[0] == 0
+    done = run("bash", checkout / "install.sh", *other, "--uninstall", env=env)
+    assert done[0] == 0, done
+    assert done[1].endswith(f"What it needs stays for {checkout}/core/acme\n")
+    assert not os.path.lexists(f"{env['HOME']}/bin/other")
+    acme = Path(env["HOME"]) / "bin" / "acme"
+    assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+
+
 def test_add_to_path_writes_one_line_and_uninstall_removes_it(
     checkout: Path, env: dict[str, str]
 ) -> None:
@@ -75,9 +86,10 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
     found = run("bash", "-c", ". ~/.bashrc; command -v acme", env=env)
     assert found == (0, f"{env['HOME']}/bin/acme\n", "")
 
-    done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
+    elsewhere = {**env, "SHELL": "/bin/zsh"}  # not the shell that it was added for
+    done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=elsewhere)
     assert done[0] == 0, done
-    assert rc.read_text().strip() == "alias ll='ls -l'"
+    assert rc.read_text() == "alias ll='ls -l'\n\n"
     assert not os.path.lexists(f"{env['HOME']}/bin/acme")
     assert not (checkout / "core" / "acme").exists()
     assert not (checkout / ".venv").exists()

@@ -6,16 +6,17 @@ the user's; they stay as they are.
 
 from __future__ import annotations
 
-import filecmp
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from host.durable import sync_file_system
 from host.errors import OperationError
 from host.launcher import is_launcher
+
+Warn = Callable[[str], None]
 
 _WRITE_LAUNCHER = """
 import pathlib, sys
@@ -25,39 +26,48 @@ write_launcher(pathlib.Path(sys.argv[1]), replace=True)
 
 
 @contextmanager
-def staged_libraries(here: str, shipped: str) -> Iterator[str]:
-    """Give a directory beside `here`, put together of it and of what is `shipped`.
+def staged_libraries(here: str, former: str, shipped: str, warn: Warn) -> Iterator[str]:
+    """Give a directory beside `here` with the files of `shipped` in place of the `former` ones.
 
-    Its files of other names stay in it. "" where nothing changes. Raises OSError.
+    What is neither is the user's own; it stays, and where `shipped` has another, `warn`
+    is told. "" where nothing changes. Raises OSError.
     """
-    if not os.path.isdir(here) or not _differs(here, shipped):
-        yield ""
-        return
+    names = list(_to_renew(here, former, shipped, warn))
     stage = os.path.join(os.path.dirname(here), f".{os.path.basename(here)}.cli-stage")
     try:
         shutil.rmtree(stage, ignore_errors=True)
-        shutil.copytree(here, stage, symlinks=True)
-        for name in os.listdir(shipped):
-            _put(os.path.join(shipped, name), os.path.join(stage, name))
-        sync_file_system(stage)
-        yield stage
+        if names:
+            shutil.copytree(here, stage, symlinks=True)
+            for name in names:
+                shutil.copy(os.path.join(shipped, name), os.path.join(stage, name))
+            sync_file_system(stage)
+        yield stage if names else ""
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _put(source: str, target: str) -> None:
-    if os.path.islink(target):
-        os.unlink(target)
-    shutil.copy(source, target)
+def _to_renew(here: str, former: str, shipped: str, warn: Warn) -> Iterator[str]:
+    if not os.path.isdir(here) or not os.path.isdir(shipped):
+        return
+    for name in sorted(os.listdir(shipped)):
+        mine, new = _content(here, name), _content(shipped, name)
+        if mine in ("", _content(former, name)) and mine != new:
+            yield name
+        elif mine != new:
+            path = os.path.join(here, name)
+            warn(f"{path}: has changes of yours and stays; this version has another")
 
 
-def _differs(here: str, shipped: str) -> bool:
+def _content(directory: str, name: str) -> bytes | str:
+    """Return a file's content, "" where there is none, a link's target as text."""
+    path = os.path.join(directory, name)
+    if os.path.islink(path):
+        return os.readlink(path)
     try:
-        names = os.listdir(shipped)
+        with open(path, "rb") as file:
+            return file.read()
     except FileNotFoundError:
-        return False
-    _, differing, missing = filecmp.cmpfiles(shipped, here, names, shallow=False)
-    return bool(differing or missing)
+        return ""
 
 
 def renew_launcher(path: str, python: str) -> None:

@@ -72,13 +72,14 @@ class PackageUpdate:
             raise AssertionError("look comes before bring")
         copy = self._copy
         check_starts(copy.python)
-        libraries = self.layout.lib_dir
-        with staged_libraries(libraries, _shipped(copy)) as staged, ExitStack() as undo:
-            copy.swap()
-            undo.callback(copy.swap_back)
-            if staged:
+        libraries, former = self.layout.lib_dir, _shipped(copy.prefix)
+        renewed = staged_libraries(libraries, former, _shipped(copy.path), work.reporter.warn)
+        with renewed as staged, ExitStack() as undo:
+            if staged:  # before the program: what a kill leaves is then taken for the new one's
                 exchange_or_raise(staged, libraries)
                 undo.callback(exchange_or_raise, staged, libraries)
+            copy.swap()
+            undo.callback(copy.swap_back)
             renew_launcher(launcher_of(self.layout), sys.executable)
             undo.pop_all()
 
@@ -228,11 +229,10 @@ def launcher_of(layout: Layout) -> str:
     return os.path.join(layout.core_dir, layout.program)
 
 
-def _shipped(copy: VenvCopy) -> str:
-    """Return where the changed copy has the libraries that come with this program."""
-    package = os.path.dirname(host.__file__)
-    inside = os.path.relpath(package, copy.prefix)
-    return os.path.join(copy.path, inside, "skeleton", "core", "lib")
+def _shipped(prefix: str) -> str:
+    """Return where an environment has the libraries that come with this program."""
+    package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
+    return os.path.join(prefix, package, "skeleton", "core", "lib")
 
 
 def installed_in(python: str) -> str:
