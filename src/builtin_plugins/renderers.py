@@ -21,9 +21,7 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
     if format == "tree":
         return "".join(f"{line}\n" for line in _tree(listing, terminal))
     if format == "json":
-        import json
-
-        return json.dumps(_json(listing), indent=2) + "\n"
+        return _json(listing)
     return None
 
 
@@ -134,14 +132,20 @@ def _styled(text: str, style: str, terminal: Terminal) -> str:
     return f"{style}{text}{_RESET}" if terminal.colour else text
 
 
-def _json(listing: Listing) -> dict[str, Any]:
-    return {
-        "categories": [
-            {"path": list(one.words), "name": one.name, "description": one.description}
-            for one in listing.categories
-        ],
-        "commands": [_json_command(one) for one in listing.commands],
-    }
+def _json(listing: Listing) -> str:
+    """Return an object of two arrays, each of their rows on a line: fast for thousands."""
+    import json
+
+    categories = [
+        {"path": list(one.words), "name": one.name, "description": one.description}
+        for one in listing.categories
+    ]
+    commands = [_json_command(one) for one in listing.commands]
+    arrays = [
+        f'"{key}": [{",".join(f"{chr(10)}  {json.dumps(row)}" for row in rows)}]'
+        for key, rows in (("categories", categories), ("commands", commands))
+    ]
+    return f"{{{', '.join(arrays)}}}\n"
 
 
 def _json_command(command: Command) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     yes: bool,
     timeout: float,
 ) -> None:
-    r"""Add a plugin from SOURCE.
+    """Add a plugin from SOURCE.
 
     \b
     SOURCE is one of
@@ -59,7 +59,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     Nothing of a directory, repository or archive is run: it shows which commands and
     Python hooks it adds, and on a terminal asks first.
-    """
+    """  # noqa: D301 - click wants the character itself
     origin = parse_source(source, ref=ref, sha256=sha256, site=site or "", ssh=ssh)
     there = _known(session, origin, name)
     if there is not None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,3 +26,25 @@ def site() -> Iterator[httpserver.Site]:
         running.add("/two", application("two"))
         running.add("/moved", application("moved", "Moved"))
         yield running
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[str]:
+    """A `git daemon` on loopback that serves what is in `tmp_path`; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        ["git", "daemon", "--listen=127.0.0.1", f"--port={port}", "--export-all", "--reuseaddr",
+         f"--base-path={tmp_path}", str(tmp_path)],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    for _ in range(100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    yield f"git://127.0.0.1:{port}"
+    os.killpg(process.pid, 15)
+    process.wait()

@@ -9,17 +9,32 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from httpserver import Site
+from plugin_ground import Repository, plugin_files, tar_of, wheel, write_tree
 from plugin_venv import venv as venv  # noqa: PLC0414 - a fixture
 
 from installation import PROJECT, Made
+from test_docs import matches, run_all, steps_of
 
 Install = Callable[..., Made]
 
 
 def _shell(made: Made, script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a script in bash with `cli` on PATH, stopping at the first failure."""
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=cwd,
+        env=_environ(made),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _environ(made: Made) -> dict[str, str]:
     pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    env = {
+    return {
         **pip,
         "PATH": f"{made.launcher.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(made.home),
@@ -32,15 +47,6 @@ def _shell(made: Made, script: str, cwd: Path) -> subprocess.CompletedProcess[st
             for what in ("NAME", "EMAIL")
         },
     }
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=cwd,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 def _installation(venv: Path, tmp_path: Path) -> Made:
@@ -69,6 +75,41 @@ def test_every_command_of_the_guide(venv: Path, tmp_path: Path) -> None:
     ):
         assert said in done.stdout, said
     assert re.search("ACME_REGION +north", done.stdout)
+
+
+HOOKS = """
+from pathlib import Path
+from host import CommandTree, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    yield CommandTree(str(Path(__file__).parent / "commands"), plugin="greet")
+"""
+
+
+def test_every_command_of_the_page_for_users(
+    venv: Path, tmp_path: Path, daemon: str, site: Site
+) -> None:
+    """The page's servers are played by a git daemon, a web server and a folder of wheels."""
+    made = _installation(venv, tmp_path)
+    repository = Repository(tmp_path / "team/deploy.git", plugin_files("deploy/app", "deploying"))
+    repository.git("tag", "v1.0")
+    site.add("/report.tar.gz", tar_of(plugin_files("report/weekly", "all is well")))
+    work = write_tree(tmp_path / "work", {"home": ""})
+    write_tree(work / "notes", plugin_files("notes/list", "no notes"))
+    wheel(tmp_path / "wheels", "greet", "1.0", HOOKS, plugin_files("commands/greet/hello", "hello"))
+    env = _environ(made) | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels")}
+    text = (PROJECT / "docs/plugins.md").read_text()
+    text = text.replace("https://git.example.com", daemon)
+    text = text.replace("https://files.example.com", site.address)
+    before, after = text.split("## Update", maxsplit=1)
+    for part in (before, after):
+        steps = steps_of(part)
+        shown = run_all(steps, work, env)
+        assert len(shown) == len(steps), shown
+        for step, output in zip(steps, shown, strict=True):
+            assert matches(step.expected, output), f"$ {step.command}\n{output}"
+        repository.commit(plugin_files("deploy/site", "deploying the site"))
 
 
 def test_the_example(venv: Path, tmp_path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,28 +40,6 @@ UPDATED = {
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "acme", plugin_files(name="acme", version="1.0"))
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[str]:
-    """A `git daemon` on loopback that serves what is in `tmp_path`; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        ["git", "daemon", "--listen=127.0.0.1", f"--port={port}", "--export-all", "--reuseaddr",
-         f"--base-path={tmp_path}", str(tmp_path)],
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    for _ in range(100):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.05)
-    yield f"git://127.0.0.1:{port}"
-    os.killpg(process.pid, 15)
-    process.wait()
 
 
 def test_from_a_server_added_run_updated_rolled_back(

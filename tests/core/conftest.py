@@ -20,7 +20,7 @@ def as_nobody() -> None:
 def open_to_nobody(directory: Path) -> None:
     """Let others into a directory of pytest's, which are private to their user."""
     for place in [directory, *directory.parents]:
-        if place.name.startswith(("pytest-", directory.name)):
+        if place.name.startswith(("pytest-", "popen-", directory.name)):
             place.chmod(0o755)
         elif not place.stat().st_mode & 0o001:
             pytest.skip(f"other users cannot get into {place}")
