@@ -226,6 +226,8 @@ def test_config(tmp_path):
     for text, words in (
         ('{"version": "1.0.0"}', '"name" is missing'),
         ('{"name": "N"}', '"version" is missing'),
+        ('{"name": "", "version": "1.0.0"}', '"name": expected some text'),
+        ('{"name": "N", "version": ""}', '"version": expected some text'),
         ('{"name": "N", "version": 1}', '"version": expected a string, found a number'),
         ('{"name": "N", "version": "1.0.0", "commands_dir": 1}', '"commands_dir"'),
         ("[", ":1:2: "),

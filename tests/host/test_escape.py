@@ -14,6 +14,8 @@ TABLE = {
     "a\nb\tc\rd": "a\\nb\\tc\\x0dd",
     "\x1b[31m\x07\x7f\x9b": "\\x1b[31m\\x07\\x7f\\x9b",
     "\u202e\u2066\u200b\u2028\ufeff\u061c": "\\u202e\\u2066\\u200b\\u2028\\ufeff\\u061c",
+    "👩\u200d💻 क\u200cष": "👩\u200d💻 क\u200cष",  # joiners belong to their words
+    "\u200e\u200f": "\\u200e\\u200f",
     "\udcff\udc80": "\\xff\\x80",
     "\ud800 \udfff": "\\ud800 \\udfff",
     "\U000e0041": "\\U000e0041",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -341,6 +342,32 @@ def test_a_category_with_an_entrypoint(install: Install) -> None:
     assert made.run("a").stdout.startswith("A\nB\n\nUsage: cli a [--option …] | cli a <command>")
     assert made.run("a", "b").stdout == "ran\n"
     assert made.run("a", "--help").stdout == made.run("a").stdout
+
+
+def test_an_ascii_stdout(many: Made) -> None:
+    shown = many.run("ops", env={"PYTHONIOENCODING": "ascii"}).stdout
+    assert "Usage: cli ops <command> [args...]\n" in shown
+
+
+def test_a_folder_that_is_no_command_is_told_why(many: Made) -> None:
+    folder = many.root / "commands" / "ops" / "unfinished"
+    folder.mkdir()
+    shown = many.run("ops", "unfinished")
+    reason = f"{folder} holds no command.json that makes it a command"
+    assert shown.all == (2, "", f"cli: unknown command unfinished in ops; {reason}\n")
+    (folder / "command.json").write_text('{"name": "U", "description": "", "entrypoint": ""}')
+    said = f'{folder}/command.json: "entrypoint": expected some text, found an empty string'
+    assert many.run("ops", "unfinished").all == (1, "", f"cli: {said}\n")
+    shown = many.run("ops")
+    assert (shown.status, shown.stderr) == (0, f"cli: warning: {said}\n")
+    shutil.rmtree(folder)
+
+
+def test_a_category_whose_commands_are_all_wrong_is_one(install: Install) -> None:
+    made = install({"commands/a/b/command.json": "{"})
+    shown = made.run("a")
+    assert (shown.status, "Nothing here yet." in shown.stdout) == (0, True)
+    assert shown.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [[], ["--version"], ["help", "ops", "deploy"]])

@@ -75,8 +75,14 @@ def test_env_masks_secrets_unless_asked(traced: Made) -> None:
         assert "hunter2" not in shown
         assert "in-envs" not in shown
         assert "abc" not in shown
+    traced.write({"config/settings.conf": "DB_PASSWORD=hunter2\nURL=db://me:hunter2@host\n"})
+    rows = rows_of(traced)
+    assert (rows["DB_PASSWORD"]["value"], rows["URL"]["value"]) == (
+        "********",
+        "db://me:********@host",
+    )
     shown = traced.run("self", "env", "a", "b", "--show-secrets").stdout
-    assert "hunter2" in shown
+    assert "db://me:hunter2@host" in shown
     assert "in-envs" in shown
 
 
@@ -180,19 +186,36 @@ def test_init_into_what_cannot_be_written(install: Install, tmp_path: Path) -> N
     assert shown.stderr.endswith(": Not a directory\n")
 
 
-@pytest.mark.parametrize("word", ["env", "init", "list", "lock", "version", "which"])
-def test_every_command_has_a_help_page(install: Install, word: str) -> None:
-    shown = install().run("self", word, "--help")
-    assert shown.status == 0
-    assert shown.stdout.startswith(f"Usage: cli self {word}")
-    assert shown.stderr == ""
+def test_every_command_has_a_help_page(install: Install) -> None:
+    made = install()
+    pending = [("self",)]
+    pages = 0
+    while pending:
+        words = pending.pop()
+        shown = made.run(*words, "--help")
+        assert (shown.status, shown.stderr) == (0, "")
+        assert f"Usage: cli {' '.join(words)}" in shown.stdout
+        assert max(map(len, shown.stdout.splitlines())) <= 80, shown.stdout
+        assert "\\" not in shown.stdout
+        pages += 1
+        _, _, below = shown.stdout.partition("\nCommands:\n")
+        pending += [(*words, line.split()[0]) for line in below.splitlines() if line.strip()]
+    assert pages > 15
 
 
 def test_self_is_reserved(install: Install) -> None:
     made = install(
-        {"commands/self/version/command.json": command(), "commands/self/version/main.sh": BASH}
+        {
+            "commands/self/version/command.json": command(),
+            "commands/self/version/main.sh": BASH,
+            "commands/self/mine/command.json": "{",
+        }
     )
     assert made.run("self", "version").stdout == "Test CLI 1.2.3\n"
+    listed = made.run("self")
+    assert (listed.status, listed.stderr, "mine" in listed.stdout) == (0, "", False)
+    left_out = f"{made.root}/commands/self: left out; the word self is this program's own"
+    assert made.run().stderr == f"cli: warning: {left_out}\n"
 
 
 def test_self_works_without_a_home(install: Install) -> None:
