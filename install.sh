@@ -27,10 +27,7 @@ fail() {
   exit "${2:-1}"
 }
 
-value_of() {
-  [[ $# -ge 2 && -n $2 ]] || fail "$1 needs a value; see --help" 2
-  printf '%s' "$2"
-}
+needs_value() { [[ $# -ge 2 && -n $2 ]] || fail "$1 needs a value; see --help" 2; }
 
 name=cli
 bin_dir=${BIN_DIR:-}
@@ -38,8 +35,8 @@ add_to_path=no
 action=install
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --name) name=$(value_of "$@") && shift ;;
-    --bin-dir) bin_dir=$(value_of "$@") && shift ;;
+    --name) needs_value "$@" && name=$2 && shift ;;
+    --bin-dir) needs_value "$@" && bin_dir=$2 && shift ;;
     --add-to-path) add_to_path=yes ;;
     --uninstall) action=uninstall ;;
     -h | --help) usage && exit 0 ;;
@@ -103,10 +100,17 @@ install_package() {
 
 is_launcher() { grep -qs 'host.__main__' "$launcher"; }
 
-write_launcher() {
+# Nothing is made while something of somebody else's is in the way.
+check_ways() {
   if [[ -e $launcher ]] && ! is_launcher; then
     fail "$launcher is in the way and is not a launcher; move it or use --name"
   fi
+  if [[ -e $link || -L $link ]] && ! is_ours; then
+    fail "$link exists and is not this installation's; remove it, or use --name or --bin-dir"
+  fi
+}
+
+write_launcher() {
   "$venv/bin/python" -I -c '
 import sys
 from pathlib import Path
@@ -116,9 +120,6 @@ write_launcher(Path(sys.argv[1]), replace=True)
 }
 
 link_launcher() {
-  if [[ -e $link || -L $link ]] && ! is_ours; then
-    fail "$link exists and is not this installation's; remove it, or use --name or --bin-dir"
-  fi
   mkdir -p "$bin_dir" || fail "$bin_dir cannot be made; use --bin-dir"
   ln -sfn "$launcher" "$link" || fail "$bin_dir is not writable; use --bin-dir"
 }
@@ -192,6 +193,7 @@ if [[ $action == uninstall ]]; then
   exit 0
 fi
 
+check_ways
 make_venv
 install_package
 write_launcher

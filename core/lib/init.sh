@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-{ __cli_flags=${-//[!avx]/} && set +avx && export -n __cli_flags; } 2>/dev/null
+{ __cli_flags=${-//[!avx]/} && builtin set +avx && builtin export -n __cli_flags; } 2>/dev/null
 # Gives a bash script all libraries before its first line. bash 3.2 or newer; a
 # script in another shell sources the libraries that it wants.
 #
@@ -37,10 +37,10 @@ if [[ -n ${CLI_HOST_INIT+set} ]]; then
   __cli_rest=${CLI_HOST_INIT#*:}
   __cli_program=${__cli_rest%%:*}
   __cli_rest=${__cli_rest#*:}
-  unset BASH_ENV CLI_HOST_INIT
+  builtin unset BASH_ENV CLI_HOST_INIT
   case $__cli_rest in
     s*)
-      export BASH_ENV="${__cli_rest#s}"
+      builtin export BASH_ENV="${__cli_rest#s}"
       case $BASH_ENV in
         /*) __cli_startup=$BASH_ENV ;;
         \$HOME/* | \$\{HOME\}/*) __cli_startup=${HOME-}/${BASH_ENV#*/} ;;
@@ -58,21 +58,21 @@ if [[ -n $__cli_load ]]; then
   [[ $__cli_lib == /* ]] || __cli_lib=$PWD/$__cli_lib
 
   # shellcheck source=color.sh
-  . "$__cli_lib/color.sh"
+  builtin . "$__cli_lib/color.sh"
   # shellcheck source=logger.sh
-  . "$__cli_lib/logger.sh"
+  builtin . "$__cli_lib/logger.sh"
   # shellcheck source=string.sh
-  . "$__cli_lib/string.sh"
+  builtin . "$__cli_lib/string.sh"
   # shellcheck source=os.sh
-  . "$__cli_lib/os.sh"
+  builtin . "$__cli_lib/os.sh"
   # shellcheck source=sudo.sh
-  . "$__cli_lib/sudo.sh"
+  builtin . "$__cli_lib/sudo.sh"
 
   # __cli_call LIBRARY FUNCTION ARGUMENT…
   __cli_call() {
     (
       # shellcheck source=/dev/null
-      . "$__cli_lib/$1.sh"
+      builtin . "$__cli_lib/$1.sh"
       shift
       "$@"
     )
@@ -98,9 +98,9 @@ if [[ -n $__cli_load ]]; then
 fi
 
 if [[ -n $__cli_startup ]]; then
-  [[ -z $__cli_flags ]] || set "-$__cli_flags"
+  [[ -z $__cli_flags ]] || builtin set "-$__cli_flags"
   # shellcheck source=/dev/null
   . "$__cli_startup"
 elif [[ -n $__cli_flags ]]; then
-  set "-$__cli_flags"
+  builtin set "-$__cli_flags"
 fi

@@ -31,7 +31,12 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
         raise UsageError(f"{program} cannot name a program; use letters, digits and ._-")
-    root = Path(os.path.abspath(directory or session.layout.root))
+    try:
+        root = Path(os.path.abspath(directory or session.layout.root))
+    except FileNotFoundError:
+        raise OperationError(
+            f"{directory}: cannot be found from a deleted current directory; give its full path"
+        ) from None
     try:
         made = [path for path in _copies(root, name) if path]
         launcher = root / "core" / program

@@ -4,6 +4,7 @@ import os
 import sys
 
 from host.bytestext import decode
+from host.caller import caller_environment
 from host.errors import HostError
 from host.layout import find_layout, program_name
 from host.locate import locate
@@ -117,31 +118,6 @@ def restore_signals() -> None:
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     if hasattr(_signal, "SIGXFSZ"):
         _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
-
-
-def caller_environment() -> dict[bytes, bytes]:
-    """Return the environment as the caller gave it.
-
-    In the C locale Python sets LC_CTYPE in its own; the kernel knows better.
-    """
-    environ = dict(os.environb)
-    environ.pop(b"", None)  # "=value": Python reads it and refuses to hand it on
-    if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
-        given = _given_lc_ctype()
-        if given is None:
-            del environ[b"LC_CTYPE"]
-        else:
-            environ[b"LC_CTYPE"] = given
-    return environ
-
-
-def _given_lc_ctype() -> bytes | None:
-    try:
-        with open("/proc/self/environ", "rb") as file:
-            _, given, rest = (b"\0" + file.read()).partition(b"\0LC_CTYPE=")
-    except OSError:
-        return None
-    return rest.partition(b"\0")[0] if given else None
 
 
 def die_of_interrupt() -> int:

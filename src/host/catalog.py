@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from host.definition import Definition, read_category, read_command
 from host.errors import DefinitionError
-from host.lock import RESERVED, Declared, Lock, Tree
+from host.lock import NOT_CATEGORIES, RESERVED, Declared, Lock, Tree
 from host.records import Category, Command
 from host.scan import first_definition, subdirectories
 
@@ -88,8 +88,8 @@ class _Walk:
             if not os.path.isdir(place.path):
                 continue
             for sub in subdirectories(place.path, place.linked, self.warn):
-                if sub.word == RESERVED and not at:
-                    self.warn(f"{sub.path}: left out; the word {RESERVED} is this program's own")
+                if sub.word in NOT_CATEGORIES and not at:
+                    self.warn(f"{sub.path}: left out; the word {sub.word} is this program's own")
                     continue
                 linked = place.linked or sub.linked
                 found.setdefault(sub.word, []).append(_Directory(sub.path, place.tree, linked))

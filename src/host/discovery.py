@@ -15,7 +15,7 @@ from host.layout import Layout
 from host.lock import BUILTIN, RESERVED, Declared, Lock, Tree, stamp, write_lock
 from host.messages import Messages
 from host.places import Places
-from host.plugins import LISTING_HOOKS, Candidate, load
+from host.plugins import LISTING_HOOKS, Candidate, load, source_files
 from host.records import (
     CommandDeclaration,
     CommandTree,
@@ -133,7 +133,10 @@ class _Told:
             self.origins[candidate.name] = [candidate.origin, candidate.version]
         if report.reason:
             self.broken[candidate.name] = f"{candidate.origin}: {report.reason}"
-        self.stamps.update({path: stamp(path) for path in report.files})
+        files = report.files
+        if report.reason:  # also where it fails before it says which files it has
+            files = [*files, *source_files(candidate)]
+        self.stamps.update({path: stamp(path) for path in files})
         for hook, records in report.records.items():
             self.take(candidate.name, hook, records)
 

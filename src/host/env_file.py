@@ -57,6 +57,8 @@ def _plain_entries(text: str) -> "list[Entry] | None":
     None means that only its parser can tell.
     """
     entries = []
+    if "\r" in text:
+        return None
     for whole_line in text.split("\n"):
         line = whole_line.strip(" \t")
         if not line or line[0] == "#":

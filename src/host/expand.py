@@ -19,6 +19,7 @@ def expand(
     text: str,
     lookup: "Callable[[str], str | None]",
     warn: "Callable[[], None] | None" = None,
+    limit: int = 0,
 ) -> str:
     r"""Return `text` with its variable references replaced.
 
@@ -27,12 +28,13 @@ def expand(
     `:+` `+`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
     their backslash. An inserted value is never looked at again. Whatever a shell
     would execute, glob or split stays as written, and so does `${…}` of any other
-    form, for which `warn` is called once. Takes linear time; raises nothing.
+    form, for which `warn` is called once. Takes linear time. Raises OverflowError when
+    the result would have more than `limit` characters; 0 is no limit.
     """
     if "$" not in text and "\\" not in text:
         return text
     expansion = _Expansion(text, lookup)
-    result = expansion.run()
+    result = expansion.run(limit)
     if expansion.foreign and warn is not None:
         warn()
     return result
@@ -57,7 +59,7 @@ class _Expansion:
         self.closers: dict[int, int] | None = None
         self.foreign = False
 
-    def run(self) -> str:
+    def run(self, limit: int) -> str:
         text, parts, end = self.text, self.parts, len(self.text)
         position = 0
         while position < end:
@@ -80,6 +82,8 @@ class _Expansion:
             start, mark, _, _ = self.frames[0]
             parts[mark:] = [text[start:]]
             self.foreign = True
+        if limit and sum(map(len, parts)) > limit:  # before they are put together
+            raise OverflowError
         return "".join(parts)
 
     def dollar(self, position: int) -> int:

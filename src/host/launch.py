@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_PLAIN = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
+)  # characters that `env -S` takes as they are
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 
 
@@ -117,11 +120,19 @@ def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping
 
 
 def _wanted_of_env(program: str, argument: str) -> str:
-    """Return the program that `#!/usr/bin/env …` asks for, "" for another shebang."""
+    """Return the program that `#!/usr/bin/env …` asks for, "" where that cannot be told."""
     if os.path.basename(program) != "env":
         return ""
-    words = argument.removeprefix("-S").split()
-    return next((word for word in words if not word.startswith("-") and "=" not in word), "")
+    split = argument.startswith("-S")
+    words = iter(argument.removeprefix("-S").split() if split else [argument])
+    for word in words:
+        if not _PLAIN.issuperset(word):
+            return ""  # quotes, escapes, variables: only env itself can tell
+        if word in ("-u", "-C"):
+            next(words, "")
+        elif not word.startswith("-") and "=" not in word:
+            return word
+    return ""
 
 
 def _loads_library(program: str, argument: str, environ: "Mapping[str, str]") -> bool:
@@ -132,7 +143,7 @@ def _loads_library(program: str, argument: str, environ: "Mapping[str, str]") ->
     return (
         os.path.basename(wanted or program) == "bash"
         and _reads_bash_env(environ)
-        and not any(_is_posix_or_privileged(option) for option in options)
+        and not any(_passes_over(option) for option in options)
     )
 
 
@@ -142,7 +153,8 @@ def _reads_bash_env(environ: "Mapping[str, str]") -> bool:
     return "POSIXLY_CORRECT" not in environ and not {"posix", "privileged"}.intersection(options)
 
 
-def _is_posix_or_privileged(option: str) -> bool:
+def _passes_over(option: str) -> bool:
+    """Tell whether an option of bash (posix, privileged, interactive) keeps it from BASH_ENV."""
     if option.startswith("--"):
         return option == "--posix"
-    return option == "posix" or (option.startswith("-") and "p" in option)
+    return option == "posix" or (option.startswith("-") and not {"p", "i"}.isdisjoint(option))

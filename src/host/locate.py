@@ -146,6 +146,8 @@ def _aliased(
     alias: str,
 ) -> str:
     """Return the word of the command that has `alias` in this category, or ""."""
+    if not alias:
+        return ""
     for place in places:
         for inner in subdirectories(place.path):
             try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 RESERVED = "self"  # the first word of the commands that manage the program itself
+NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 BUILTIN = "builtin."  # what the names of our own entry points start with
 
 _FORMAT = b"cli-host lock 3 "

@@ -26,8 +26,9 @@ class Places:
         self.commands_dir = os.path.join(layout.root, config.commands_dir)
         self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
         self.locks = lock_places(layout.lock_file, cache_home)
+        interpreter = os.path.dirname(sys.executable)  # python and python3 of one environment
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
-        self.key = f"{directories}\n{__file__}\n{sys.version}\n{sys.executable}\n{python_path}"
+        self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
 
     def installation(self) -> "Installation":
         """Return what hooks are told about the installation."""

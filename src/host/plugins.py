@@ -23,6 +23,7 @@ _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files 
 
 ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 HOOKS = ("discover_commands", "env_sources", "render_listing", "is_installed")
+_MOST_FILES = 2000  # of one plugin, to look at for changes
 LISTING_HOOKS = frozenset(["render_listing", "is_installed"])
 
 
@@ -135,7 +136,7 @@ def load(candidates: Iterable[Candidate]) -> Loaded:
             if reason and candidate.name in loaded.names:
                 loaded.broken[f"{candidate.name} ({candidate.origin})"] = reason
             elif reason:
-                loaded.broken[candidate.name] = f"{candidate.origin}: {reason}"
+                loaded.broken[candidate.name] = reason
             else:
                 loaded.names.append(candidate.name)
             if not candidate.builtin:
@@ -172,6 +173,25 @@ def _files_of(candidate: Candidate, modules: set[str]) -> set[str]:
             if file:
                 files.add(str(file))
     return files
+
+
+def source_files(candidate: Candidate) -> list[str]:
+    """Return the files and directories that a plugin may be made of, without running it."""
+    if candidate.file:
+        return [candidate.file]
+    package = candidate.reference.partition(":")[0].partition(".")[0]
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError, AttributeError):
+        return []
+    found = [spec.origin] if spec and spec.origin else []
+    for root in (spec and spec.submodule_search_locations) or ():
+        for directory, inner, names in os.walk(root):
+            inner[:] = [name for name in inner if name != "__pycache__"]
+            found += [directory, *(f"{directory}/{name}" for name in names if name.endswith(".py"))]
+            if len(found) > _MOST_FILES:
+                return found
+    return found
 
 
 def worded(failure: BaseException) -> str:

@@ -3,6 +3,7 @@
 import os
 import sys
 
+from host.caller import caller_environment
 from host.errors import HostError
 from host.messages import Messages
 from host.references import load_reference
@@ -18,6 +19,8 @@ def main(argv: list[str]) -> int:
     What it raises is told in one line, or with DEBUG on as a traceback.
     """
     label, reference, *args = argv
+    if b"LC_CTYPE" not in caller_environment():  # what it starts gets none either
+        os.environ.pop("LC_CTYPE", None)
     messages = Messages(label, os.environ)
     try:
         status = call(load_reference(reference), label, args)
@@ -44,7 +47,9 @@ def call(target: "Any", label: str, args: list[str]) -> int:
         target.main(args=args, prog_name=label)
         return 0
     status = target(args)
-    return status if isinstance(status, int) else 0
+    if not isinstance(status, int):
+        return 0
+    return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
 
 
 def flush() -> None:

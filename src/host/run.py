@@ -5,7 +5,14 @@ import sys
 
 from host.bytestext import encode
 from host.definition import SYSTEM_OS, Definition, is_reference
-from host.errors import CannotStartError, DefinitionError, HostError, MissingError, SourceError
+from host.errors import (
+    CannotStartError,
+    DefinitionError,
+    HostError,
+    InstallationError,
+    MissingError,
+    SourceError,
+)
 from host.launch import Exec, start_of
 from host.layers import Layers
 from host.layout import ADOPTED_BY, Layout
@@ -104,13 +111,24 @@ def prepare(
     start = start_of(file, environment)
     env = dict(environment)
     library = os.path.join(env["LIB_DIR"], "init.sh")
-    if start.loads_library and os.path.isfile(library):
+    if start.loads_library and _is_readable(library):
         given = env.get("BASH_ENV")
         env["BASH_ENV"] = library
         kept = "u" if given is None else f"s{given}"
         name = "" if ":" in program else program
         env[LIBRARY_MARK] = f"{os.getpid()}:{name}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
+
+
+def _is_readable(library: str) -> bool:
+    """Tell whether the library is there; raises InstallationError when it cannot be read."""
+    try:
+        os.close(os.open(library, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as failure:
+        raise InstallationError(f"{library}: {failure.strerror}") from None
+    return True
 
 
 def execute(plan: Exec) -> HostError:

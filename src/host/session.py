@@ -109,8 +109,15 @@ class Session:
 
     @cached_property
     def encoding(self) -> str:
-        """What stdout's characters are encoded in."""
+        """What stdout's characters are encoded in.
+
+        Python takes UTF-8 for the C locale. Without any locale that is a good guess;
+        whoever chose C wants ASCII.
+        """
         chosen = self.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+        named = (self.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+        if not chosen and next(filter(None, named), "") in ("C", "POSIX"):
+            chosen = "ascii"
         for encoding in (chosen, getattr(sys.stdout, "encoding", None)):
             try:
                 if encoding:

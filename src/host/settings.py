@@ -4,27 +4,29 @@ import os
 import stat
 
 from host.bytestext import decode, encode
-from host.errors import MissingError, SourceError
+from host.errors import CannotStartError, MissingError, SourceError
 from host.executables import find_program
 from host.expand import is_name
 from host.exports import parse_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 
 # What bash sets by itself in every environment that it makes.
-_OWN_NAMES = frozenset(["_", "SHLVL", "PWD", "OLDPWD"])
+_OWN_NAMES = frozenset(
+    ["_", "SHLVL", "PWD", "OLDPWD", "SHELLOPTS", "BASHOPTS", "BASH", "UID", "EUID", "PPID"]
+)
 
 # The status that bash's `.` ends with on a syntax error, unless it stands in a test or
 # an array: then the file is parsed once more, without running it.
 _BAD_SYNTAX = "257"
 _ARRAY, _TEST = b"=(", b"[["
-_OUTPUT = 200  # the capture's own descriptor, above those that a file may use
+_HIGHEST = 1023  # the capture's own descriptor at most: above those that a file may use
 
 _SLICE = 50  # milliseconds between two looks at whether bash is still there
 
@@ -128,15 +130,26 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
     reading, writing = os.pipe()
     pid = 0
     # Held back until `pid` is known: Ctrl-C must not leave bash behind.
-    mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
+    endings = [_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP]
+    mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, endings)
     try:
         try:
             pid = _spawn(bash, path, environ, writing, mask)
+            restore = _pass_on(endings[1:], pid)
         finally:
             os.close(writing)
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
-        return _read_until_end(reading, pid, timeout)
+        try:
+            return _read_until_end(reading, pid, timeout)
+        finally:
+            restore()
     except OSError as failure:
+        import errno
+
+        if failure.errno == errno.E2BIG:
+            raise CannotStartError(
+                f"{path}: the environment is too large for this system; unset large variables"
+            ) from None
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
     finally:
         os.close(reading)
@@ -144,14 +157,35 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
             _kill_group(pid, _signal.SIGKILL)
 
 
+def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
+    """Let signals that end this process end the process group `pid` first; return the undo."""
+    import _signal
+
+    def end(number: int, _: object) -> None:
+        _kill_group(pid, _signal.SIGKILL)
+        _signal.signal(number, _signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    changed = [one for one in numbers if _signal.getsignal(one) == _signal.SIG_DFL]
+    for number in changed:
+        _signal.signal(number, end)
+
+    def restore() -> None:
+        for number in changed:
+            _signal.signal(number, _signal.SIG_DFL)
+
+    return restore
+
+
 def _spawn(
     bash: str, path: str, environ: "Mapping[str, str]", writing: int, mask: "Iterable[int]"
 ) -> int:
     import _signal
 
+    output = _output_descriptor()
     actions: list[Any] = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, writing, _OUTPUT),
+        (os.POSIX_SPAWN_DUP2, writing, output),
     ]
     try:
         os.write(2, b"")
@@ -159,18 +193,24 @@ def _spawn(
     except OSError:  # stderr is closed
         actions.append((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0))
     # -p: the caller's BASH_ENV, SHELLOPTS and functions have no say.
-    name, output = os.path.basename(path), str(_OUTPUT)
-    argv = (bash, "-p", "-c", _CAPTURE, name, path, output, _wants_parse(path))
+    name = os.path.basename(path)
+    argv = (bash, "-p", "-c", _CAPTURE, name, path, str(output), _wants_parse(path))
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     return os.posix_spawn(
         bash,
         [encode(word) for word in argv],
         {encode(name): encode(value) for name, value in env.items()},
         file_actions=actions,
-        setpgroup=0,
+        setsid=True,  # a group of its own, which no terminal can stop
         setsigmask=mask,
         setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
     )
+
+
+def _output_descriptor() -> int:
+    """Return the highest descriptor that is allowed here, within reason."""
+    allowed = os.sysconf("SC_OPEN_MAX")
+    return min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
 
 
 def _wants_parse(path: str) -> str:

@@ -102,7 +102,7 @@ class Reading:
 
     def settings(self, source: Source) -> None:
         for path in source.files:
-            if os.path.lexists(path):
+            if _may_be_there(path):
                 from host.settings import capture_settings
 
                 before = self.layers.environment()
@@ -158,10 +158,15 @@ class Reading:
         return values
 
     def expanded(self, text: str, where: str) -> str:
-        value = expand(text, self.lookup, lambda: self.messages.warn(_FOREIGN_FORM.format(where)))
-        if len(value) > _LONGEST_VALUE:
-            raise CannotStartError(f"{where}: too large for an environment once it is expanded")
-        return value
+        def warn() -> None:
+            self.messages.warn(_FOREIGN_FORM.format(where))
+
+        try:
+            return expand(text, self.lookup, warn, _LONGEST_VALUE)
+        except OverflowError:
+            raise CannotStartError(
+                f"{where}: too large for an environment once it is expanded"
+            ) from None
 
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)
@@ -170,6 +175,17 @@ class Reading:
 
 _LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
 _FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
+
+
+def _may_be_there(path: str) -> bool:
+    """Tell whether there is something at `path`, or nobody can tell."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _is_refused(name: str) -> bool:
