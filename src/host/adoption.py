@@ -67,7 +67,7 @@ def heal(plugins_dir: str) -> Registry:
             relink(plugins_dir, entry)
     _clear_versions(plugins_dir, registry)
     for plugin in find_directory_plugins(plugins_dir, registry)[0]:
-        if plugin.name not in registry.entries and is_plugin_name(plugin.name):
+        if plugin.name not in registry.names and is_plugin_name(plugin.name):
             registry.put(_adopted(plugin))
             changed = True
     if changed:
@@ -106,8 +106,8 @@ def _is_settled(plugins_dir: str) -> bool:
         for entry in registry.entries.values()
     ):
         return False
-    return set(_names(os.path.join(plugins_dir, VERSIONS))) <= registry.entries.keys() and all(
-        plugin.entry is not None
+    return set(_names(os.path.join(plugins_dir, VERSIONS))) <= registry.names and all(
+        plugin.name in registry.names
         for plugin in find_directory_plugins(plugins_dir, registry)[0]
         if is_plugin_name(plugin.name)
     )
@@ -158,7 +158,7 @@ def _clear_staging(plugins_dir: str, registry: Registry) -> None:
             removed = os.path.join(staging, area, "removed")
             for name in _names(removed):
                 place = os.path.join(plugins_dir, name)
-                if name in registry.entries and not os.path.lexists(place):
+                if name in registry.names and not os.path.lexists(place):
                     os.rename(os.path.join(removed, name), place)
             shutil.rmtree(os.path.join(staging, area), ignore_errors=True)
     for name in _names(plugins_dir):
@@ -194,9 +194,11 @@ def _clear_versions(plugins_dir: str, registry: Registry) -> None:
     """Remove kept versions that no entry speaks of, and links that lead to one."""
     versions = os.path.join(plugins_dir, VERSIONS)
     for name in _names(plugins_dir):
-        if kept_label(plugins_dir, name) is not None and name not in registry.entries:
+        if kept_label(plugins_dir, name) is not None and name not in registry.names:
             os.unlink(os.path.join(plugins_dir, name))
     for name in _names(versions):
+        if name in registry.refused:
+            continue
         entry = registry.entries.get(name)
         wanted = {entry.label, *entry.versions} if entry else set()
         for label in _names(os.path.join(versions, name)):

@@ -59,7 +59,10 @@ def _joined(plugins_dir: str, registry: Registry) -> Iterator[DirectoryPlugin]:
             yield _plugin(plugins_dir, name, entry)
     for name in present:
         # A link to a kept version without an entry is half added or half removed.
-        if name not in registry.entries and not kept_label(plugins_dir, name):
+        if name in registry.refused and name not in registry.entries:
+            root = os.path.join(plugins_dir, name)
+            yield DirectoryPlugin(name, root, problem=registry.refused[name])
+        elif name not in registry.entries and not kept_label(plugins_dir, name):
             yield _plugin(plugins_dir, name, None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from host.adoption import settle
 from host.candidates import entry_points, third_party
-from host.definition import is_word
+from host.definition import is_reference, is_word
 from host.errors import HostError
 from host.layout import Layout
 from host.lock import BUILTIN, RESERVED, Declared, Lock, Tree, stamp, write_lock
@@ -47,7 +47,7 @@ def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
     for warning in lock.warnings:
         messages.warn(warning)
     if not safe:
-        write_lock(places.locks, places.key, stamps, lock)
+        write_lock(places.locks, places.key, lock)
     return lock
 
 
@@ -157,11 +157,13 @@ class _Told:
             self.sources.append(_source(plugin, record))
         elif isinstance(record, CommandTree):
             owner = record.plugin or ("" if _is_builtin(plugin) else plugin)
-            self.trees.append(Tree(record.path, owner, record.dev))
+            path = _path(record.path, "a CommandTree's path")
+            self.trees.append(Tree(path, _text(owner, "plugin"), record.dev is True))
             if plugin in self.origins:
                 self.origins[plugin].append(record.path)
         elif isinstance(record, Watch):
-            self.stamps.setdefault(record.path, stamp(record.path))
+            path = _path(record.path, "a Watch's path")
+            self.stamps.setdefault(path, stamp(path))
         elif isinstance(record, Problem):
             self.broken[record.plugin] = record.reason
         else:
@@ -173,19 +175,20 @@ class _Told:
             self.trees,
             self.commands,
             self.sources,
-            self.hooks,
-            self.speakers,
-            self.origins,
-            self.broken,
+            hooks=self.hooks,
+            speakers=self.speakers,
+            origins=self.origins,
+            broken=self.broken,
+            stamps=self.stamps,
         )
 
 
 def _command(plugin: str, record: Any) -> Declared:
     if not isinstance(record, CommandDeclaration):
         raise TypeError(f"expected a CommandTree or CommandDeclaration, not {record!r}")
-    words = tuple(record.words)
-    if not words or not all(isinstance(word, str) and is_word(word) for word in words):
-        raise ValueError(f"words cannot be {words!r}")
+    words = _words(record.words)
+    if not words:
+        raise ValueError("a command needs words")
     if words[0] == RESERVED and not _is_builtin(plugin):
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
     return Declared(words, dict(record.definition), plugin)
@@ -194,14 +197,46 @@ def _command(plugin: str, record: Any) -> Declared:
 def _source(plugin: str, record: Any) -> Source:
     if not isinstance(record, EnvSource):
         raise TypeError(f"expected an EnvSource, not {record!r}")
-    if not _STRONGEST <= record.rank <= _WEAKEST:
-        raise ValueError(f"{record.name}: rank must be from 2 to 4, not {record.rank}")
+    name = _text(record.name, "an EnvSource's name")
+    if type(record.rank) not in (int, float) or not _STRONGEST <= record.rank <= _WEAKEST:
+        raise ValueError(f"{name}: rank must be from 2 to 4, not {record.rank!r}")
     reader = "python" if record.provider else record.reader
     if reader not in ("dotenv", "python") and not _is_builtin(plugin):
-        raise ValueError(f"{record.name}: reader must be dotenv, not {reader}")
-    return Source(
-        record.name, record.rank, reader, record.files, record.provider, record.words, plugin
-    )
+        raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
+    if record.provider and not is_reference(_text(record.provider, f"{name}: provider")):
+        raise ValueError(f"{name}: provider must be a reference module:attr")
+    files = [_path(one, f"{name}: a file") for one in _several(record.files, f"{name}: files")]
+    words = _words(record.words)
+    return Source(name, record.rank, reader, files, record.provider, words, plugin)
+
+
+def _text(value: Any, what: str) -> str:
+    """Return `value`, a str that a file name could be; raises TypeError or ValueError."""
+    if type(value) is not str:
+        raise TypeError(f"{what}: expected a str, not {value!r:.80}")
+    if "\0" in value:
+        raise ValueError(f"{what}: holds a NUL")
+    os.fsencode(value)
+    return value
+
+
+def _path(value: Any, what: str) -> str:
+    if not _text(value, what).startswith("/"):
+        raise ValueError(f"{what}: expected an absolute path, not {value!r:.80}")
+    return str(value)
+
+
+def _several(value: Any, what: str) -> Iterable[Any]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{what}: expected a tuple, not {value!r:.80}")
+    return value
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    found = tuple(_text(word, "a word") for word in _several(value, "words"))
+    if not all(map(is_word, found)):
+        raise ValueError(f"words cannot be {found!r:.80}")
+    return found
 
 
 def _is_builtin(plugin: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from host.catalog import Contents
@@ -44,11 +44,13 @@ def select(found: Contents, *, everything: bool) -> Contents:
 
 
 def with_installed(
-    commands: tuple[Command, ...], is_installed: Callable[[Command], bool]
+    commands: tuple[Command, ...], ask: Callable[[Sequence[Command]], Iterable[object]]
 ) -> tuple[Command, ...]:
-    """Return the commands with `installed` answered for those of `setup`."""
+    """Return the commands with `installed` answered for those of `setup`, all asked at once."""
+    asked = [one for one in commands if one.words[0] == SETUP]
+    answers = iter(ask(asked)) if asked else iter(())
     return tuple(
-        replace(one, installed=is_installed(one)) if one.words[0] == SETUP else one
+        replace(one, installed=bool(next(answers))) if one.words[0] == SETUP else one
         for one in commands
     )
 

@@ -57,6 +57,7 @@ class Lock:
     `speakers` are those that have a word when a listing is shown, each as [name, origin,
     reference of its entry point, path of its hooks file]. `origins` has the distribution,
     version and trees of each entry point that is not ours, `broken` why plugins are.
+    `stamps` were taken of each path before it was looked at.
     """
 
     __slots__ = (
@@ -66,18 +67,21 @@ class Lock:
         "origins",
         "sources",
         "speakers",
+        "stamps",
         "trees",
     )
 
     def __init__(
         self,
         trees: "Iterable[Tree]",
-        commands: "Iterable[Declared]",
-        sources: "Iterable[Source]",
+        commands: "Iterable[Declared]" = (),
+        sources: "Iterable[Source]" = (),
+        *,
         hooks: "Mapping[str, list[str]]",
         speakers: "Iterable[list[str]]",
         origins: "Mapping[str, list[str]]",
         broken: "Mapping[str, str]",
+        stamps: "Mapping[str, str]",
     ) -> None:
         self.trees = list(trees)
         self.commands = list(commands)
@@ -86,6 +90,7 @@ class Lock:
         self.speakers = list(speakers)
         self.origins = dict(origins)
         self.broken = dict(broken)
+        self.stamps = dict(stamps)
 
     @property
     def warnings(self) -> list[str]:
@@ -138,25 +143,26 @@ def _parse(content: bytes, key: str) -> Lock | None:
             Source(name, float(rank), reader, files, provider, words, plugin)
             for name, rank, reader, files, provider, words, plugin in values["sources"]
         ],
-        values["hooks"],
-        values["speakers"],
-        values["origins"],
-        values["broken"],
+        hooks=values["hooks"],
+        speakers=values["speakers"],
+        origins=values["origins"],
+        broken=values["broken"],
+        stamps=values["stamps"],
     )
 
 
-def write_lock(places: "Iterable[str]", key: str, stamps: "Mapping[str, str]", lock: Lock) -> None:
+def write_lock(places: "Iterable[str]", key: str, lock: Lock) -> None:
     """Write `lock` to the first of `places` that can be written, whole or not at all.
 
-    `stamps` were taken before what they stand for was read; when one of them no
-    longer holds, nothing is written. Where no place can be written, nothing is either.
+    When one of its stamps no longer holds, nothing is written. Where no place can be
+    written, nothing is either.
     """
     import json
 
     body = json.dumps(
         {
             "key": key,
-            "stamps": dict(stamps),
+            "stamps": lock.stamps,
             "trees": [[tree.path, tree.plugin, tree.dev] for tree in lock.trees],
             "commands": [[list(own.words), own.fields, own.plugin] for own in lock.commands],
             "sources": [
@@ -170,7 +176,7 @@ def write_lock(places: "Iterable[str]", key: str, stamps: "Mapping[str, str]", l
         },
         indent=1,
     ).encode()
-    if not _settled(stamps):
+    if not _settled(lock.stamps):
         return
     for place in places:
         if _replace(place, _FORMAT + _checksum(body) + b"\n" + body):

@@ -12,7 +12,7 @@ from host.locate import Found
 from host.lock import RESERVED
 from host.lookup import unknown
 from host.options import HELP_WORDS, Asked, parse_options
-from host.records import Category, Command, Listing
+from host.records import Category, Listing
 from host.scan import holds_commands
 from host.session import Session
 
@@ -63,9 +63,8 @@ def listing_text(
         raise unknown(session, outer, found.words[-1:])
     inside = select(inside, everything=everything)
     listing = _listing(session, found, inside, everything=everything, deep=everything_below)
-    text = session.plugins.first(
-        "render_listing", listing=listing, format=format, terminal=session.terminal
-    )
+    call = {"listing": listing, "format": format, "terminal": session.terminal}
+    [text] = session.ask("render_listing", [call])
     if not isinstance(text, str):
         raise UsageError(
             f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
@@ -96,7 +95,9 @@ def _listing(
         description=description,
         version=version,
         categories=tuple(map(_with_own_words, categories)),
-        commands=with_installed(commands, lambda one: is_installed(session, one)),
+        commands=with_installed(
+            commands, lambda asked: session.ask("is_installed", [{"command": one} for one in asked])
+        ),
         deep=deep,
         everything=everything,
         runnable=bool(definition and definition.entrypoint),
@@ -107,8 +108,3 @@ def _with_own_words(category: Category) -> Category:
     if category.words == (RESERVED,):
         return Category(category.words, category.name, _SELF_DESCRIPTION)
     return category
-
-
-def is_installed(session: Session, command: Command) -> bool:
-    """Ask the plugins whether what a `setup` command installs is there."""
-    return bool(session.plugins.first("is_installed", command=command))

@@ -102,21 +102,32 @@ class Entry(NamedTuple):
 
 
 class Registry:
-    """The registry's content: entries in order, and what was wrong with others."""
+    """The registry's content: entries in order, and what was wrong with others.
+
+    `refused` has the reason for each name whose entry cannot be used: nothing is known
+    of that plugin, so its files stay as they are.
+    """
 
     def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
         self.values = values
         self.exists = exists
         self.problems: list[str] = []
+        self.refused: dict[str, str] = {}
         self.entries: dict[str, Entry] = {}
         for item in values["plugins"]:
             try:
                 entry = read_entry(item)
             except PluginError as error:
                 self.problems.append(str(error))
+                self.refused[str(item.get("name"))] = str(error)
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
                 self.problems.append(f"the name {entry.name} stands twice; the first counts")
+
+    @property
+    def names(self) -> set[str]:
+        """Return the names that the file speaks of, whether it can be understood or not."""
+        return self.entries.keys() | self.refused.keys()
 
     def put(self, entry: Entry) -> None:
         """Add `entry`, or replace the one of its name, whose unknown keys stay."""

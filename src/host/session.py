@@ -6,16 +6,17 @@ import os
 import sys
 from functools import cached_property
 
-from host.errors import OperationError
+from host.errors import OperationError, PluginError
 from host.layout import Layout
 from host.locate import Found, locate
-from host.lock import Lock, read_lock
+from host.lock import BUILTIN, Lock, read_lock, write_lock
 from host.messages import Messages
 from host.places import Places, open_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from host.plugins import Loaded
     from host.records import Terminal
@@ -97,15 +98,55 @@ class Session:
         """Return what the leading `words` name; raises DefinitionError."""
         return locate(words, self.lock.trees, self.lock.commands)
 
+    def ask(self, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Return what plugins answer to each of `calls` of a listing hook, None where nothing.
+
+        Third-party plugins come first, the last of them at the front, each in a process of
+        its own: one that fails is told, and is left out until something of it changes.
+        """
+        found: list[Any] = [None] * len(calls)
+        for name, origin, reference, file in reversed(self.lock.speakers):
+            left = [index for index, answer in enumerate(found) if answer is None]
+            if name.startswith(BUILTIN) or hook not in self.lock.hooks[name] or not left:
+                continue
+            from host.plugins import from_file, from_reference
+            from host.survey import asked
+
+            speaker = (
+                from_file(name, origin, file) if file else from_reference(name, origin, reference)
+            )
+            try:
+                said = asked(speaker, hook, [calls[index] for index in left])
+            except PluginError as failure:
+                self._leave_out(name, f"{origin}: {failure}")
+            else:
+                for index, answer in zip(left, said, strict=True):
+                    found[index] = answer
+        return [
+            self._builtins.first(hook, **call) if answer is None else answer
+            for call, answer in zip(calls, found, strict=True)
+        ]
+
     @cached_property
-    def plugins(self) -> "Loaded":
-        """The plugins that speak when a listing is shown; the others are not imported."""
-        from host.plugins import from_file, from_reference, load
+    def _builtins(self) -> Loaded:
+        """The built-in plugins that speak when a listing is shown; others are not imported."""
+        from host.plugins import from_reference, load
 
         return load(
-            from_file(name, origin, file) if file else from_reference(name, origin, reference)
-            for name, origin, reference, file in self.lock.speakers
+            from_reference(name, origin, reference)
+            for name, origin, reference, _ in self.lock.speakers
+            if name.startswith(BUILTIN)
         )
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        """Warn of a plugin that failed just now, and note it in the lock."""
+        known = set(self.lock.warnings)
+        self.lock.broken[name] = reason
+        self.lock.speakers = [one for one in self.lock.speakers if one[0] != name]
+        for warning in self.lock.warnings:
+            if warning not in known:
+                self.messages.warn(warning)
+        write_lock(self.places.locks, self.places.key, self.lock)
 
     @cached_property
     def encoding(self) -> str:

@@ -1,7 +1,7 @@
-"""Asking third-party plugins what there is, in a child process with a deadline.
+"""Asking third-party plugins, in a child process with a deadline.
 
-What a plugin does at import or in a hook (exit, print, hang, crash, change this
-process) stays in the child; the records that it returns come back as JSON.
+What a plugin does at import or in a hook (exit, print, hang, crash, fork, change this
+process) stays in the child; what it answers comes back as JSON and is checked.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from host.plugins import Candidate, Loaded, load, worded
+from host.errors import PluginError
+from host.plugins import Candidate, load, worded
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
@@ -23,7 +25,10 @@ DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 _RECORDS: dict[str, Callable[..., Any]] = {
     record.__name__: record for record in (CommandDeclaration, CommandTree, EnvSource, Watch)
 }
-_HOOKS = ("discover_commands", "env_sources")
+_PLANNING = ("discover_commands", "env_sources")
+_LONGEST = 16 << 20  # bytes of one answer
+_CHUNK = 1 << 16
+_NO_ANSWER = "what it answers cannot be understood"
 
 
 @dataclass(slots=True)
@@ -45,80 +50,101 @@ def survey(
 ) -> Iterator[Report]:
     """Yield a report for each candidate, in order; one that fails harms no other."""
     left = list(candidates)
-    while left:
-        for report in _ask(tuple(left), installation, deadline):
-            left.pop(0)
-            yield report
+    while left:  # a child for all that are left, as long as none of them ends it
+        questions = [lambda one=one: _said(one, installation) for one in left]
+        try:
+            with closing(answers(questions, deadline)) as found:
+                for said in found:
+                    yield _report(left[0], said)
+                    del left[0]
+        except PluginError as failure:
+            yield Report(left.pop(0), reason=str(failure))
 
 
-def _ask(
-    candidates: Sequence[Candidate], installation: Installation, deadline: float
-) -> Iterator[Report]:
-    """Yield the reports of one child; the last is on the plugin that ended it, if one did."""
+def asked(
+    candidate: Candidate, hook: str, calls: Sequence[Mapping[str, Any]], deadline: float = DEADLINE
+) -> list[Any]:
+    """Return what a plugin's listing hook answers to each of `calls`.
+
+    That is a text or None for `render_listing`, True, False or None for
+    `is_installed`. Raises PluginError with the reason when it does not answer so.
+    """
+    [found] = answers([lambda: _heard(candidate, hook, calls)], deadline)
+    if isinstance(found, str):
+        raise PluginError(found)
+    if not isinstance(found, list) or len(found) != len(calls):
+        raise PluginError(_NO_ANSWER)
+    return found
+
+
+def answers(questions: Sequence[Callable[[], Any]], deadline: float) -> Generator[Any, None, None]:
+    """Yield what each question returns in a child process, as JSON has it.
+
+    Raises PluginError for the first one that ends the process, takes longer than
+    `deadline` seconds or answers with something else than JSON.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         os.close(reader)
-        _answer(candidates, installation, writer)
+        _answer(questions, writer)
     os.close(writer)
     try:
         lines = _Lines(reader)
-        for candidate in candidates:
-            line = lines.next(time.monotonic() + deadline)
-            if line is None:
-                yield Report(candidate, reason=_took_too_long(deadline))
-                return
-            if not line:
-                yield Report(candidate, reason="it ended the process that imported it")
-                return
-            yield _report(candidate, json.loads(line))
+        for _ in questions:
+            yield lines.next(deadline)
     finally:
         os.close(reader)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
 
-def _took_too_long(deadline: float) -> str:
-    return f"not imported and asked within {deadline:g} seconds; self lock tries again"
-
-
 class _Lines:
-    """Lines from a pipe, waited for no longer than agreed."""
+    """Lines of JSON from a pipe, waited for no longer than agreed."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._rest = b""
+        self._rest = bytearray()
 
-    def next(self, until: float) -> bytes | None:
-        """Return the next line, b"" at the end, None when it does not come in time."""
-        while b"\n" not in self._rest:
-            if not select.select([self._descriptor], [], [], max(until - time.monotonic(), 0))[0]:
-                return None
-            chunk = os.read(self._descriptor, 1 << 16)
+    def next(self, seconds: float) -> Any:
+        """Return the next line's value; raises PluginError when there is none in time."""
+        until = time.monotonic() + seconds
+        end = self._rest.find(b"\n")
+        while end < 0:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:
+                raise PluginError(
+                    f"not imported and asked within {seconds:g} seconds; self lock tries again"
+                )
+            chunk = os.read(self._descriptor, _CHUNK)
             if not chunk:
-                return b""
+                raise PluginError("it ended the process that imported it")
+            end = chunk.find(b"\n")
+            end = end if end < 0 else len(self._rest) + end
             self._rest += chunk
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
+            if len(self._rest) > _LONGEST:
+                raise PluginError(f"it answers with more than {_LONGEST >> 20} MiB")
+        line = bytes(self._rest[:end])
+        del self._rest[: end + 1]
+        try:
+            return json.loads(line)
+        except ValueError:
+            raise PluginError(_NO_ANSWER) from None
 
 
-def _report(candidate: Candidate, said: Mapping[str, Any]) -> Report:
-    report = Report(candidate, hooks=said["hooks"], files=said["files"], reason=said["reason"])
-    for hook, records in said["records"].items():
-        report.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
-    return report
-
-
-def _answer(candidates: Sequence[Candidate], installation: Installation, writer: int) -> None:
-    """Be the child: report on each candidate, one line each; never returns."""
+def _answer(questions: Sequence[Callable[[], Any]], writer: int) -> None:
+    """Be the child: answer each question, one line each; never returns."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.dup2(2, 1)
-        for candidate in candidates:
-            line = json.dumps(_said(candidate, installation)).encode() + b"\n"
+        own = os.getpid()
+        for question in questions:
+            line = json.dumps(question()).encode() + b"\n"
+            if os.getpid() != own:
+                break  # a copy that the plugin forked: only one of us answers
             while line:
                 line = line[os.write(writer, line) :]
         status = 0
@@ -132,21 +158,39 @@ def _said(candidate: Candidate, installation: Installation) -> dict[str, Any]:
     hooks: list[str] = []
     if candidate.name in loaded.names:
         hooks = loaded.hooks_of(candidate.name)
-        for hook in _HOOKS:
+        for hook in _PLANNING:
             for _, found in loaded.call_each(hook, installation=installation):
-                records[hook] = _plain(loaded, candidate.name, hook, found)
+                try:
+                    records[hook] = [_plain(one) for one in found]
+                except BaseException as failure:  # noqa: BLE001 - its objects may do anything
+                    loaded.broken[candidate.name] = f"{hook}: {worded(failure)}"
     reason = loaded.broken.get(candidate.name, "")
     return {"records": records, "hooks": hooks, "files": sorted(loaded.files), "reason": reason}
 
 
-def _plain(loaded: Loaded, name: str, hook: str, found: Sequence[Any]) -> list[Any]:
-    plain: list[list[Any]] = []
-    for record in found:
-        try:
-            kind = type(record).__name__
-            if record.__class__ not in _RECORDS.values():
-                raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")  # noqa: TRY301
-            plain.append([kind, json.loads(json.dumps(asdict(record)))])
-        except BaseException as failure:  # noqa: BLE001 - a plugin's objects may do anything
-            loaded.broken[name] = f"{hook}: {worded(failure)}"
-    return plain
+def _plain(record: Any) -> list[Any]:
+    kind = type(record).__name__
+    if record.__class__ not in _RECORDS.values():
+        raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
+    return [kind, json.loads(json.dumps(asdict(record)))]
+
+
+def _report(candidate: Candidate, said: Any) -> Report:
+    try:
+        report = Report(candidate, hooks=said["hooks"], files=said["files"], reason=said["reason"])
+        for hook, records in said["records"].items():
+            report.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise PluginError(_NO_ANSWER) from None
+    return report
+
+
+def _heard(candidate: Candidate, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the answers to `calls`, or the reason why there are none."""
+    loaded = load([candidate])
+    expected = str if hook == "render_listing" else bool
+    found = [loaded.first(hook, **call) for call in calls]
+    for one in found:
+        if one is not None and type(one) is not expected:
+            return f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
+    return loaded.broken.get(candidate.name) or found

@@ -15,6 +15,7 @@ from plugin_ground import (
     plugin,
     plugin_files,
     registry,
+    tar_of,
     visible,
     write_tree,
 )
@@ -320,3 +321,28 @@ def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path
     )
     assert "rollback" in plugin(made).stdout
     assert "SOURCE is one of" in made.run("help", "self", "plugin", "add").stdout
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("enabled", "no"), ("version", 1.5), ("kind", "svn"), ("sha256", 3)]
+)
+def test_an_entry_that_cannot_be_read_costs_no_file(
+    install: Install, tmp_path: Path, field: str, value: object
+) -> None:
+    made = install()
+    archive = tmp_path / "acme.tar.gz"
+    archive.write_bytes(tar_of(plugin_files()))
+    assert plugin(made, "add", str(archive)).status == 0
+    good = json.loads((made.root / "plugins/registry.json").read_text())
+    bad = json.loads(json.dumps(good))
+    bad["plugins"][0][field] = value
+    made.write({"plugins/registry.json": bad})
+    assert made.run("demo", "hi").status == 2
+    row = listed(made)["acme"]
+    assert (row["state"], f'"{field}"' in row["reason"]) == ("broken", True)
+    source = write_tree(tmp_path / "other", plugin_files("ok/ok"))
+    assert plugin(made, "add", str(source)).status == 0
+    assert registry(made)["acme"][field] == value
+    made.write({"plugins/registry.json": good})
+    assert made.run("demo", "hi").stdout == "hi\n"
+    assert listed(made)["acme"]["state"] == "enabled"

@@ -260,22 +260,23 @@ def test_places():
     assert len(os.path.basename(lock_places("/x" * 3000, "/cache")[1])) <= 255
 
 
-def a_lock() -> Lock:
+def a_lock(**stamps: str) -> Lock:
     return Lock(
         [Tree("/t", "p", dev=True)],
         [],
         [Source("s", 2.5, "dotenv", ("/f",), "", ("w",), "p")],
-        {"p": ["env_sources"]},
-        [["p", "distribution", "p.hooks", ""]],
-        {"p": ["distribution", "1.0"]},
-        {"q": "a reason"},
+        hooks={"p": ["env_sources"]},
+        speakers=[["p", "distribution", "p.hooks", ""]],
+        origins={"p": ["distribution", "1.0"]},
+        broken={"q": "a reason"},
+        stamps=stamps,
     )
 
 
 def test_written_and_read(tmp_path):
     place = str(tmp_path / "deep" / "lock")
     watched = tmp_path / "watched"
-    write_lock([place], "key", {str(watched): stamp(str(watched))}, a_lock())
+    write_lock([place], "key", a_lock(**{str(watched): stamp(str(watched))}))
     found = read_lock([str(tmp_path / "none"), place], "key")
     assert [(one.path, one.plugin, one.dev) for one in found.trees] == [("/t", "p", True)]
     source = found.sources[0]
@@ -290,7 +291,7 @@ def test_written_and_read(tmp_path):
 
 def test_what_changed_meanwhile_is_not_written(tmp_path):
     place = tmp_path / "lock"
-    write_lock([str(place)], "key", {str(tmp_path): "an old stamp"}, a_lock())
+    write_lock([str(place)], "key", a_lock(**{str(tmp_path): "an old stamp"}))
     assert not place.exists()
 
 
@@ -298,6 +299,6 @@ def test_a_place_that_cannot_be_replaced(tmp_path):
     (tmp_path / "lock").mkdir()
     (tmp_path / "file").write_text("")
     places = [str(tmp_path / "file" / "x"), str(tmp_path / "lock"), str(tmp_path / "good")]
-    write_lock(places, "key", {}, a_lock())
+    write_lock(places, "key", a_lock())
     assert sorted(os.listdir(tmp_path)) == ["file", "good", "lock"]
     assert read_lock(places, "key") is not None
