@@ -217,6 +217,33 @@ def test_safe_imports_no_plugin(acme: Made) -> None:
     assert acme.run("cloud", "login").status == 7
 
 
+def test_code_in_a_pth_file(acme: Made, environment: Environment) -> None:
+    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
+    noisy = packages / "noisy.pth"
+    noisy.write_text("import sys; print('noise'); sys.noisy = True\n")
+    try:
+        first = acme.run("demo", "hello", "Ada")  # builds the lock
+        assert (first.status, first.stdout) == (0, "Hello, Ada!\n")
+        noisy.write_text("import os; os._exit(9)\n")
+        for words in (["self", "plugin", "list"], ["demo"], ["--version"]):
+            assert acme.run("--safe", *words).status == 0, words
+    finally:
+        noisy.unlink()
+
+
+def test_a_broken_package_is_asked_again_once_it_is_put_right(
+    acme: Made, environment: Environment
+) -> None:
+    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
+    module = packages / "acme_cli" / "plugin.py"
+    good = module.read_text()
+    for bad in ("raise ValueError('once')", "import os; os._exit(3)", "def (:"):
+        module.write_text(bad)
+        assert acme.run("cloud", "login").status == 2
+        module.write_text(good)
+        assert acme.run("cloud", "login").all[0] == 7
+
+
 @pytest.mark.parametrize(
     ("plugin", "reason"),
     [

@@ -178,9 +178,6 @@ def installed_version(name: str) -> str | None:
     """Return the version of an installed distribution, None when it is not there."""
     import importlib_metadata
 
-    from host.references import complete_import_path
-
-    complete_import_path()
     try:
         return str(importlib_metadata.version(name))
     except importlib_metadata.PackageNotFoundError:

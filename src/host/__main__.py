@@ -55,7 +55,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         places = open_places(layout, environ)
         lock = None if safe else read_lock(places.locks, places.key)
         if lock is None:
-            complete_import_path()
+            complete_import_path(safe)
             from host.discovery import refresh
 
             lock = refresh(places, messages, safe)
@@ -66,7 +66,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
-    complete_import_path()
+    complete_import_path(safe)
     from host.cli import run_cli
 
     return run_cli(layout, words, environ, messages, safe)

@@ -12,7 +12,6 @@ from host.directory_plugins import find_directory_plugins
 from host.errors import PluginError
 from host.lock import BUILTIN
 from host.plugins import Candidate, from_file, from_reference
-from host.references import complete_import_path
 from host.registry import canonical, read_registry, registry_path
 
 OWN_DISTRIBUTION = "cli-host"
@@ -23,7 +22,6 @@ def entry_points() -> Iterator[Candidate]:
 
     A distribution whose metadata cannot be read is passed over.
     """
-    complete_import_path()
     found = []
     for distribution in importlib_metadata.distributions():
         try:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib
 import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.machinery import SourceFileLoader
@@ -18,6 +16,7 @@ from typing import Any
 import pluggy
 
 from host import hookspecs
+from host.references import StdoutOnStderr
 
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 
@@ -78,7 +77,7 @@ class Loaded:
         for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
             try:
                 wanted = {key: arguments[key] for key in implementation.argnames}
-                with stdout_on_stderr():
+                with StdoutOnStderr():
                     answer = implementation.function(**wanted)
             except ANYTHING as failure:  # a plugin may do anything
                 self.broken[implementation.plugin_name] = f"{hook} raised {worded(failure)}"
@@ -129,7 +128,7 @@ def load(candidates: Iterable[Candidate]) -> Loaded:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     loaded = Loaded(manager)
-    with stdout_on_stderr():
+    with StdoutOnStderr():
         for candidate in candidates:
             before = set(sys.modules)
             reason = _register(manager, candidate)
@@ -198,24 +197,3 @@ def worded(failure: BaseException) -> str:
     """Return an exception as one line."""
     text = " ".join(str(failure).split())
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
-
-
-@contextmanager
-def stdout_on_stderr() -> Iterator[None]:
-    """Send what is printed meanwhile to stderr, also by code below Python."""
-    try:
-        sys.stdout.flush()
-        inheritable = os.get_inheritable(1)
-        saved = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
-    except (OSError, AttributeError):
-        yield
-        return
-    try:
-        os.dup2(2, 1)
-        yield
-    finally:
-        try:
-            sys.stdout.flush()
-        finally:
-            os.dup2(saved, 1, inheritable)
-            os.close(saved)

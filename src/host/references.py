@@ -1,4 +1,7 @@
-"""Python object references, `package.module:attr` → the object."""
+"""Python object references, `package.module:attr` → the object; where they are looked for."""
+
+import os
+import sys
 
 from host.errors import PluginError
 
@@ -6,13 +9,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_OWN = ("builtin_plugins.", "host.")
+
 
 def load_reference(reference: str) -> "Any":
     """Return the object that `reference` names; raises PluginError when it cannot be imported."""
     import importlib
 
-    complete_import_path()
-
+    if not reference.startswith(_OWN):
+        complete_import_path()
     module, _, attribute = reference.partition(":")
     try:
         found: Any = importlib.import_module(module)
@@ -25,11 +30,49 @@ def load_reference(reference: str) -> "Any":
     return found
 
 
-def complete_import_path() -> None:
-    """Make everything that is installed importable, where the launcher skipped `site` (-S)."""
-    import sys
+def complete_import_path(safe: bool = False) -> None:
+    """Make everything that is installed importable, where the launcher skipped `site` (-S).
 
-    if sys.flags.no_site and "site" not in sys.modules:
-        import site
+    `site` runs what `.pth` files of packages say, so with `safe` it is left alone unless
+    what this program itself needs cannot be found without it.
+    """
+    if not sys.flags.no_site or "site" in sys.modules or (safe and _finds_click()):
+        return
+    import site
 
+    with StdoutOnStderr():
         site.main()
+
+
+def _finds_click() -> bool:
+    from _frozen_importlib_external import PathFinder
+
+    return PathFinder.find_spec("click") is not None
+
+
+class StdoutOnStderr:
+    """Sends what is printed meanwhile to stderr, also by code below Python."""
+
+    def __init__(self) -> None:
+        self._saved = -1
+        self._inheritable = True
+
+    def __enter__(self) -> None:
+        import fcntl
+
+        try:
+            sys.stdout.flush()
+            self._inheritable = os.get_inheritable(1)
+            self._saved = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.dup2(2, 1)
+        except (OSError, AttributeError):
+            pass  # there is no stdout, or no stderr
+
+    def __exit__(self, *_: object) -> None:
+        if self._saved < 0:
+            return
+        try:
+            sys.stdout.flush()
+        finally:
+            os.dup2(self._saved, 1, self._inheritable)
+            os.close(self._saved)

@@ -345,8 +345,9 @@ def test_a_category_with_an_entrypoint(install: Install) -> None:
 
 
 def test_an_ascii_stdout(many: Made) -> None:
-    shown = many.run("ops", env={"PYTHONIOENCODING": "ascii"}).stdout
-    assert "Usage: cli ops <command> [args...]\n" in shown
+    for env in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}, {"LANG": "POSIX"}):
+        assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout
+    assert "Usage: cli ops <command> [args…]\n" in many.run("ops", env={"LANG": "C.UTF-8"}).stdout
 
 
 def test_a_folder_that_is_no_command_is_told_why(many: Made) -> None:

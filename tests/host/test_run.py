@@ -603,6 +603,17 @@ def test_the_library_does_not_leak(made, tmp_path):
     ]
 
 
+def test_an_interactive_bash_leaks_nothing(made):
+    add(made, "asks", "#!/bin/bash -i\nenv | grep -c -e BASH_ENV -e CLI_HOST\n").chmod(0o755)
+    assert made.run("demo", "asks").stdout == "0\n"
+
+
+def test_functions_of_the_caller_are_in_nobodys_way(made):
+    add(made, "own", "#!/bin/bash\ndeclare -F log_info\nenv | grep -c -e BASH_ENV -e CLI_HOST\n")
+    evil = {f"BASH_FUNC_{name}%%": "() { echo EVIL; }" for name in ("unset", "set", "export")}
+    assert made.run("demo", "own", env=evil).stdout == "log_info\n0\n"
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 def test_the_library_by_sourcing(made, shell):
     program = shutil.which(shell)
@@ -624,6 +635,9 @@ OPTIONS = {
     "#!/usr/bin/env -S bash -eu": True,
     "#!/usr/bin/env -S bash -p": False,
     "#!/usr/bin/env -S A=1 bash -o posix": False,
+    "#!/usr/bin/env -S -u HOME -C / bash -e": True,
+    "#!/usr/bin/env -S -i /bin/bash -p": False,
+    "#!/usr/bin/env -S 'bash'": False,  # only env can tell
     "#!/bin/sh": False,
     "": True,
 }

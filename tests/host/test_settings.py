@@ -129,6 +129,15 @@ REACHES = {
     "localised message": ("X=$'a'$\"b\"\n", {"X": "ab"}),
     "here-document": ("X=$(cat <<E\na $HOME\nE\n)\n", None),
     "closed descriptors": ("exec 1>&- 2>&- 0<&-\nX=1\n", {"X": "1"}),
+    "a descriptor of its own": (
+        'exec 200>&-\nfor n in {3..255}; do eval "exec $n>&-"; done\nunset n\nX=1\n',
+        {"X": "1"},
+    ),
+    "bash's own, exported": (
+        "set -o pipefail\nexport SHELLOPTS BASHOPTS UID EUID PPID BASH\nX=1\n",
+        {"X": "1"},
+    ),
+    "the terminal": ("read X 2>/dev/null </dev/tty\nX=1\n", {"X": "1"}),
     "coproc": ("coproc sleep 60\nX=1\nunset COPROC_PID\n", {"X": "1"}),
     "getopts": ("getopts ab X -a\nunset OPTIND OPTARG\n", {"X": "a"}),
 }
@@ -236,6 +245,44 @@ def test_a_time_limit_that_is_none(place, value):
 def test_an_empty_time_limit_is_none_given(place):
     write(place, "X=1\n")
     assert place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": ""}).status == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
+def test_nothing_of_it_outlives_a_run_that_is_ended(place, tmp_path, number):
+    started, late = tmp_path / "started", tmp_path / "late"
+    write(place, f"echo > {started}\nsleep 0.6\necho > {late}\n")
+    environ = {"HOME": str(place.home), "PATH": os.environ["PATH"]}
+    run = subprocess.Popen([place.launcher, "demo", "show"], env=environ, stdout=subprocess.PIPE)
+    while not started.exists():
+        time.sleep(0.01)
+    run.send_signal(number)
+    assert run.communicate(timeout=10)[0] == b""
+    assert run.returncode == -number
+    time.sleep(0.8)
+    assert not late.exists()
+
+
+def test_few_descriptors_are_enough(place):
+    write(place, "X=1\n")
+    limited = ["-c", 'ulimit -n 20; exec "$@"', "sh", str(place.launcher), "demo", "show"]
+    result = place.run(*limited, executable="/bin/sh")
+    assert (result.status, variables(result.stdout)["X"]) == (0, "1")
+
+
+def test_an_environment_that_is_too_large(place):
+    write(place, "X=1\n")
+    environ = {f"V{n}": "x" * 120_000 for n in range(17)}
+    for size in range(40_000, 60_000, 600):  # soon it is too large for us, too
+        environ["LAST"] = "x" * size
+        try:
+            result = place.run("demo", "show", env=environ)
+        except OSError:
+            break
+        if result.status:
+            assert (result.status, result.stderr.count("\n")) == (126, 1)
+            assert "too large for this system" in result.stderr
+            return
+    pytest.fail("the environment was never too large")
 
 
 def test_background_jobs_do_not_outlive_it(place, tmp_path):
@@ -392,6 +439,11 @@ def test_a_file_that_cannot_be_read_is_an_error(place):
     result = place.run(*drop, place.launcher, "demo", "show", executable=setpriv)
     os.chmod(path, 0o644)
     assert result.all == (1, "", f"cli: {path}: cannot be read; check its permissions\n")
+    directory = place.root / "config"
+    directory.chmod(0)
+    result = place.run(*drop, place.launcher, "demo", "show", executable=setpriv)
+    directory.chmod(0o755)
+    assert result.all == (1, "", f"cli: {path}: Permission denied\n")
 
 
 def test_no_bash(place, tmp_path):
@@ -481,8 +533,8 @@ def test_on_a_terminal_nothing_is_added(place):
     script = shutil.which("script")
     if script is None:
         pytest.skip("script is not installed")
-    write(place, "X=$(true)\n(true)\n/bin/true\nstty size >/dev/null\n")
-    command_line = f"{place.launcher} demo show"
+    write(place, "X=$(true)\n(true)\n/bin/true\nstty size >/dev/null\nread Y </dev/tty\n")
+    command_line = f"stty tostop; {place.launcher} demo show 2>/dev/null"
     done = subprocess.run(
         [script, "-qec", command_line, "/dev/null"],
         stdin=subprocess.DEVNULL,
