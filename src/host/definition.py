@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+USUAL_COMMANDS_DIR = "commands"
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -41,7 +42,7 @@ class Config:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
-        self.commands_dir: str = fields.text("commands_dir") or "commands"
+        self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from host.definition import Definition, is_word
+from host.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.errors import UsageError
 from host.locate import Found
 from host.lock import RESERVED
@@ -47,6 +47,10 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     for text in told:  # what is wrong here may be why
         if set(names) <= {RESERVED} or text.startswith(tuple(folders)):
             session.messages.warn(text)
+    places = session.places
+    if places.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(places.commands_dir):
+        config = places.layout.config_file
+        session.messages.warn(f'{config}: "commands_dir": there is no {places.commands_dir}')
     kind = "command" if found.words else "category"
     near = nearest(word, names)
     hint = f"did you mean {near}?" if near else f"see: {where} --help"
