@@ -11,6 +11,7 @@ Kind = Literal["file", "directory", "link"]
 
 _NAME_BYTES = 255
 _PATH_BYTES = 1024
+LONGEST_TARGET = 1024  # bytes of where a link points
 _DEPTH = 64
 _LINK_HOPS = 40  # as many as the kernel follows
 
@@ -106,7 +107,7 @@ class Tree:
             raise _refusal(entry.name, "is a link; only files and directories are taken")
         if not entry.target or entry.target.startswith("/") or _has_controls(entry.target):
             raise _refusal(entry.name, "links to what is not a relative path")
-        if len(os.fsencode(entry.target)) > _PATH_BYTES:
+        if len(os.fsencode(entry.target)) > LONGEST_TARGET:
             raise _refusal(entry.name, "links to a path that is too long")
         self._targets[path] = entry.target
 

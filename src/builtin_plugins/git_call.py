@@ -8,8 +8,8 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from threading import Thread
 from typing import IO
@@ -37,8 +37,11 @@ _OPTIONS = (
     *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.recurseSubmodules=false"),
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
+    *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
 )
 _PACK_LIMIT = 1 << 30  # bytes of one file that git writes
+_MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
+_ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
 _STALL = 60.0  # seconds without a word from git
 _KEPT_WORDS = 4000  # characters of what git said, for the error
 
@@ -61,8 +64,23 @@ class Git:
     settings: Mapping[str, str] = field(default_factory=dict)
     say: Say | None = None
 
-    def __call__(self, *arguments: str, stdin: bytes = b"", stall: bool = False) -> bytes:
+    def __call__(self, *arguments: str, stall: bool = False) -> bytes:
         """Return what `git ARGUMENTS` printed; raises OperationError when it fails or hangs."""
+        said = bytearray()
+        with closing(self.stream(*arguments, stall=stall)) as chunks:
+            for chunk in chunks:
+                said += chunk
+                if len(said) > _ANSWER_LIMIT:
+                    raise OperationError(f"git {arguments[0]}: more than {_ANSWER_LIMIT} bytes")
+        return bytes(said)
+
+    def stream(
+        self, *arguments: str, stdin: bytes = b"", stall: bool = False
+    ) -> Generator[bytes, None, None]:
+        """Yield what `git ARGUMENTS` prints, as it comes; closed early, git is ended.
+
+        Raises OperationError when git fails, or takes too long.
+        """
         try:
             process = subprocess.Popen(
                 ["git", *_OPTIONS, *arguments],
@@ -78,7 +96,7 @@ class Git:
         except FileNotFoundError:
             raise OperationError("git is not installed; install it, or add an archive") from None
         try:
-            said, complaint = self._watched(process, stdin, stall)
+            complaint = yield from self._watched(process, stdin, stall)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -89,25 +107,27 @@ class Git:
                         stream.close()
         if process.returncode:
             raise OperationError(f"git {arguments[0]}: {self._reason(complaint)}")
-        return said
 
     def _watched(
         self, process: subprocess.Popen[bytes], stdin: bytes, stall: bool
-    ) -> tuple[bytes, str]:
-        """Feed and read git until it ends; raises OperationError when it takes too long."""
+    ) -> Generator[bytes, None, str]:
+        """Feed git and yield what it prints until it ends; return its complaint.
+
+        Raises OperationError when it takes too long.
+        """
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise AssertionError("all three are pipes")
         feeder = Thread(target=_feed, args=(process.stdin, stdin), daemon=True)
         feeder.start()
         out, err = process.stdout.fileno(), process.stderr.fileno()
-        chunks: list[bytes] = []
         complaint = ""
         reading = {out, err}
         heard = time.monotonic()
         while reading:
             until = min(self.deadline, heard + _STALL) if stall else self.deadline
-            ready, _, _ = select.select(reading, [], [], max(until - time.monotonic(), 0))
-            if not ready:
+            left = until - time.monotonic()
+            ready, _, _ = select.select(reading, [], [], max(left, 0))
+            if not ready or left < 0:
                 raise OperationError("git took too long; nothing was changed")
             for descriptor in ready:
                 chunk = os.read(descriptor, 1 << 16)
@@ -115,14 +135,14 @@ class Git:
                 if not chunk:
                     reading.discard(descriptor)
                 elif descriptor == out:
-                    chunks.append(chunk)
+                    yield chunk
                 else:
                     complaint = self._heard(complaint, chunk)
         try:
             process.wait(max(self.deadline - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
             raise OperationError("git took too long; nothing was changed") from None
-        return b"".join(chunks), complaint
+        return complaint
 
     def _heard(self, before: str, chunk: bytes) -> str:
         text = chunk.decode("utf-8", "replace")
@@ -171,8 +191,9 @@ def _feed(stream: IO[bytes], content: bytes) -> None:
 
 
 def _bound() -> None:
-    """Let no single file of the child grow without end."""
-    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    limit = _PACK_LIMIT if hard == resource.RLIM_INFINITY else min(_PACK_LIMIT, hard)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    """Let neither a file that the child writes nor its memory grow without end."""
+    for what, most in ((resource.RLIMIT_FSIZE, _PACK_LIMIT), (resource.RLIMIT_DATA, _MEMORY_LIMIT)):
+        _, hard = resource.getrlimit(what)
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (limit, hard))
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -7,23 +7,30 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from builtin_plugins.archive_stream import Stream
+from builtin_plugins.archive_tree import LONGEST_TARGET, Rules, Tree
 from builtin_plugins.archive_tree import Entry as Member
-from builtin_plugins.archive_tree import Rules, Tree
 from builtin_plugins.git_call import Git
 from builtin_plugins.plugin_archive import MOST_BYTES, MOST_FILES
 from builtin_plugins.plugin_kinds import Staged, Work, described
 from builtin_plugins.plugin_origin import Origin
 from builtin_plugins.plugin_staging import Undo, put_version, take_away
 from host.errors import OperationError
+from host.escape import printable
 from host.registry import Entry
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _WANTED = "refs/cli/wanted"
+_DIRECTORY, _PROGRAM, _LINK, _SUBMODULE = "040000", "100755", "120000", "160000"  # modes of git
+_LONGEST_ROW = 8192  # bytes; a path that is taken has far fewer
 _RULES = Rules(strip=False, links=True, members=MOST_FILES, size=MOST_BYTES)
 
 
@@ -128,75 +135,91 @@ def _full_name(git: Git, address: str, name: str) -> str:
     return found.decode().strip()
 
 
-def write_tree(git: Git, commit: str, target: str) -> Iterator[str]:
-    """Write the files of `commit` into the new directory `target`; yield what was left out.
+class _Row(NamedTuple):
+    """An entry of a commit's tree, as `git ls-tree` lists it."""
+
+    mode: str
+    oid: str
+    size: int
+    name: str
+
+
+def write_tree(git: Git, commit: str, target: str) -> list[str]:
+    """Write the files of `commit` into the new directory `target`; return what was left out.
 
     Each path and link is judged before the first is written. Raises OperationError.
     """
     tree = Tree(_RULES)
-    files: list[tuple[str, str, bool]] = []
-    links: list[tuple[str, str]] = []
+    files: list[_Row] = []
+    links: list[_Row] = []
     skipped: list[str] = []
-    for mode, oid, size, name in _listed(git, commit):
-        if ".git" in (part.lower() for part in name.split("/")):
-            raise OperationError(f"it holds {name!r}, a name of git's own")
-        if mode == "160000":
-            skipped.append(name)
-        elif mode == "120000":
-            links.append((name, oid))
-        else:
-            tree.add(Member(name, "file", size))
-            files.append((name, oid, mode == "100755"))
-    targets = dict(zip(links, _contents(git, [oid for _, oid in links]), strict=True))
-    for (name, _), points_to in targets.items():
-        tree.add(Member(name, "link", target=os.fsdecode(points_to)))
+    for row in _listed(git, commit):
+        if ".git" in (part.lower() for part in row.name.split("/")):
+            raise OperationError(f"it holds {row.name!r}, a name of git's own")
+        if row.mode == _SUBMODULE:
+            skipped.append(f"{row.name}: a submodule; its content is not fetched")
+        elif row.mode == _LINK:
+            if row.size > LONGEST_TARGET:
+                raise OperationError(f"its member {printable(row.name[:80])} is no link of a path")
+            links.append(row)
+        elif row.mode != _DIRECTORY:
+            tree.add(Member(row.name, "file", row.size))
+            files.append(row)
+    targets = [os.fsdecode(b"".join(pieces)) for pieces in _contents(git, links)]
+    for row, points_to in zip(links, targets, strict=True):
+        tree.add(Member(row.name, "link", target=points_to))
     tree.seal()
     os.mkdir(target, 0o755)
     made: set[str] = {target}
-    for (name, _, executable), content in zip(
-        files, _contents(git, [oid for _, oid, _ in files]), strict=True
-    ):
-        _write(os.path.join(target, name), content, made, executable=executable)
-    for (name, _), points_to in targets.items():
-        place = os.path.join(target, name)
+    for row, pieces in zip(files, _contents(git, files), strict=True):
+        place = os.path.join(target, row.name)
+        _write(place, pieces, made, executable=row.mode == _PROGRAM)
+    for row, points_to in zip(links, targets, strict=True):
+        place = os.path.join(target, row.name)
         _make_directory(os.path.dirname(place), made)
-        os.symlink(points_to, os.fsencode(place))
-    yield from (f"{name}: a submodule; its content is not fetched" for name in skipped)
+        os.symlink(points_to, place)
+    return skipped
 
 
-def _listed(git: Git, commit: str) -> Iterator[tuple[str, str, int, str]]:
-    listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-    for row in listed.split(b"\0"):
-        if row:
-            facts, _, name = row.partition(b"\t")
-            mode, _, oid, size = facts.decode().split()
-            yield mode, oid, int(size) if size.isdecimal() else 0, os.fsdecode(name)
+def _listed(git: Git, commit: str) -> Iterator[_Row]:
+    """Yield what a commit holds, directories too; raises OperationError when that is too much."""
+    count, begun = 0, b""
+    with closing(git.stream("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)) as said:
+        for chunk in said:
+            *rows, begun = (begun + chunk).split(b"\0")
+            count += len(rows)
+            if count > MOST_FILES:
+                raise OperationError(f"more than {MOST_FILES} members")
+            if len(begun) > _LONGEST_ROW:
+                raise OperationError("one of its members has a name that is too long or too deep")
+            for row in rows:
+                facts, _, name = row.partition(b"\t")
+                mode, _, oid, size = facts.decode().split()
+                yield _Row(mode, oid, int(size) if size.isdecimal() else 0, os.fsdecode(name))
 
 
-def _contents(git: Git, oids: list[str]) -> Iterator[bytes]:
-    """Yield the content of each object, a few at a time so that memory stays bounded."""
-    batch: list[str] = []
-    for index, oid in enumerate(oids):
-        batch.append(oid)
-        if len(batch) < 500 and index + 1 < len(oids):
-            continue
-        said = memoryview(git("cat-file", "--batch", stdin="\n".join([*batch, ""]).encode()))
-        for wanted in batch:
-            end = bytes(said[:200]).index(b"\n")
-            name, kind, size = bytes(said[:end]).split()
-            if name.decode() != wanted or kind != b"blob":
-                raise OperationError(f"git gave {name.decode()} for {wanted}")
-            yield bytes(said[end + 1 : end + 1 + int(size)])
-            said = said[end + 2 + int(size) :]
-        batch = []
+def _contents(git: Git, rows: Sequence[_Row]) -> Iterator[Iterator[memoryview]]:
+    """Yield the content of each row, in pieces; each is to be read before the next is asked for."""
+    if not rows:
+        return
+    asked = "".join(f"{row.oid}\n" for row in rows).encode()
+    with closing(git.stream("cat-file", "--batch", "--buffer", stdin=asked)) as said:
+        stream = Stream(said, sys.maxsize)  # the sizes have been judged
+        for row in rows:
+            head = f"{row.oid} blob {row.size}\n".encode()
+            found = stream.read(len(head))
+            if found != head:
+                raise OperationError(f"git gave {printable(found.decode())} for {row.oid}")
+            yield stream.content(row.size)
+            stream.read(1)  # the newline that follows
 
 
-def _write(path: str, content: bytes, made: set[str], *, executable: bool) -> None:
+def _write(path: str, pieces: Iterable[memoryview], made: set[str], *, executable: bool) -> None:
     _make_directory(os.path.dirname(path), made)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o755 if executable else 0o644)
     with open(descriptor, "wb") as file:
-        file.write(content)
+        file.writelines(pieces)
         os.fchmod(file.fileno(), 0o755 if executable else 0o644)
 
 

@@ -124,8 +124,7 @@ class CheckoutUpdate:
         changed = self._changed(git)
         self._check_clean(git, changed)
         tree = os.path.join(work.stage.path, "source")
-        for _ in write_tree(git, self._new, tree):
-            pass
+        write_tree(git, self._new, tree)
         copy = work.exits.enter_context(copied_environment())
         work.reporter.info("pip installs the new version")
         run_pip(

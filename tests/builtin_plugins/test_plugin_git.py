@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import socket
 import time
 from collections.abc import Callable
@@ -19,6 +21,8 @@ from plugin_ground import (
     visible,
 )
 
+from builtin_plugins import git_call
+from builtin_plugins.git_call import Git
 from builtin_plugins.plugin_origin import parse_source, without_credentials
 from host.errors import HostError
 from installation import Made
@@ -222,6 +226,80 @@ def test_thousands_of_files_are_bounded(install: Install, repository: Repository
     assert done.status == 1
     assert "more than 20000 members" in done.stderr
     assert hidden(made) == visible(made) == []
+
+
+def _little_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (192 << 20, 192 << 20))
+
+
+def test_a_tree_that_holds_itself_ten_times_over(install: Install, repository: Repository) -> None:
+    made = install()
+    rows = [("100644", str(index), "") for index in range(10)]
+    for _ in range(10):
+        commit = _object(repository, rows)
+        tree = repository.git("rev-parse", f"{commit}^{{tree}}")
+        rows = [("40000", str(index), tree) for index in range(10)]
+    done = plugin(made, "add", repository.url, preexec_fn=_little_memory)
+    assert (done.status, done.stdout) == (1, "")
+    assert "more than 20000 members" in done.stderr
+    assert hidden(made) == visible(made) == []
+
+
+def test_a_link_larger_than_memory_is_refused(install: Install, repository: Repository) -> None:
+    made = install()
+    repository.git("config", "core.bigFileThreshold", "1m")  # for the other side
+    with (repository.path / "large").open("wb") as large:
+        large.truncate(250 << 20)
+    repository.git("-c", "core.compression=1", "add", "large")
+    oid = repository.git("rev-parse", ":large")
+    _object(repository, [("120000", "large", oid)])
+    done = plugin(made, "add", repository.url, preexec_fn=_little_memory)
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "its member large is no link" in done.stderr
+    assert hidden(made) == visible(made) == []
+
+
+def test_a_large_file_is_written_in_pieces(install: Install, repository: Repository) -> None:
+    made = install()
+    repository.git("config", "core.bigFileThreshold", "1m")
+    with (repository.path / "large").open("wb") as large:
+        large.truncate(250 << 20)
+    repository.git("config", "core.compression", "1")
+    repository.commit({})
+    done = plugin(made, "add", repository.url, preexec_fn=_little_memory)
+    assert done.status == 0, done.stderr
+    assert (made.root / "plugins/acme/large").stat().st_size == 250 << 20
+
+
+def test_a_name_without_end(install: Install, repository: Repository) -> None:
+    made = install()
+    _object(repository, [("100644", "x" * 1_000_000, "")])
+    done = plugin(made, "add", repository.url)
+    assert (done.status, len(done.stderr) < 400) == (1, True)
+    assert "too long" in done.stderr
+
+
+def test_memory_of_git_itself_is_bounded(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository.path / "large").write_text("x\n" * (3 << 20))
+    repository.commit({})
+    git = Git(str(repository.path), os.environ, time.monotonic() + 60)
+    shown = git("diff", "HEAD~1", "HEAD")
+    assert shown.count(b"\n+x") == 3 << 20
+    monkeypatch.setattr(git_call, "_MEMORY_LIMIT", 4 << 20)
+    with pytest.raises(HostError, match=r"[Oo]ut of memory"):
+        git("diff", "HEAD~1", "HEAD")
+
+
+def test_an_answer_of_git_is_bounded(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = Git(str(repository.path), os.environ, time.monotonic() + 60)
+    monkeypatch.setattr(git_call, "_ANSWER_LIMIT", 10)
+    with pytest.raises(HostError, match="git log: more than 10 bytes"):
+        git("log")
 
 
 def test_a_server_that_stalls(install: Install) -> None:
