@@ -1,10 +1,41 @@
 """Which addresses may be fetched, and how an address is shown."""
 
 import ipaddress
+import re
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from host.errors import OperationError
 from host.escape import printable
+
+SECRET_NAME = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
+# What stands before the host: up to the last @ before the path, or, where that would
+# be no port, beyond the slashes that a password holds. Without `//` a colon tells it.
+_USERINFO = re.compile(
+    r"""(?P<scheme>(?<![\w+.-])[\w+.-]*:/+|//)
+    (?P<user>[^\s/?#'"]*|[^\s/?#@:\[]+:(?!\d*(?:[\s/?#'"]|$))\S*)@
+    |(?<![\w.@:/-])[\w.@-]+:[^\s/@]+@(?=[\w\[])""",
+    re.VERBOSE,
+)
+_PARAMETER = re.compile(r"""(?P<name>[?&;#][^\s=&;#'"]*)=(?P<value>[^\s&;#'"]*)""")
+
+
+def masked(text: str) -> str:
+    """Return `text` with the credentials of all in it that looks like an address as `…`.
+
+    Those are user and password, where ssh's user is no secret, and secret-looking
+    values of a query; also of what is too broken to be an address.
+    """
+    return _PARAMETER.sub(_without_value, _USERINFO.sub(_without_user, text))
+
+
+def _without_user(found: re.Match[str]) -> str:
+    scheme = found["scheme"] or ""
+    user = found["user"].partition(":")[0] if scheme.startswith(("ssh:", "git+ssh:")) else "…"
+    return f"{scheme}{user}@"
+
+
+def _without_value(found: re.Match[str]) -> str:
+    return f"{found['name']}=…" if SECRET_NAME.search(found["name"]) else found[0]
 
 
 def check_address(address: str) -> None:

@@ -10,10 +10,12 @@ import subprocess
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Thread
 from typing import IO
 
+from builtin_plugins.addresses import masked
+from builtin_plugins.git_login import Login
 from host.errors import OperationError
 from host.escape import printable
 
@@ -50,7 +52,7 @@ Say = Callable[[str], None]
 
 @dataclass
 class Git:
-    """git in one directory; `secret` is text that must never be shown.
+    """git in one directory; `login` is what it may answer with when a server asks.
 
     `deadline` is a time of `time.monotonic`, `held` a descriptor that children keep
     open (it marks the staging area as in use), `say` gets lines of progress.
@@ -60,8 +62,7 @@ class Git:
     environ: Mapping[str, str]
     deadline: float
     held: int | None = None
-    secret: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
+    login: Login | None = None
     say: Say | None = None
 
     def __call__(self, *arguments: str, stall: bool = False) -> bytes:
@@ -159,9 +160,9 @@ class Git:
         return self._clean(told[0] if told else last)
 
     def _clean(self, text: str) -> str:
-        if self.secret:
-            text = text.replace(self.secret, "…")
-        return printable(text)[:500]
+        if self.login:
+            text = text.replace(self.login.secret, "…")
+        return printable(masked(text[:_KEPT_WORDS]))[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {
@@ -177,8 +178,10 @@ class Git:
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
         }
-        found["GIT_CONFIG_COUNT"] = str(len(self.settings))
-        for index, (name, value) in enumerate(self.settings.items()):
+        settings = self.login.settings if self.login else ()
+        found |= self.login.variables if self.login else {}
+        found["GIT_CONFIG_COUNT"] = str(len(settings))
+        for index, (name, value) in enumerate(settings):
             found[f"GIT_CONFIG_KEY_{index}"] = name
             found[f"GIT_CONFIG_VALUE_{index}"] = value
         return found

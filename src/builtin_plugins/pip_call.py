@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from builtin_plugins.addresses import masked
 from host.errors import OperationError, UsageError
 from host.escape import printable
 
@@ -26,8 +27,8 @@ def parse_requirement(text: str) -> tuple[str, str, str]:
     found = _REQUIREMENT.match(text.strip())
     if found is None:
         raise UsageError(
-            f"{text}: no plugin source; expected a directory, user/repository, an address, an "
-            "archive, a wheel, or a requirement such as acme-cli>=1.2"
+            f"{masked(text)}: no plugin source; expected a directory, user/repository, an address, "
+            "an archive, a wheel, or a requirement such as acme-cli>=1.2"
         )
     return found["name"], found["extras"] or "", found["versions"].replace(" ", "")
 
@@ -78,9 +79,4 @@ def _reason(output: str) -> str:
     text = told[-1] if told else (lines[-1] if lines else "failed without a word")
     if told and "No matching distribution" in told[-1] and len(told) > 1:
         text = f"{told[-2]}; {told[-1]}"
-    return printable(without_passwords(text))[:600]
-
-
-def without_passwords(text: str) -> str:
-    """Return `text` with the user and password of every address in it left out."""
-    return re.sub(r"(\w+://)[^/\s@]+@", r"\1", text)
+    return printable(masked(text))[:600]

@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from builtin_plugins.archive_stream import Stream
 from builtin_plugins.archive_tree import LONGEST_TARGET, Rules, Tree
 from builtin_plugins.archive_tree import Entry as Member
 from builtin_plugins.git_call import Git
+from builtin_plugins.git_login import login_of
 from builtin_plugins.plugin_archive import MOST_BYTES, MOST_FILES
 from builtin_plugins.plugin_kinds import Staged, Work, described
 from builtin_plugins.plugin_origin import Origin
@@ -42,7 +42,7 @@ class GitKind:
         os.mkdir(directory)
         git = _git(origin, directory, work)
         git("init", "--quiet", "--bare", "--template=")
-        address = origin.source  # credentials go in by configuration, out of sight of `ps`
+        address = origin.source
         commit, pinned = origin.commit, bool(origin.commit)
         if not commit:
             commit, pinned = _resolve(git, address, origin.ref)
@@ -74,18 +74,12 @@ def newest(origin: Origin, work: Work) -> str:
 
 
 def _git(origin: Origin, directory: str, work: Work) -> Git:
-    address, secret = origin.address or origin.source, ""
-    settings: dict[str, str] = {}
-    if address != origin.source:
-        settings[f"url.{address}.insteadOf"] = origin.source
-        secret = urlsplit(address).netloc.rpartition("@")[0]
     return Git(
         directory,
         work.environ,
         time.monotonic() + work.seconds,
         held=work.stage.descriptor,
-        secret=secret,
-        settings=settings,
+        login=login_of(origin.address),
         say=work.reporter.detail,
     )
 

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from builtin_plugins.addresses import SECRET_NAME, masked
+from builtin_plugins.pip_call import parse_requirement
 from host.errors import OperationError, UsageError
 from host.registry import Entry
 
@@ -19,11 +21,10 @@ SITES = {
 }
 
 _SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")
-_SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s]\S*\Z")
+_SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
 _GIT_SCHEMES = ("https", "ssh", "git", "file")
 _REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+=@-]{0,199}\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
-_SECRET = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ def parse_source(
 
 def of_entry(entry: Entry, *, exact: bool) -> Origin:
     """Return where an installed plugin came from, with `exact` at just what is recorded."""
-    found = Origin(entry.kind, entry.source, entry.source, ref=entry.ref)
+    source = without_credentials(entry.source) if "://" in entry.source else entry.source
+    found = Origin(entry.kind, source, entry.source, ref=entry.ref)
     if exact:
         return replace(found, sha256=entry.sha256, commit=entry.commit, version=entry.version)
     return replace(found, sha256=entry.sha256) if entry.pinned else found
@@ -92,11 +94,11 @@ def check_stored(entry: Entry) -> None:
 
 def _check(text: str, ref: str, sha256: str) -> None:
     if not text or text.startswith("-"):
-        raise UsageError(f"{text or 'an empty text'} cannot be a SOURCE")
+        raise UsageError(f"{masked(text) or 'an empty text'} cannot be a SOURCE")
     if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
         raise UsageError("SOURCE holds control characters")
     if "::" in text:
-        raise UsageError(f"{text}: only https, ssh, git and file are fetched with git")
+        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
     if ref and (not _REF.match(ref) or ".." in ref or "@{" in ref or ref.endswith((".lock", "/"))):
         raise UsageError(f"--ref {ref}: not a branch, tag or commit")
     if sha256 and not _SHA256.match(sha256.lower()):
@@ -107,14 +109,14 @@ def _by_site(text: str, site: str, ssh: bool) -> Origin | None:
     if not site and not (ssh and _SHORT.match(text)):
         return None
     if not _SHORT.match(text):
-        raise UsageError(f"{text}: --{site} goes with user/repository")
+        raise UsageError(f"{masked(text)}: --{site} goes with user/repository")
     address = SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
     return Origin("git", address, address)
 
 
 def _by_scheme(text: str) -> Origin | None:
     if text.startswith("pip:"):
-        return Origin("pip", text.removeprefix("pip:").strip())
+        return _requirement(text.removeprefix("pip:").strip())
     scheme, mark, _ = text.partition("://")
     if not mark:
         return None
@@ -130,7 +132,11 @@ def _by_scheme(text: str) -> Origin | None:
     if scheme in ("https", "http") and path.endswith(ARCHIVES):
         return Origin("archive", stored, text)
     if scheme not in _GIT_SCHEMES:
-        raise UsageError(f"{stored}: only https, ssh, git and file are fetched with git")
+        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
+    if urlsplit(stored).query != urlsplit(text).query:
+        raise UsageError(
+            f"{stored}: git takes no secret in a query; write https://USER:TOKEN@HOST/…"
+        )
     return Origin("git", stored, text)
 
 
@@ -147,18 +153,25 @@ def _by_path(text: str) -> Origin | None:
             return Origin("pip", path, path)
         if path.lower().endswith(ARCHIVES):
             return Origin("archive", path, path)
-        raise UsageError(f"{text}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}")
+        raise UsageError(
+            f"{masked(text)}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}"
+        )
     return None
 
 
 def _by_form(text: str) -> Origin:
     if text.startswith(("/", ".", "~")) or text.lower().endswith((*ARCHIVES, WHEEL)):
-        raise OperationError(f"{text}: no such file or directory")
+        raise OperationError(f"{masked(text)}: no such file or directory")
     if _SHORT.match(text):
         address = SITES["github"][0].format(text.removesuffix(".git"))
         return Origin("git", address, address)
     if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text):
         return Origin("git", text, text)
+    return _requirement(text)
+
+
+def _requirement(text: str) -> Origin:
+    parse_requirement(text)
     return Origin("pip", text)
 
 
@@ -166,7 +179,7 @@ def _path_of(address: str) -> str:
     try:
         return urlsplit(address).path
     except ValueError:
-        raise UsageError("SOURCE is not an address") from None
+        raise UsageError(f"{masked(address)}: not an address") from None
 
 
 def without_credentials(address: str) -> str:
@@ -178,9 +191,10 @@ def without_credentials(address: str) -> str:
         parts = urlsplit(address)
         host = parts.netloc.rpartition("@")[2]
         user = parts.netloc.rpartition("@")[0].partition(":")[0]
+        _ = parts.port  # raises for a password with a slash, which is taken for a port
     except ValueError:
-        raise UsageError("SOURCE is not an address") from None
+        raise UsageError(f"{masked(address)}: not an address") from None
     if parts.scheme in ("ssh", "git+ssh") and user:
         host = f"{user}@{host}"
-    secret = any(_SECRET.search(name) for name, _ in parse_qsl(parts.query, True))
+    secret = any(SECRET_NAME.search(name) for name, _ in parse_qsl(parts.query, True))
     return urlunsplit((parts.scheme, host, parts.path, "" if secret else parts.query, ""))

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import click
 
+from builtin_plugins.addresses import masked
 from builtin_plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.plugin_kinds import Work, kind_of
 from builtin_plugins.plugin_staging import changing, commit, staging, trimmed
@@ -108,7 +109,7 @@ def confirmed(question: str, yes: bool) -> bool:
 def heading(entry: Entry) -> str:
     """Return a plugin's name, version, kind and source on one line."""
     version = f" {entry.version}" if entry.version else ""
-    where = f", {entry.source}" if entry.source else ""
+    where = f", {masked(entry.source)}" if entry.source else ""
     at = f", commit {entry.commit[:12]}" if entry.commit else ""
     ref = f", ref {entry.ref}" if entry.ref else ""
     return printable(f"{entry.name}{version} ({entry.kind}{where}{ref}{at})")

@@ -104,7 +104,6 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
             session.messages.warn(f"{line} and wins")
         found = staged.entry._replace(
             name=entry.name,
-            source=entry.source,
             ref=entry.ref,
             pinned=entry.pinned,
             enabled=entry.enabled,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Protocol
 
 import importlib_metadata
@@ -19,9 +20,11 @@ import host
 from builtin_plugins.core_files import renew_launcher, staged_libraries
 from builtin_plugins.directory_exchange import exchange_or_raise
 from builtin_plugins.git_call import Git
+from builtin_plugins.git_login import login_of
 from builtin_plugins.pip_call import run_pip
 from builtin_plugins.plugin_git import write_tree
 from builtin_plugins.plugin_kinds import Work
+from builtin_plugins.plugin_origin import without_credentials
 from builtin_plugins.venv_copy import VenvCopy, copied_environment
 from host.candidates import OWN_DISTRIBUTION
 from host.durable import write_durably
@@ -105,6 +108,9 @@ class CheckoutUpdate:
         address = _said(git, "remote", "get-url", remote)
         if not address or address.startswith("-"):
             raise OperationError(f"{self.root}: has no remote to update from")
+        login = login_of(address)
+        if login is not None:
+            git, address = replace(git, login=login), without_credentials(address)
         git(
             *("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"),
             *("--", address, f"+{merge}:refs/cli/update"),

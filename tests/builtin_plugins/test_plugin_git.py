@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import socket
+import ssl
+import subprocess
 import time
-from collections.abc import Callable
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from plugin_ground import (
@@ -22,7 +30,9 @@ from plugin_ground import (
 )
 
 from builtin_plugins import git_call
+from builtin_plugins.addresses import masked
 from builtin_plugins.git_call import Git
+from builtin_plugins.git_login import login_of
 from builtin_plugins.plugin_origin import parse_source, without_credentials
 from host.errors import HostError
 from installation import Made
@@ -329,6 +339,123 @@ def test_credentials_are_neither_shown_nor_stored(install: Install, tmp_path: Pa
         assert secret not in done.stdout + done.stderr, address
     for path in (made.root / "plugins").rglob("*"):
         assert not path.is_file() or secret not in path.read_text()
+
+
+class _Guarded(SimpleHTTPRequestHandler):
+    """Serves files to who has the password, and notes the arguments of all processes then."""
+
+    asked: list[str]
+    seen: list[str]
+
+    def do_GET(self) -> None:
+        given = self.headers.get("Authorization", "")
+        self.asked.append(b64decode(given.removeprefix("Basic ")).decode())
+        for arguments in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                self.seen.append(os.fsdecode(arguments.read_bytes()).replace("\0", " "))
+        if self.asked[-1] != "bob:S3/CRET":
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="here"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        super().do_GET()
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[tuple[str, type[_Guarded]]]:
+    """An https server of what is in `tmp_path`, with a password: its host, its handler."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl")
+    certificate = tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1",
+         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", certificate,
+         "-out", f"{certificate}.crt"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(f"{certificate}.crt", certificate)
+    handler = type("Handler", (_Guarded,), {"asked": [], "seen": []})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(tmp_path)))
+    server.daemon_threads = True
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield f"127.0.0.1:{server.server_address[1]}", handler
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_password_reaches_the_server_and_nobody_else(
+    install: Install,
+    repository: Repository,
+    guarded: tuple[str, type[_Guarded]],
+    tmp_path: Path,
+) -> None:
+    made = install()
+    host, handler = guarded
+    (made.home / ".gitconfig").write_text("[credential]\n\thelper = store\n")
+    repository.git("update-server-info")
+    env = {"GIT_SSL_CAINFO": f"{tmp_path}/certificate.pem.crt", "DEBUG": "1"}
+    address = f"https://{{}}{host}/acme/.git"
+    done = plugin(made, "add", address.format("bob:S3%2FCRET@"), "--name", "acme", env=env)
+    assert done.status == 0, done.stderr
+    assert "bob:S3/CRET" in handler.asked
+    assert any("remote-https" in arguments for arguments in handler.seen)
+    assert not [one for one in handler.seen if "CRET" in one and "self plugin" not in one]
+    assert "CRET" not in done.stdout + done.stderr
+    assert registry(made)["acme"]["source"] == address.format("")
+    assert not (made.home / ".git-credentials").exists()
+    refused = plugin(made, "add", address.format("bob:wrong@"), "--name", "other", env=env)
+    assert refused.status == 1
+    assert "wrong" not in refused.stderr
+
+
+SECRETIVE = [
+    "https://bob:S3CRET@[::1/x.git", "pip:https://bob:S3CRET@x/y", "pip:foo@https://bob:S3CRET@x/y",
+    "https:/bob:S3CRET@localhost/x.git", "https://bob:S3CRET@h/nope::x", "bob:S3CRET@h/x.git",
+    "https://h/x.git?private_token=S3CRET", "https://h/x.git?a=b&Access_Token=S3CRET#c",
+    "https://bob:S3/CRET@h/x.git", "https://bob:S3?CRET@h/x.git", "https://bob:S3@CRET@h:y/x.git",
+    "ftp://bob:S3CRET@h/x", "-https://bob:S3CRET@h/x", "./https://bob:S3CRET@h/x",
+    "https://bob:S3CRET@h/x%", "https://bob:S3CRET%0aCRET@h/x", "git+https:bob:S3CRET@h/x",
+    "https://bob:1S3/CRET@h/x.tar.gz", "git@bob:S3CRET@h/x", "//bob:S3CRET@h/x",
+    "pip:acme?token=S3CRET", "https://S3CRET@[h/x", "https:\\\\bob:S3CRET@h/x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SECRETIVE)
+def test_no_refusal_repeats_a_secret(install: Install, text: str) -> None:
+    done = plugin(install(), "add", text, "--timeout", "5", env={"DEBUG": "1"})
+    assert done.status in (1, 2)
+    assert "CRET" not in done.stdout + done.stderr
+
+
+def test_logins() -> None:
+    assert login_of("https://bob:a%40b@h.test:8/x") == ("https://h.test:8", "bob", "a@b")
+    assert login_of("HTTPS://token@h.test/x") == ("https://h.test", "token", "")
+    for address in ("https://h.test/x", "https://@h.test/x", "ssh://git:pw@h.test/x", "git@h:x"):
+        assert login_of(address) is None, address
+
+
+MASKED = {
+    "no address: a@b.test": "no address: a@b.test",
+    "https://h.test/a@b": "https://h.test/a@b",
+    "https://[::1]:8/a@b": "https://[::1]:8/a@b",
+    "https://h.test:80/a@b?x=1": "https://h.test:80/a@b?x=1",
+    "from https://u:p@h.test/x, u2:p2@h.test": "from https://…@h.test/x, …@h.test",
+    "'https://token@h.test/?key=k&b=c'": "'https://…@h.test/?key=…&b=c'",
+    "ssh://git:pw@h.test/a": "ssh://git@h.test/a",
+    "git@h.test:a/b.git": "git@h.test:a/b.git",
+    "x://u:p@h.test" * 2: "x://…@h.test" * 2,
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), MASKED.items())
+def test_masked_addresses(text: str, expected: str) -> None:
+    assert masked(text) == expected
 
 
 ORIGINS = {
