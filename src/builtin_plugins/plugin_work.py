@@ -23,7 +23,6 @@ from host.locate import locate
 from host.registry import Entry, canonical, is_plugin_name
 from host.session import Session
 
-SECONDS = 600.0  # for each download, clone or run of pip
 _FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 
 

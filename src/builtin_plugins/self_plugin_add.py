@@ -9,7 +9,6 @@ import click
 from builtin_plugins.plugin_kinds import Staged, Work, kind_of
 from builtin_plugins.plugin_origin import Origin, parse_source
 from builtin_plugins.plugin_work import (
-    SECONDS,
     check_new_name,
     collisions,
     confirmed,
@@ -18,6 +17,7 @@ from builtin_plugins.plugin_work import (
     put,
     working,
 )
+from builtin_plugins.timeouts import timeout_option
 from host.errors import OperationError, PluginError
 from host.registry import Entry, read_registry, registry_path
 from host.session import Session
@@ -33,7 +33,7 @@ from host.session import Session
 @click.option("--bitbucket", "site", flag_value="bitbucket", help="user/repo is on Bitbucket.")
 @click.option("--force", is_flag=True, help="Add it though a command has words already taken.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@timeout_option
 @click.pass_obj
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     session: Session,

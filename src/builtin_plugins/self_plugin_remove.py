@@ -10,8 +10,9 @@ import click
 from builtin_plugins.plugin_inventory import find_row, inventory
 from builtin_plugins.plugin_kinds import Work, kind_of
 from builtin_plugins.plugin_staging import changing, commit, keep_removed
-from builtin_plugins.plugin_work import SECONDS, confirmed, working
+from builtin_plugins.plugin_work import confirmed, working
 from builtin_plugins.self_plugin_show import unknown_plugin
+from builtin_plugins.timeouts import SECONDS
 from host.adoption import heal, now
 from host.directory_plugins import VERSIONS
 from host.errors import OperationError, PluginError

@@ -8,8 +8,9 @@ import click
 
 from builtin_plugins.plugin_changes import version_text
 from builtin_plugins.plugin_inventory import find_row, inventory
-from builtin_plugins.plugin_work import SECONDS, put, working
+from builtin_plugins.plugin_work import put, working
 from builtin_plugins.self_plugin_show import unknown_plugin
+from builtin_plugins.timeouts import SECONDS
 from host.adoption import RECORD
 from host.directory_plugins import TREE, VERSIONS
 from host.errors import DefinitionError, OperationError, PluginError

@@ -6,8 +6,9 @@ import click
 
 from builtin_plugins.plugin_inventory import find_row, inventory
 from builtin_plugins.plugin_staging import changing, commit
-from builtin_plugins.plugin_work import SECONDS, working
+from builtin_plugins.plugin_work import working
 from builtin_plugins.self_plugin_show import unknown_plugin
+from builtin_plugins.timeouts import SECONDS
 from host.adoption import now
 from host.escape import printable
 from host.session import Session

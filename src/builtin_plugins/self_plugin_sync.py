@@ -11,7 +11,8 @@ from builtin_plugins.plugin_changes import version_text
 from builtin_plugins.plugin_inventory import installed_version
 from builtin_plugins.plugin_kinds import kind_of
 from builtin_plugins.plugin_origin import check_stored, of_entry
-from builtin_plugins.plugin_work import SECONDS, collisions, confirmed, heading, put, working
+from builtin_plugins.plugin_work import collisions, confirmed, heading, put, working
+from builtin_plugins.timeouts import timeout_option
 from host.directory_plugins import kept_label
 from host.errors import HostError, OperationError
 from host.escape import printable
@@ -23,7 +24,7 @@ from host.session import Session
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
 @click.option("--dry-run", is_flag=True, help="Only show what would come in.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@timeout_option
 @click.pass_obj
 def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
     """Bring in what the registry, or a colleague's registry FILE, lists and is not here.

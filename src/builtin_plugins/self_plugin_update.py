@@ -11,8 +11,9 @@ from builtin_plugins.plugin_contents import PluginContents, read_contents
 from builtin_plugins.plugin_inventory import find_row, inventory
 from builtin_plugins.plugin_kinds import Staged, Work, kind_of
 from builtin_plugins.plugin_origin import check_stored, of_entry
-from builtin_plugins.plugin_work import SECONDS, collisions, confirmed, put, working
+from builtin_plugins.plugin_work import collisions, confirmed, put, working
 from builtin_plugins.self_plugin_show import unknown_plugin
+from builtin_plugins.timeouts import timeout_option
 from host.directory_plugins import TREE, VERSIONS
 from host.errors import HostError, OperationError
 from host.escape import printable
@@ -24,7 +25,7 @@ from host.session import Session
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@timeout_option
 @click.pass_obj
 def command(
     session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float

@@ -6,7 +6,8 @@ import os
 
 import click
 
-from builtin_plugins.plugin_work import SECONDS, confirmed, working
+from builtin_plugins.plugin_work import confirmed, working
+from builtin_plugins.timeouts import timeout_option
 from builtin_plugins.update_program import CheckoutUpdate, PackageUpdate, Update
 from host.errors import OperationError
 from host.escape import printable
@@ -16,7 +17,7 @@ from host.session import Session
 @click.command
 @click.option("--check", is_flag=True, help="Only tell whether there is a newer version.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--timeout", default=SECONDS, show_default=True, help="Seconds for each download.")
+@timeout_option
 @click.pass_obj
 def command(session: Session, check: bool, yes: bool, timeout: float) -> None:
     """Bring this program to its newest version.

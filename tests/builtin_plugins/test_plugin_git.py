@@ -458,6 +458,14 @@ def test_masked_addresses(text: str, expected: str) -> None:
     assert masked(text) == expected
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "0", "-1", "1e300", "86401", "x", ""])
+@pytest.mark.parametrize("words", ["plugin add x", "plugin update", "plugin sync", "update"])
+def test_seconds_that_nobody_can_wait(install: Install, words: str, seconds: str) -> None:
+    done = install().run("self", *words.split(), f"--timeout={seconds}")
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f"{seconds}: expected seconds, above 0 and at most 86400; see: " in done.stderr
+
+
 ORIGINS = {
     "user/repo": ("git", "https://github.com/user/repo"),
     "user/repo.git": ("git", "https://github.com/user/repo"),
