@@ -70,22 +70,30 @@ def follow(address: str, location: str) -> str:
         target = urljoin(address, location)
     except ValueError:
         raise OperationError(f"{shown(address)}: redirects to no address") from None
-    check_address(target)
+    try:
+        check_address(target)
+    except OperationError as refusal:
+        raise OperationError(f"{shown(address)}: redirects to {refusal}") from None
     if _split(address).scheme == "https" and _split(target).scheme != "https":
         raise OperationError(f"{shown(address)}: redirects from https to {shown(target)}")
     return target
 
 
 def shown(address: str) -> str:
-    """Return `address` fit to print: no user, password, query or fragment; one line."""
+    """Return `address` fit to print: no user, password, query or fragment; one line.
+
+    What is no address is shown as far as its query.
+    """
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return "the address"
+        host = port = ""
+    if not host:
+        return printable(masked(re.split("[?#]", address)[0])) or "the address"
     host = f"[{host}]" if ":" in host else host
-    return printable(f"{parts.scheme}://{host}{port}{parts.path}" if host else "the address")
+    return printable(f"{parts.scheme}://{host}{port}{parts.path}")
 
 
 def _split(address: str) -> SplitResult:

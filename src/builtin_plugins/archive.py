@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.archive_readers import read_members
-from builtin_plugins.archive_tree import Entry, Rules, Tree
+from builtin_plugins.archive_tree import Entry, Rules, Tree, unwritten
 from host.errors import OperationError
 from host.escape import printable
 
@@ -43,11 +43,9 @@ def extract(archive: Path, target: Path, rules: Rules = _USUAL, called: str = ""
         target.mkdir(mode=0o755)
         target.chmod(0o755)
         _write(archive, target, tree, budget)
-    except OperationError as failure:
-        raise OperationError(f"{printable(called or archive.name)}: {failure}") from None
-    except OSError as failure:
-        where = printable(os.fsdecode(failure.filename or target))
-        raise OperationError(f"{where}: {failure.strerror}") from None
+    except (OperationError, OSError) as failure:
+        said = unwritten(failure, target) if isinstance(failure, OSError) else failure
+        raise OperationError(f"{printable(called or archive.name)}: {said}") from None
     return Extracted(tree.size, tree.privileged)
 
 

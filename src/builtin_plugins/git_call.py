@@ -45,6 +45,7 @@ _PACK_LIMIT = 1 << 30  # bytes of one file that git writes
 _MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
 _ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
 _STALL = 60.0  # seconds without a word from git
+_UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
 _KEPT_WORDS = 4000  # characters of what git said, for the error
 
 Say = Callable[[str], None]
@@ -154,9 +155,10 @@ class Git:
         return (before + text)[-_KEPT_WORDS:]
 
     def _reason(self, complaint: str) -> str:
-        lines = [line.strip() for line in complaint.replace("\r", "\n").split("\n")]
-        told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR", "remote:"))]
-        last = next((line for line in reversed(lines) if line), "failed without a word")
+        before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
+        lines = [line.strip() for line in before.split("\n") if line.strip()]
+        told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
+        last = lines[-1] if lines else (unread or "failed without a word")
         return self._clean(told[0] if told else last)
 
     def _clean(self, text: str) -> str:

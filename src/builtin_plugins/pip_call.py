@@ -17,6 +17,7 @@ _REQUIREMENT = re.compile(
     r"\s*(?P<extras>\[[A-Za-z0-9._,\s-]*\])?"
     r"\s*(?P<versions>(?:(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+\s*,?\s*)*)\Z"
 )
+_CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
 
 
 def parse_requirement(text: str) -> tuple[str, str, str]:
@@ -74,6 +75,10 @@ def run_pip(
 
 
 def _reason(output: str) -> str:
+    conflict = _CONFLICT.search(output)
+    if conflict is not None:
+        sides = "; ".join(line.strip() for line in conflict["sides"].splitlines())
+        return printable(masked(f"these cannot be met together: {sides}"))[:600]
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     told = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     text = told[-1] if told else (lines[-1] if lines else "failed without a word")

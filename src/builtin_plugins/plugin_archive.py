@@ -30,7 +30,7 @@ class ArchiveKind:
         sha256 = bring_file(origin, packed, work)
         work.stage.make_version()
         unpacked = Path(work.stage.path, "unpacked")
-        extract(packed, unpacked, _RULES)
+        extract(packed, unpacked, _RULES, called=origin.source)
         os.unlink(packed)
         os.rename(plugin_root(str(unpacked)), work.stage.tree)
         entry = Entry(
@@ -40,7 +40,7 @@ class ArchiveKind:
             sha256=sha256,
             pinned=bool(origin.sha256),
         )
-        return described(entry, work.stage.tree, origin.suggested_name)
+        return described(entry, work.stage.tree, origin)
 
     def put(self, entry: Entry, work: Work) -> Undo:
         return put_version(work.stage, entry)

@@ -14,7 +14,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from builtin_plugins.archive_stream import Stream
-from builtin_plugins.archive_tree import LONGEST_TARGET, Rules, Tree
+from builtin_plugins.archive_tree import LONGEST_TARGET, Rules, Tree, unwritten
 from builtin_plugins.archive_tree import Entry as Member
 from builtin_plugins.git_call import Git
 from builtin_plugins.git_login import login_of
@@ -48,8 +48,8 @@ class GitKind:
             commit, pinned = _resolve(git, address, origin.ref)
         commit = _bring(git, address, commit)
         work.stage.make_version()
-        for note in write_tree(git, commit, work.stage.tree):
-            work.reporter.warn(note)
+        for note in write_tree(git, commit, work.stage.tree, address):
+            work.reporter.warn(f"{address}: {note}")
         entry = Entry(
             name="",
             kind="git",
@@ -58,7 +58,7 @@ class GitKind:
             commit=commit,
             pinned=pinned and bool(origin.ref),
         )
-        return described(entry, work.stage.tree, origin.suggested_name)
+        return described(entry, work.stage.tree, origin)
 
     def put(self, entry: Entry, work: Work) -> Undo:
         return put_version(work.stage, entry)
@@ -89,7 +89,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
-    listed = git("ls-remote", "--", address, *wanted, stall=True).decode("utf-8", "replace")
+    listed = _ask(git, address, "ls-remote", "--", address, *wanted).decode("utf-8", "replace")
     found = {
         name: commit
         for commit, _, name in (line.partition("\t") for line in listed.splitlines())
@@ -110,15 +110,27 @@ def _bring(git: Git, address: str, commit: str) -> str:
     options = ("--progress", *options[1:]) if git.say else options
     if _COMMIT.match(commit):
         try:
-            git("fetch", "--depth=1", *options, "--", address, f"{commit}:{_WANTED}", stall=True)
+            wanted = f"{commit}:{_WANTED}"
+            _ask(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
         except OperationError as error:
             if "too long" in str(error):
                 raise
         else:
             return _full_name(git, address, _WANTED)
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
-    git("fetch", *options, "--", address, *branches, stall=True)
+    _ask(git, address, "fetch", *options, "--", address, *branches)
     return _full_name(git, address, commit)
+
+
+def _ask(git: Git, address: str, *arguments: str) -> bytes:
+    """Call git for what is at `address`; an error names it, and what ssh can be checked with."""
+    try:
+        return git(*arguments, stall=True)
+    except OperationError as error:
+        scheme, found, rest = address.partition("://")
+        host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
+        hint = f"; check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
+        raise OperationError(f"{address}: {error}{hint}") from None
 
 
 def _full_name(git: Git, address: str, name: str) -> str:
@@ -138,11 +150,20 @@ class _Row(NamedTuple):
     name: str
 
 
-def write_tree(git: Git, commit: str, target: str) -> list[str]:
+def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
     """Write the files of `commit` into the new directory `target`; return what was left out.
 
-    Each path and link is judged before the first is written. Raises OperationError.
+    Each path and link is judged before the first is written. Raises OperationError
+    naming the repository, which is `called` so, and the member.
     """
+    try:
+        return _write_tree(git, commit, target)
+    except (OperationError, OSError) as failure:
+        said = unwritten(failure, target) if isinstance(failure, OSError) else failure
+        raise OperationError(f"{called}: {said}") from None
+
+
+def _write_tree(git: Git, commit: str, target: str) -> list[str]:
     tree = Tree(_RULES)
     files: list[_Row] = []
     links: list[_Row] = []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from builtin_plugins.plugin_contents import PluginContents, read_contents
 from builtin_plugins.plugin_origin import Origin
 from builtin_plugins.plugin_staging import Stage, Undo
 from builtin_plugins.progress import Reporter
+from host.errors import HostError
 from host.registry import Entry
 
 
@@ -71,17 +72,31 @@ def kind_of(name: str) -> Kind:
     return LocalKind()
 
 
-def described(entry: Entry, root: str, suggested: str) -> Staged:
-    """Return the directory plugin at `root`, its entry completed from its plugin.json."""
-    found = read_contents(root)
+def described(entry: Entry, root: str, origin: Origin) -> Staged:
+    """Return the directory plugin at `root`, its entry completed from its plugin.json.
+
+    Errors and problems name the origin and the path inside it, as what is staged is gone
+    when they are read.
+    """
+    try:
+        found = read_contents(root)
+    except HostError as error:
+        raise type(error)(_named(str(error), root, origin)) from None
+    found = replace(found, problems=tuple(_named(one, root, origin) for one in found.problems))
     said = found.manifest
     if said is None:
-        return Staged(entry._replace(name=suggested), found)
+        return Staged(entry._replace(name=origin.suggested_name), found)
     entry = entry._replace(
-        name=said.name or suggested,
+        name=said.name or origin.suggested_name,
         version=said.version,
         description=said.description,
         directory=said.directory,
         hooks=said.hooks,
     )
     return Staged(entry, found)
+
+
+def _named(text: str, root: str, origin: Origin) -> str:
+    if origin.kind == "local":
+        return text
+    return f"{origin.source}: {text.replace(f'{root}/', '').removeprefix(f'{root}: ')}"

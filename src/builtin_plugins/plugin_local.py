@@ -24,7 +24,7 @@ class LocalKind:
         if plugins_dir.startswith(os.path.join(root, "")):
             raise OperationError(f"{origin.source}: holds the plugins directory itself")
         entry = Entry(name="", kind="local", source=origin.source, dev=True)
-        return described(entry, root, origin.suggested_name)
+        return described(entry, root, origin)
 
     def put(self, entry: Entry, work: Work) -> Undo:
         return put_link(work.stage.plugins_dir, entry.name, entry.source)

@@ -17,6 +17,7 @@ from builtin_plugins.progress import Reporter
 from host.adoption import heal, now
 from host.columns import width
 from host.definition import Definition
+from host.directory_plugins import STAGING
 from host.errors import OperationError, PluginError
 from host.escape import printable
 from host.locate import locate
@@ -37,6 +38,8 @@ def working(session: Session, seconds: float) -> Iterator[Work]:
             yield Work(stage, session.environ, reporter, seconds, exits)
     except OSError as failure:
         where = os.fsdecode(failure.filename or plugins_dir)
+        if where.startswith(os.path.join(plugins_dir, STAGING)):
+            where = plugins_dir  # what was staged is gone
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
 
 

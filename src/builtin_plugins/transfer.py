@@ -78,7 +78,7 @@ class Transfer:
         try:
             return open(self._target, "wb", buffering=0)
         except OSError as failure:
-            raise OperationError(f"{printable(str(self._target))}: {failure.strerror}") from None
+            raise self._unwritten(failure) from None
 
     def _try_repeatedly(self, session: requests.Session, file: BinaryIO) -> None:
         for attempt in range(1, self._limits.attempts + 1):
@@ -188,7 +188,7 @@ class Transfer:
             )
         if self.total is not None and self.total > free:
             raise OperationError(
-                f"{printable(str(self._target.parent))}: {self.total} bytes needed, {free} free"
+                f"{shown(self.address)}: {self.total} bytes needed, {free} free on the disk"
             )
         file.seek(0)
         file.truncate()
@@ -232,7 +232,12 @@ class Transfer:
             while view:
                 view = view[file.write(view) :]
         except OSError as failure:
-            raise OperationError(f"{printable(str(self._target))}: {failure.strerror}") from None
+            raise self._unwritten(failure) from None
         if self._hash is not None:
             self._hash.update(chunk)
         self.received += len(chunk)
+
+    def _unwritten(self, failure: OSError) -> OperationError:
+        """Return the error for a disk that takes no more; the file goes, so it names the source."""
+        where = printable(str(self._target))
+        return OperationError(f"{shown(self.address)}: {where}: {failure.strerror}")

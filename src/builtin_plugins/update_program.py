@@ -130,7 +130,7 @@ class CheckoutUpdate:
         changed = self._changed(git)
         self._check_clean(git, changed)
         tree = os.path.join(work.stage.path, "source")
-        write_tree(git, self._new, tree)
+        write_tree(git, self._new, tree, self.root)
         copy = work.exits.enter_context(copied_environment())
         work.reporter.info("pip installs the new version")
         run_pip(

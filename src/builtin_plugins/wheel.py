@@ -72,6 +72,7 @@ def _read(archive: zipfile.ZipFile) -> Wheel:
     for name in names:
         if name.endswith("/command.json"):
             commands |= _in_tree(archive, name, problems)
+    problems = [f"{said['Name']}: {one}" for one in problems]
     found = PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
     return Wheel(said["Name"] or "", said["Version"] or "", said["Summary"] or "", points, found)
 

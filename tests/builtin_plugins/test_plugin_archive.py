@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import resource
+import signal
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +23,8 @@ from plugin_ground import (
     zip_of,
 )
 
+from builtin_plugins.archive import Rules, extract
+from host.errors import OperationError
 from installation import Made
 
 Install = Callable[..., Made]
@@ -114,8 +118,41 @@ def test_hostile_archives(install: Install, tmp_path: Path, content: bytes) -> N
     done = plugin(made, "add", str(tmp_path / "evil.tar.gz"))
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"cli: {tmp_path}/evil.tar.gz: ")
     assert visible(made) == hidden(made) == []
     assert not Path("/tmp/evil").exists()
+
+
+STAGED = {
+    "command.json": ("demo/no/command.json", "{", "demo/no/command.json:1:2: "),
+    "plugin.json": ("plugin.json", "{", "plugin.json:1:2: "),
+    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": there is no x'),
+    "outside": ("plugin.json", {"directory": ".."}, '"directory": .. leaves the plugin'),
+    "hooks": ("plugin.json", {"hooks": "h.py"}, "h.py: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "told"), STAGED.values(), ids=STAGED)
+def test_what_is_wrong_inside_is_named_by_source_and_path(
+    install: Install, site: httpserver.Site, name: str, content: Any, told: str
+) -> None:
+    made = install()
+    address = site.add("/acme.tar.gz", tar_of({**plugin_files(), name: content}))
+    done = plugin(made, "add", address)
+    assert f"{address}: {told}" in done.stderr
+    assert ".staging" not in done.stderr
+
+
+def test_a_disk_that_takes_no_more_is_told_by_source_and_member(tmp_path: Path) -> None:
+    (tmp_path / "packed").write_bytes(tar_of({"demo/large": "x" * 100_000}))
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
+    try:
+        with pytest.raises(OperationError, match=r"^https://h/x: demo/large: File too large$"):
+            extract(tmp_path / "packed", tmp_path / "new", Rules(strip=False), called="https://h/x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
 
 
 def test_setuid_is_not_taken_over(install: Install, tmp_path: Path) -> None:

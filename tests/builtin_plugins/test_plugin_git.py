@@ -169,7 +169,7 @@ def test_nothing_of_the_repository_is_run(
     env = {"GIT_TEMPLATE_DIR": str(template.parent), "GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/x"}
     added = plugin(made, "add", repository.url, env=env)
     assert added.status == 0, added.stderr
-    assert "sub: a submodule; its content is not fetched" in added.stderr
+    assert f"{repository.url}: sub: a submodule; its content is not fetched" in added.stderr
     repository.commit(plugin_files("demo/hi", "two"))
     assert plugin(made, "update", env=env).status == 0
     assert plugin(made, "list").status == plugin(made, "show", "acme").status == 0
@@ -190,7 +190,7 @@ def test_links_out_of_the_tree_are_refused(
     repository.commit({})
     done = plugin(made, "add", repository.url)
     assert (done.status, done.stdout) == (1, "")
-    assert "evil" in done.stderr
+    assert f"cli: {repository.url}: its member evil " in done.stderr
     assert visible(made) == []
     assert hidden(made) == []
 
@@ -223,6 +223,7 @@ def test_names_that_git_would_not_write(
     _object(repository, [("100644", name, "")])
     done = plugin(made, "add", repository.url)
     assert done.status == 1
+    assert done.stderr.startswith(f"cli: {repository.url}: ")
     assert "\x1b" not in done.stderr
     assert done.stderr.count("\n") == 1
     assert hidden(made) == visible(made) == []
@@ -320,9 +321,31 @@ def test_a_server_that_stalls(install: Install) -> None:
         address = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
         started = time.monotonic()
         done = plugin(made, "add", address, "--timeout", "1.5")
-    assert done.stderr == "cli: git took too long; nothing was changed\n"
+    assert done.stderr == f"cli: {address}: git took too long; nothing was changed\n"
     assert time.monotonic() - started < 10
     assert hidden(made) == visible(made) == []
+
+
+SSH_SAYS = {
+    "git@h.test:a/b.git": ("ssh: connect to host h.test port 22: Connection refused", "git@h.test"),
+    "ssh://git@h.test:8/a": ("git@h.test: Permission denied (publickey).", "ssh://git@h.test:8"),
+    "h.test:a": ("Host key verification failed.", "h.test"),
+}
+
+
+@pytest.mark.parametrize(("address", "said"), SSH_SAYS.items())
+def test_what_ssh_says_is_told(
+    install: Install, tmp_path: Path, address: str, said: tuple[str, str]
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho '{said[0]}' >&2\nexit 255\n")
+    ssh.chmod(0o755)
+    done = plugin(install(), "add", address, env={"GIT_SSH_COMMAND": str(ssh)})
+    assert done.all == (
+        1,
+        "",
+        f"cli: {address}: git ls-remote: {said[0]}; check key and host with: ssh -T {said[1]}\n",
+    )
 
 
 def test_credentials_are_neither_shown_nor_stored(install: Install, tmp_path: Path) -> None:
@@ -527,7 +550,7 @@ def test_a_failed_update_leaves_the_old_version(install: Install, repository: Re
     repository.commit({"plugin.json": "{"})
     done = plugin(made, "update")
     assert done.status == 1
-    assert "plugin.json:1:2" in done.stderr
+    assert f"cli: {repository.url}: plugin.json:1:2: " in done.stderr
     assert registry(made) == before
     assert made.run("demo", "hi").stdout == "hi\n"
     repository.git("update-ref", "-d", "refs/heads/main")

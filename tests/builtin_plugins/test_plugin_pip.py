@@ -148,6 +148,13 @@ def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) ->
     environment.acme("1.0", requires=("click<1",))
     greedy = plugin(made, "add", "acme-cli")
     assert greedy.status == 1
+    wheel(environment.wheels, "other-cli", "1.0", "", points={}, requires=("needed<2",))
+    environment.acme("1.0", requires=("needed>=2", "other-cli"))
+    torn = plugin(made, "add", "acme-cli")
+    assert torn.stderr.splitlines()[-1] == (
+        "cli: pip install: these cannot be met together: acme-cli 1.0 depends on needed>=2; "
+        "other-cli 1.0 depends on needed<2"
+    )
     assert made.run("cloud", "py").status == 2
     assert made.run("demo", "hi").stdout == "hi\n"
 
