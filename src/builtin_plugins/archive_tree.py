@@ -1,6 +1,7 @@
 """Pure: the file tree that an archive describes, judged before any of it exists."""
 
 import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -32,11 +33,13 @@ class Rules:
     """What an archive may hold.
 
     `links`: relative symbolic links that stay inside are taken, else refused.
-    `strip`: one leading directory that holds everything is taken away. `members` and
-    `size` (bytes unpacked) cap the whole; `reserved` are top names it may not use.
+    `strip`: one leading directory that holds everything is taken away, unless `stays`
+    says, of all paths, that it is content. `members` and `size` (bytes
+    unpacked) cap the whole; `reserved` are top names it may not use.
     """
 
     strip: bool = True
+    stays: Callable[[Collection[str]], bool] | None = None
     links: bool = False
     members: int = 100_000
     size: int = 8 << 30
@@ -114,7 +117,10 @@ class Tree:
     def _shared_directory(self) -> str:
         tops = {path.partition("/")[0] for path in self._kinds}
         only = next(iter(tops)) if len(tops) == 1 else ""
-        return only if self._kinds.get(only) == "directory" else ""
+        if self._kinds.get(only) != "directory":
+            return ""
+        stays = self._rules.stays
+        return "" if stays and stays(self._kinds) else only
 
     def _inside(self, path: str) -> str:
         if not self._leading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from builtin_plugins.addresses import shown
@@ -18,7 +19,6 @@ from host.registry import Entry
 
 MOST_FILES = 20_000
 MOST_BYTES = 512 << 20
-_RULES = Rules(strip=False, links=True, members=MOST_FILES, size=MOST_BYTES)
 _CHUNK = 1 << 20
 
 
@@ -29,10 +29,9 @@ class ArchiveKind:
         packed = Path(work.stage.path, "archive")
         sha256 = bring_file(origin, packed, work)
         work.stage.make_version()
-        unpacked = Path(work.stage.path, "unpacked")
-        extract(packed, unpacked, _RULES, called=origin.source)
+        rules = Rules(stays=is_category, links=True, members=MOST_FILES, size=MOST_BYTES)
+        extract(packed, Path(work.stage.tree), rules, called=origin.source)
         os.unlink(packed)
-        os.rename(plugin_root(str(unpacked)), work.stage.tree)
         entry = Entry(
             name="",
             kind="archive",
@@ -88,17 +87,12 @@ def _copy(source: str, target: Path) -> str:
     return digest.hexdigest()
 
 
-def plugin_root(unpacked: str) -> str:
-    """Return the plugin's own directory: below one leading directory, unless that is a category."""
-    names = os.listdir(unpacked)
-    only = os.path.join(unpacked, names[0])
-    if len(names) != 1 or not os.path.isdir(only) or os.path.islink(only):
-        return unpacked
-    if os.path.lexists(os.path.join(only, "plugin.json")):
-        return only
-    if any(os.path.lexists(os.path.join(only, n)) for n in ("category.json", "command.json")):
-        return unpacked
-    holds_command = any(
-        os.path.lexists(os.path.join(only, name, "command.json")) for name in os.listdir(only)
+def is_category(paths: Collection[str]) -> bool:
+    """Tell whether the one leading directory of an archive is the plugin's, not its wrapping."""
+    inside = [path.split("/")[1:] for path in paths]
+    if ["plugin.json"] in inside:
+        return False
+    return any(
+        one in (["category.json"], ["command.json"]) or one[1:] == ["command.json"]
+        for one in inside
     )
-    return unpacked if holds_command else only

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+import os
 import resource
 import signal
 import tarfile
@@ -25,7 +27,7 @@ from plugin_ground import (
 
 from builtin_plugins.archive import Rules, extract
 from host.errors import OperationError
-from installation import Made
+from installation import Made, command
 
 Install = Callable[..., Made]
 
@@ -92,12 +94,17 @@ def _tar(*members: tuple[str, dict[str, Any], bytes]) -> bytes:
     return buffer.getvalue()
 
 
+COMMAND = json.dumps(command())
 LINK = {"type": tarfile.SYMTYPE}
+WRAPPED = (("a/demo/hi/main.sh", {}, b""), ("a/demo/hi/command.json", {}, COMMAND.encode()))
 HOSTILE = {
     "traversal": _tar(("../evil", {}, b"x")),
     "absolute": _tar(("/tmp/evil", {}, b"x")),
     "link out": _tar(("a", {**LINK, "linkname": "../../.."}, b""), ("f", {}, b"x")),
     "link absolute": _tar(("a", {**LINK, "linkname": "/etc"}, b""), ("f", {}, b"x")),
+    "link to the wrapping": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": ".."}, b"")),
+    "link by the wrapping": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": "../a/demo"}, b"")),
+    "link to nothing": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": "g"}, b"")),
     "through a link": _tar(("a", {**LINK, "linkname": "/tmp"}, b""), ("a/evil", {}, b"x")),
     "hard link": _tar(("a", {"type": tarfile.LNKTYPE, "linkname": "/etc/passwd"}, b"")),
     "device": _tar(("a", {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3}, b"")),
@@ -121,6 +128,24 @@ def test_hostile_archives(install: Install, tmp_path: Path, content: bytes) -> N
     assert done.stderr.startswith(f"cli: {tmp_path}/evil.tar.gz: ")
     assert visible(made) == hidden(made) == []
     assert not Path("/tmp/evil").exists()
+
+
+@pytest.mark.parametrize("wrapping", ["", "acme-1.0/"])
+def test_a_link_inside_is_kept(install: Install, tmp_path: Path, wrapping: str) -> None:
+    made = install()
+    members = [
+        (f"{wrapping}{name}", {"mode": 0o755}, text.encode())
+        for name, text in {"lib/hi/main.sh": "echo hi", "lib/hi/command.json": COMMAND}.items()
+    ]
+    links = {"demo/hi": "../lib/hi", "demo/also": "hi", "here": "./lib/../lib/hi/main.sh"}
+    for name, target in links.items():
+        members.append((f"{wrapping}{name}", {**LINK, "linkname": target}, b""))
+    (tmp_path / "a.tgz").write_bytes(_tar(*members))
+    done = plugin(made, "add", str(tmp_path / "a.tgz"))
+    assert done.status == 0, done.stderr
+    assert made.run("demo", "also").stdout == "hi\n"
+    for name, target in links.items():
+        assert os.readlink(made.root / "plugins/a" / name) == target
 
 
 STAGED = {
