@@ -7,6 +7,7 @@ from pathlib import Path
 
 import importlib_metadata
 
+from builtin_plugins.environment_check import check_others, check_starts
 from builtin_plugins.pip_call import parse_requirement, run_pip
 from builtin_plugins.plugin_archive import bring_file
 from builtin_plugins.plugin_kinds import Staged, Work
@@ -79,6 +80,8 @@ class PipKind:
         run_pip(
             copy.python, ["uninstall", "--yes", entry.name], work.environ, work.seconds, copy.held
         )
+        check_others(copy, entry.name, {*host_requirements(), "pip"})
+        check_starts(copy.python, f"without {entry.name}, this program")
         copy.swap()
         return copy.swap_back
 
@@ -167,6 +170,8 @@ def _install(entry: Entry, extras: str, wheels: str, work: Work) -> None:
             work.seconds,
             copy.held,
         )
+    check_others(copy, entry.name)
+    check_starts(copy.python, f"with {entry.name}, this program")
 
 
 def needs_more(python: str, name: str, extras: str) -> bool:

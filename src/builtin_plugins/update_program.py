@@ -19,6 +19,7 @@ import importlib_metadata
 import host
 from builtin_plugins.core_files import renew_launcher, staged_libraries
 from builtin_plugins.directory_exchange import exchange_or_raise
+from builtin_plugins.environment_check import check_starts
 from builtin_plugins.git_call import Git
 from builtin_plugins.git_login import login_of
 from builtin_plugins.pip_call import run_pip
@@ -74,7 +75,7 @@ class PackageUpdate:
         if self._copy is None:
             raise AssertionError("look comes before bring")
         copy = self._copy
-        check_starts(copy.python)
+        check_starts(copy.python, "the new version")
         libraries, former = self.layout.lib_dir, _shipped(copy.prefix)
         renewed = staged_libraries(libraries, former, _shipped(copy.path), work.reporter.warn)
         with renewed as staged, ExitStack() as undo:
@@ -141,7 +142,7 @@ class CheckoutUpdate:
             copy.held,
         )
         run_pip(copy.python, ["install", tree], work.environ, work.seconds, copy.held)
-        check_starts(copy.python)
+        check_starts(copy.python, "the new version")
         with ExitStack() as undo:
             copy.swap()
             undo.callback(copy.swap_back)
@@ -247,12 +248,3 @@ def installed_in(python: str) -> str:
         [python, "-I", "-c", program, OWN_DISTRIBUTION], capture_output=True, check=False
     )
     return done.stdout.decode()
-
-
-def check_starts(python: str) -> None:
-    """Raise OperationError unless this program starts in that environment."""
-    program = "import host.__main__, host.self_commands, builtin_plugins.self_commands"
-    done = subprocess.run([python, "-I", "-c", program], capture_output=True, check=False)
-    if done.returncode:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise OperationError(f"the new version does not start: {' '.join(last)}")

@@ -54,7 +54,7 @@ class VenvCopy:
 def check_environment() -> None:
     """Raise OperationError when this Python is no place that we may install into."""
     if sys.prefix != sys.base_prefix:
-        if not os.path.isdir(os.path.join(_packages(), "pip")):
+        if not os.path.isdir(os.path.join(packages(), "pip")):
             raise OperationError(
                 f"{sys.prefix} has no pip; install it with: {sys.executable} -m ensurepip"
             )
@@ -65,7 +65,8 @@ def check_environment() -> None:
     )
 
 
-def _packages() -> str:
+def packages() -> str:
+    """Return where the environment of this program has its distributions."""
     import sysconfig
 
     return sysconfig.get_paths()["purelib"]

@@ -110,7 +110,7 @@ def zip_of(files: Files) -> bytes:
     return buffer.getvalue()
 
 
-def wheel(  # noqa: PLR0917
+def wheel(  # noqa: PLR0913, PLR0917
     folder: Path,
     name: str,
     version: str,
@@ -119,11 +119,13 @@ def wheel(  # noqa: PLR0917
     requires: tuple[str, ...] = (),
     points: Mapping[str, str] | None = None,
     scripts: str = "",
+    top: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a wheel with `plugin` as its hook module; return its path."""
+    """Write a wheel with `plugin` as its hook module, `top` beside its package; return its path."""
     package = name.replace("-", "_")
     info = f"{package}-{version}.dist-info"
     contents: dict[str, str] = {f"{package}/__init__.py": "", f"{package}/plugin.py": plugin}
+    contents |= top or {}
     for path, content in (files or {}).items():
         text = json.dumps(content) if isinstance(content, dict) else content
         contents[f"{package}/{path}"] = text

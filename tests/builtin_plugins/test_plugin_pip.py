@@ -53,10 +53,13 @@ class Environment:
 
     def unpack(self, *wheels: Path) -> None:
         """Install pure wheels as pip would, in no time."""
-        packages = next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
         for one in wheels:
             with zipfile.ZipFile(one) as archive:
-                archive.extractall(packages)
+                archive.extractall(self.packages)
+
+    @property
+    def packages(self) -> Path:
+        return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
 
     def acme(self, version: str, word: str = "disk", **options: object) -> Path:
         text = PLUGIN.format(name="acme-cli", package="acme_cli", version=version)
@@ -174,6 +177,46 @@ def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
     assert listed(made) == {}
 
 
+@pytest.mark.parametrize(
+    ("file", "owner"), [("host/__init__.py", "cli-host"), ("click/core.py", "click")]
+)
+def test_a_wheel_with_files_of_another_distribution(
+    environment: Environment, file: str, owner: str
+) -> None:
+    made = environment.made
+    environment.acme("1.0", top={file: "VERSION = 1\n"})
+    done = plugin(made, "add", "acme-cli")
+    assert (done.status, done.stderr.splitlines()[-1]) == (
+        1,
+        f"cli: acme-cli: lib/{environment.packages.parent.name}/site-packages/{file} is a file of "
+        f"{owner} too, which would be broken; nothing was changed",
+    )
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert listed(made) == {}
+
+
+def test_a_wheel_that_keeps_this_program_from_starting(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0", top={"acme.pth": "import os; os._exit(3)\n"})
+    done = plugin(made, "add", "acme-cli")
+    assert done.status == 1
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert listed(made) == {}
+
+
+def test_a_removal_that_would_take_files_of_this_program(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0", top={"acme_shared.py": ""})
+    assert plugin(made, "add", "acme-cli").status == 0
+    [record] = environment.packages.glob("acme_cli-*/RECORD")
+    text = record.read_text()
+    record.write_text(f"{text}host/__init__.py,,\n")
+    done = plugin(made, "remove", "acme-cli")
+    assert (done.status, "is a file of cli-host too" in done.stderr) == (1, True)
+    assert made.run("cloud", "disk").stdout == "disk 1.0\n"
+    record.write_text(text)
+
+
 BROKEN = {
     "import": ("import no_such_module", "ModuleNotFoundError"),
     "syntax": ("def (:", "SyntaxError"),
@@ -277,7 +320,7 @@ def test_a_run_imports_no_plugin_that_does_not_serve_it(
 def test_without_pip_or_outside_a_venv(environment: Environment) -> None:
     made = environment.made
     environment.acme("1.0")
-    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
+    packages = environment.packages
     (packages / "pip").rename(packages / "_pip")
     try:
         done = plugin(made, "add", "acme-cli")
