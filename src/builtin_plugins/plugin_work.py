@@ -43,29 +43,41 @@ def working(session: Session, seconds: float) -> Iterator[Work]:
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
 
 
-def check_new_name(name: str, entries: Iterable[str]) -> None:
-    """Raise PluginError when a new plugin cannot have that name."""
+def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
+    """Raise PluginError when a new plugin cannot have its name."""
+    name = entry.name
     if not is_plugin_name(name):
-        raise PluginError(f"{name!r} cannot name a plugin; use --name with a-z, 0-9 and ._-")
+        given = " with a-z, 0-9 and ._-" if or_name(entry) else ""
+        raise PluginError(f"{name!r} cannot name a plugin{or_name(entry)}{given}")
     if name in _FRAMEWORK_WORDS:
-        raise PluginError(f"{name} is a word of this program itself; use --name")
+        raise PluginError(f"{name} is a word of this program itself{or_name(entry)}")
     if name in entries:
-        raise PluginError(f"{name} is the name of another plugin; use --name")
+        raise PluginError(f"{name} is the name of another plugin{or_name(entry)}")
+
+
+def or_name(entry: Entry) -> str:
+    """Return what to add to a complaint about a name: a distribution cannot have another."""
+    return "" if entry.kind == "pip" else "; or use --name"
 
 
 def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
     """Make the staged version of a plugin the one that is on; return the entry as recorded.
 
-    Raises PluginError when another process changed the plugin meanwhile.
+    `former` is the entry that the change started from, None for a new plugin. Raises
+    PluginError when another process changed the plugin meanwhile.
     """
     plugins_dir = work.stage.plugins_dir
     with changing(plugins_dir) as registry:
         there = registry.entries.get(entry.name)
         if former is None:
-            check_new_name(entry.name, registry.entries)
-            _check_place(plugins_dir, entry.name)
-        elif there != former:
+            check_new_name(entry, registry.entries)
+            _check_place(plugins_dir, entry)
+        elif there is None:
+            raise PluginError(f"{entry.name} was removed meanwhile; nothing was changed")
+        elif there != former._replace(enabled=there.enabled):
             raise PluginError(f"{entry.name} was changed by somebody else meanwhile; try again")
+        elif there != former:  # switched on or off meanwhile, which stays
+            entry = entry._replace(enabled=there.enabled)
         entry = entry._replace(installed_at=now())
         if entry.label:
             entry = entry._replace(versions=trimmed(entry, former))
@@ -77,10 +89,10 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
     return entry
 
 
-def _check_place(plugins_dir: str, name: str) -> None:
-    place = os.path.join(plugins_dir, name)
+def _check_place(plugins_dir: str, entry: Entry) -> None:
+    place = os.path.join(plugins_dir, entry.name)
     if os.path.lexists(place):
-        raise PluginError(f"{place} is in the way; remove it or use --name")
+        raise PluginError(f"{place} is in the way; remove it{or_name(entry)}")
 
 
 def collisions(session: Session, found: PluginContents, own: str = "") -> list[str]:

@@ -13,12 +13,13 @@ from builtin_plugins.plugin_work import (
     collisions,
     confirmed,
     heading,
+    or_name,
     plan_lines,
     put,
     working,
 )
 from builtin_plugins.timeouts import timeout_option
-from host.errors import OperationError, PluginError
+from host.errors import OperationError, PluginError, UsageError
 from host.registry import Entry, read_registry, registry_path
 from host.session import Session
 
@@ -61,9 +62,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Python hooks it adds, and on a terminal asks first.
     """  # noqa: D301 - click wants the character itself
     origin = parse_source(source, ref=ref, sha256=sha256, site=site or "", ssh=ssh)
+    if name and origin.kind == "pip":
+        raise UsageError("--name does not go with a distribution; its name is its own")
     there = _known(session, origin, name)
     if there is not None:
-        session.show(f"{installed(session, there)}\n")
+        session.show(f"{installed(session, there)}{or_name(there)}\n")
         return
     with working(session, timeout) as work:
         work.reporter.detail(f"fetching {origin.source}")
@@ -78,7 +81,7 @@ def add_staged(
     entry = staged.entry._replace(name=name) if name else staged.entry
     found = staged.contents
     refuse_same(session, entry)
-    check_new_name(entry.name, ())
+    check_new_name(entry, ())
     for problem in found.problems:
         session.messages.warn(problem)
     if not found.commands and not found.hooks:
@@ -87,7 +90,7 @@ def add_staged(
             f"command.json (see: {session.program} self new plugin --help)"
         )
     session.show("".join(f"{line}\n" for line in plan_lines(entry, found)))
-    taken = collisions(session, found)
+    taken = collisions(session, found, own=entry.name if entry.kind == "pip" else "")
     if taken and not force:
         more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
         raise PluginError(f"{taken[0]}{more}; --force adds {entry.name}, the existing one wins")
@@ -110,12 +113,12 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
     Raises PluginError when `name` is that of a plugin from elsewhere.
     """
     if name:
-        check_new_name(name, ())
+        check_new_name(Entry(name, origin.kind), ())
     registry = read_registry(registry_path(session.places.plugins_dir))
     for entry in registry.entries.values():
         same = entry.source == origin.source and entry.ref == origin.ref
         if name and entry.name == name and not same:
-            raise PluginError(installed(session, entry))
+            raise PluginError(f"{installed(session, entry)}; or use --name")
         if same and entry.name == (name or entry.name) and _is_here(session, entry):
             return entry
     return None
@@ -130,7 +133,7 @@ def refuse_same(session: Session, entry: Entry) -> None:
     """Raise PluginError when a plugin of that name is installed."""
     there = read_registry(registry_path(session.places.plugins_dir)).entries.get(entry.name)
     if there is not None:
-        raise PluginError(installed(session, there))
+        raise PluginError(f"{installed(session, there)}{or_name(entry)}")
 
 
 def installed(session: Session, entry: Entry) -> str:
@@ -138,5 +141,5 @@ def installed(session: Session, entry: Entry) -> str:
     command = f"{session.program} self plugin"
     return (
         f"{heading(entry)} is installed already; update it with: {command} update {entry.name}; "
-        f"remove it with: {command} remove {entry.name}; or use --name"
+        f"remove it with: {command} remove {entry.name}"
     )

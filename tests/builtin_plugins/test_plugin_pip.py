@@ -217,6 +217,29 @@ def test_a_removal_that_would_take_files_of_this_program(environment: Environmen
     record.write_text(text)
 
 
+def test_a_distribution_that_pip_installed_is_adopted(environment: Environment) -> None:
+    """As after an `add` that was killed between the environment and the registry."""
+    made = environment.made
+    environment.unpack(environment.acme("1.0"))
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert registry(made) == {}
+    added = plugin(made, "add", "pip:acme-cli")
+    assert added.status == 0, added.stderr
+    assert registry(made)["acme-cli"]["source"] == "acme-cli"
+    again = plugin(made, "add", "pip:acme-cli")
+    assert (again.status, again.stderr) == (0, "")
+    assert again.stdout.endswith("remove it with: cli self plugin remove acme-cli\n")
+
+
+def test_a_distribution_has_no_other_name(environment: Environment) -> None:
+    made = environment.made
+    path = environment.acme("1.0")
+    for source in ("pip:acme-cli", str(path)):
+        said = "cli: --name does not go with a distribution; its name is its own\n"
+        assert plugin(made, "add", source, "--name", "other").all == (2, "", said)
+    assert registry(made) == {}
+
+
 BROKEN = {
     "import": ("import no_such_module", "ModuleNotFoundError"),
     "syntax": ("def (:", "SyntaxError"),
