@@ -38,11 +38,11 @@ def command(
     failed = []
     chosen = _chosen(session, names)
     if len(chosen) == 1:
-        _update(session, chosen[0], timeout, dry_run=dry_run, yes=yes)
+        _update(session, *chosen[0], timeout, dry_run=dry_run, yes=yes)
         return
-    for entry in chosen:
+    for entry, former in chosen:
         try:
-            _update(session, entry, timeout, dry_run=dry_run, yes=yes)
+            _update(session, entry, former, timeout, dry_run=dry_run, yes=yes)
         except HostError as error:
             failed.append(entry.name)
             session.messages.error(f"{entry.name}: {error}")
@@ -50,21 +50,31 @@ def command(
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 
 
-def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
+def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry | None]]:
+    """Return each plugin to update, with its entry in the registry, None where it has none."""
     entries = read_registry(registry_path(session.places.plugins_dir)).entries
     if not names:
-        return list(entries.values())
+        return [(entry, entry) for entry in entries.values()]
     rows = inventory(session)
     chosen = []
     for name in dict.fromkeys(names):
         row = find_row(rows, name)
         if row is None:
             raise unknown_plugin(session, name)
-        chosen.append(entries.get(row.entry.name, row.entry))
+        former = entries.get(row.entry.name)
+        chosen.append((former or row.entry, former))
     return chosen
 
 
-def _update(session: Session, entry: Entry, timeout: float, *, dry_run: bool, yes: bool) -> None:
+def _update(
+    session: Session,
+    entry: Entry,
+    former: Entry | None,
+    timeout: float,
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> None:
     label = printable(entry.name)
     if entry.kind == "local":
         session.show(f"{label}: is a directory of yours; every edit is live\n")
@@ -82,20 +92,13 @@ def _update(session: Session, entry: Entry, timeout: float, *, dry_run: bool, ye
         if staged.entry.label == entry.label:
             session.show(f"{label}: {version_text(entry)} is the newest\n")
             return
-        _replace(session, entry, staged, work, dry_run=dry_run, yes=yes)
-
-
-def _replace(
-    session: Session, entry: Entry, staged: Staged, work: Work, *, dry_run: bool, yes: bool
-) -> None:
-    show_changes(session, entry, staged, work)
-    if dry_run:
-        return
-    if not confirmed(f"Update {printable(entry.name)}?", yes):
-        raise OperationError("stays as it is")
-    registered = read_registry(registry_path(session.places.plugins_dir)).entries
-    put(staged.entry, registered.get(entry.name), work)
-    session.show(f"updated {printable(entry.name)}\n")
+        show_changes(session, entry, staged, work)
+        if dry_run:
+            return
+        if not confirmed(f"Update {label}?", yes):
+            raise OperationError("stays as it is")
+        put(staged.entry, former, work)
+    session.show(f"updated {label}\n")
 
 
 def _completed(former: Entry, fetched: Entry) -> Entry:

@@ -17,6 +17,7 @@ import httpserver
 import pytest
 from plugin_ground import (
     hidden,
+    listed,
     plugin,
     plugin_files,
     registry,
@@ -198,3 +199,29 @@ def test_a_server_that_stalls(install: Install, site: httpserver.Site) -> None:
     done = plugin(made, "add", address, "--timeout", "1.5")
     assert done.status == 1
     assert visible(made) == hidden(made) == []
+
+
+@pytest.mark.parametrize("words", ["disable", "remove"])
+def test_what_happens_during_an_update_stays(
+    install: Install, site: httpserver.Site, words: str
+) -> None:
+    made = install()
+    address = site.add("/acme.tar.gz", tar_of(plugin_files(says="one")))
+    assert plugin(made, "add", address).status == 0
+    fresh = httpserver.serve(tar_of(plugin_files(says="two")), None)
+
+    def meanwhile(handler: httpserver.Handler) -> None:
+        assert plugin(made, words, "acme").status == 0
+        fresh(handler)
+
+    site.add("/acme.tar.gz", meanwhile)
+    done = plugin(made, "update", "acme")
+    if words == "remove":
+        said = "cli: acme was removed meanwhile; nothing was changed\n"
+        assert (done.status, done.stderr) == (1, said)
+        assert (registry(made), visible(made), hidden(made)) == ({}, ["registry.json"], [])
+    else:
+        assert done.status == 0, done.stderr
+        assert listed(made)["acme"]["state"] == "disabled"
+        plugin(made, "enable", "acme")
+        assert made.run("demo", "hi").stdout == "two\n"
