@@ -7,16 +7,19 @@ until the new one is whole.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Protocol
 
 import importlib_metadata
 
 import host
+from builtin_plugins.checkout_files import move_files
 from builtin_plugins.core_files import renew_launcher, staged_libraries
 from builtin_plugins.directory_exchange import exchange_or_raise
 from builtin_plugins.environment_check import check_starts
@@ -28,12 +31,12 @@ from builtin_plugins.plugin_kinds import Work
 from builtin_plugins.plugin_origin import without_credentials
 from builtin_plugins.venv_copy import VenvCopy, copied_environment
 from host.candidates import OWN_DISTRIBUTION
-from host.durable import write_durably
+from host.durable import sync_file_system
 from host.errors import OperationError
 from host.layout import Layout
 from host.references import complete_import_path
 
-_INDEX = "cli-update-index"
+_AREA = "cli-update"
 
 
 class Update(Protocol):
@@ -128,11 +131,11 @@ class CheckoutUpdate:
                 f"{self.root}: has commits of its own, so it cannot be fast-forwarded; run: "
                 "git pull --rebase, then install.sh"
             )
-        changed = self._changed(git)
-        self._check_clean(git, changed)
-        tree = os.path.join(work.stage.path, "source")
-        write_tree(git, self._new, tree, self.root)
+        self._check_clean(git, self._changed(git))
         copy = work.exits.enter_context(copied_environment())
+        area = work.exits.enter_context(self._area())
+        tree = os.path.join(area, "source")
+        write_tree(git, self._new, tree, self.root)
         work.reporter.info("pip installs the new version")
         run_pip(
             copy.python,
@@ -146,31 +149,37 @@ class CheckoutUpdate:
         with ExitStack() as undo:
             copy.swap()
             undo.callback(copy.swap_back)
-            self._move_files(git, tree, changed)
+            self._move_files(git, area, tree, undo)
+            renew_launcher(launcher_of(self.layout), sys.executable)
             undo.pop_all()
-        renew_launcher(launcher_of(self.layout), sys.executable)
 
-    def _move_files(self, git: Git, tree: str, changed: list[str]) -> None:
+    @contextmanager
+    def _area(self) -> Iterator[str]:
+        """Give an empty directory where git looks for no files, on their file system."""
+        area = os.path.join(self.root, ".git", _AREA)
+        shutil.rmtree(area, ignore_errors=True)  # what a killed update left
+        try:
+            os.mkdir(area)
+            yield area
+        finally:
+            shutil.rmtree(area, ignore_errors=True)
+
+    def _move_files(self, git: Git, area: str, tree: str, undo: ExitStack) -> None:
         """Bring the working tree to the new commit, each file whole; then index and branch.
 
         A kill in between leaves old and new files side by side; the next update, which
         still starts at the old commit, goes on from there.
         """
-        for name in changed:
-            source, target = os.path.join(tree, name), os.path.join(self.root, name)
-            if os.path.islink(source):
-                _replace_link(os.readlink(source), target)
-            elif os.path.isfile(source):
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                with open(source, "rb") as file:
-                    write_durably(target, file.read())
-                os.chmod(target, os.stat(source).st_mode & 0o777)
-            elif os.path.lexists(target):
-                os.unlink(target)
-        index = os.path.join(self.root, ".git", _INDEX)
-        git("read-tree", f"--index-output={index}", self._new)
-        os.rename(index, os.path.join(self.root, ".git", "index"))
-        git("update-ref", f"refs/heads/{self._branch}", self._new, self.now)
+        sync_file_system(area)
+        move_files(self._changed(git), tree, self.root, os.path.join(area, "kept"), undo)
+        index, fresh = os.path.join(self.root, ".git", "index"), os.path.join(area, "index")
+        git("read-tree", f"--index-output={fresh}", self._new)
+        undo.callback(os.rename, shutil.copy2(index, f"{fresh}.kept"), index)
+        os.rename(fresh, index)
+        sync_file_system(self.root)
+        branch = f"refs/heads/{self._branch}"
+        git("update-ref", branch, self._new, self.now)
+        undo.callback(git, "update-ref", branch, self.now, self._new)
 
     def _changed(self, git: Git) -> list[str]:
         listed = git("diff", "--name-only", "--no-renames", "-z", self.now, self._new)
@@ -180,6 +189,8 @@ class CheckoutUpdate:
         """Raise OperationError when a file to be replaced has changes of the user's own."""
         for name in changed:
             target = os.path.join(self.root, name)
+            if os.path.isdir(target) and not os.path.islink(target):
+                continue  # its files are in the list themselves
             there = _hash_of(target)
             if there not in (_blob(git, self.now, name), _blob(git, self._new, name)):
                 raise OperationError(
@@ -204,7 +215,11 @@ def _said(git: Git, *arguments: str) -> str:
 
 
 def _blob(git: Git, commit: str, name: str) -> str:
-    return _said(git, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}:{name}")
+    """Return git's name for the content of a file or link in `commit`, "" where there is none."""
+    _, kind, found = (_said(git, "ls-tree", "--full-tree", commit, "--", name).split() + [""] * 3)[
+        :3
+    ]
+    return found if kind == "blob" else ""
 
 
 def _hash_of(path: str) -> str:
@@ -220,15 +235,6 @@ def _hash_of(path: str) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324 - git's
-
-
-def _replace_link(points_to: str, target: str) -> None:
-    temporary = f"{target}.cli-update"
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if os.path.lexists(temporary):
-        os.unlink(temporary)
-    os.symlink(points_to, temporary)
-    os.rename(temporary, target)
 
 
 def launcher_of(layout: Layout) -> str:

@@ -93,13 +93,44 @@ class Ground:
             "version": update_program.installed_in(str(self.python)),
             "command": done.stdout + done.stderr,
             "library": (core / "lib/logger.sh").read_text(),
-            "checkout": _text(self.root / "root/NEWS"),
-            "left": " ".join(sorted(os.listdir(core)) + sorted(os.listdir(self.root))),
+            "checkout": repr(_tracked(self.root / "root")),
+            "left": " ".join(sorted(os.listdir(core)) + sorted(os.listdir(self.root)) + self.all()),
         }
 
+    def all(self) -> list[str]:
+        """Return all files of the checkout, and the names at the top of its .git.
 
-def _text(path: Path) -> str:
-    return path.read_text() if path.exists() else ""
+        What is staged there and in the environment's copy may stay until the next change.
+        """
+        root = self.root / "root"
+        names = [str(path.relative_to(root)) for path in root.rglob("*")]
+        within = [name for name in names if not name.startswith((".git/", ".venv"))]
+        return sorted([*within, *(path.name for path in (root / ".git").glob("[!c]*"))])
+
+
+def _tracked(root: Path) -> dict[str, object]:
+    """Return the branch, what git says of its files, and the files that an update may change."""
+    if not (root / ".git").exists():
+        return {}
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=root, capture_output=True, text=True, check=True
+        ).stdout
+
+    files = {
+        str(path.relative_to(root)): (path.read_bytes(), path.stat().st_mode)
+        for path in [
+            root / "NEWS",
+            root / "notes",
+            root / "run.sh",
+            *root.glob("[dn]o*/**/*"),
+            root / "node",
+        ]
+        if path.is_file()
+    }
+    status = git("--no-optional-locks", "status", "--porcelain")
+    return files | {"branch": git("rev-parse", "HEAD"), "status": status}
 
 
 def sweep(ground: Ground, error: int, stride: int) -> dict[str, Any]:
@@ -131,6 +162,8 @@ def sweep(ground: Ground, error: int, stride: int) -> dict[str, Any]:
             if all(known[key] == one for key, one in parts.items())
         ]
         outcomes[whole[0] if whole else "between"] += 1
+        if "cli-stage" in state["checkout"] or ".tmp" in state["checkout"]:
+            broken.append(f"{where}: git sees what is only ours: {state['checkout']}")
         if parts["command"] != old["command"] or parts["version"] not in (old["version"], NEW):
             broken.append(f"{where}: does not work: {state} {old}")
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) not in (0, 1):
@@ -142,7 +175,9 @@ def sweep(ground: Ground, error: int, stride: int) -> dict[str, Any]:
                 broken.append(f"{where}: failed, yet is not the old state: {state} {said!r}")
         again, complaint = ground.update()
         if again or ground.state() != new:
-            broken.append(f"{where}: second run: {again} {complaint!r} {ground.state()}")
+            now = ground.state()
+            left = set(now["left"].split()) ^ set(new["left"].split())
+            broken.append(f"{where}: second run: {again} {complaint!r} {left} {now}")
         misses = misses + 1 if status == 0 else 0
         at += stride
     return {"steps": at - 1, "runs": runs, "outcomes": outcomes, "broken": broken[:20]}
