@@ -23,13 +23,15 @@ Words = tuple[str, ...]
 class PluginContents:
     """The commands of a plugin by their words, the hooks that its Python implements.
 
-    `problems` are definitions that do not count, and hooks that cannot work.
+    `problems` are definitions that do not count, and hooks that cannot work; `tree` is the
+    directory of its categories, where it has one.
     """
 
     commands: Mapping[Words, Definition] = field(default_factory=dict)
     hooks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     manifest: Manifest | None = None
+    tree: str = ""
 
 
 def read_contents(root: str) -> PluginContents:
@@ -48,7 +50,7 @@ def read_contents(root: str) -> PluginContents:
     if manifest and manifest.hooks:
         hooks = hooks_in_file(inside(root, manifest.hooks, "hooks"), problems)
     commands = {one.words: one.definition for one in found.commands}
-    return PluginContents(commands, hooks, tuple(problems), manifest)
+    return PluginContents(commands, hooks, tuple(problems), manifest, tree)
 
 
 def hooks_in_file(path: str, problems: list[str]) -> tuple[str, ...]:

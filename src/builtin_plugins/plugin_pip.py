@@ -33,7 +33,7 @@ class PipKind:
         wheels = os.path.join(work.stage.make_version(), WHEELS)
         os.mkdir(wheels)
         extras = ""
-        if origin.source.endswith(WHEEL):
+        if _file_name(origin).endswith(WHEEL):
             path, sha256 = _brought(origin, wheels, work)
             pinned = True
         else:
@@ -115,9 +115,14 @@ def host_requirements() -> dict[str, str]:
     return found
 
 
+def _file_name(origin: Origin) -> str:
+    """Return the name of the file at a path or address; a requirement comes back as it is."""
+    return os.path.basename((origin.address or origin.source).partition("?")[0])
+
+
 def _brought(origin: Origin, wheels: str, work: Work) -> tuple[str, str]:
     """Copy or download a wheel; return its path and SHA-256."""
-    name = os.path.basename((origin.address or origin.source).partition("?")[0])
+    name = _file_name(origin)
     if not is_wheel_name(name):
         raise UsageError(f"{name}: not a wheel's file name")
     path = os.path.join(wheels, name)

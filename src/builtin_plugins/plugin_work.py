@@ -20,8 +20,7 @@ from host.definition import Definition
 from host.directory_plugins import STAGING
 from host.errors import OperationError, PluginError
 from host.escape import printable
-from host.locate import locate
-from host.registry import Entry, canonical, is_plugin_name
+from host.registry import Entry, is_plugin_name
 from host.session import Session
 
 _FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
@@ -93,24 +92,6 @@ def _check_place(plugins_dir: str, entry: Entry) -> None:
     place = os.path.join(plugins_dir, entry.name)
     if os.path.lexists(place):
         raise PluginError(f"{place} is in the way; remove it{or_name(entry)}")
-
-
-def collisions(session: Session, found: PluginContents, own: str = "") -> list[str]:
-    """Return a line for each command that has the words of an existing one of somebody else."""
-    lock = session.known
-    points = {name: one for name, one in lock.origins.items() if canonical(one[0]) == own}
-    places = {place for one in points.values() for place in one[2:]}
-    trees = [one for one in lock.trees if not own or (one.plugin != own and one.path not in places)]
-    declared = [one for one in lock.commands if one.plugin not in points]
-    lines = []
-    for words in found.commands:
-        there = locate(words, trees, declared)
-        if there.kind == "command" and there.words == words:
-            owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            lines.append(f"{' '.join(words)} is a command of {owner} already")
-        elif words[0] in ("self", "help"):
-            lines.append(f"{' '.join(words)} cannot be called: {words[0]} is reserved")
-    return lines
 
 
 def confirmed(question: str, yes: bool) -> bool:

@@ -6,11 +6,15 @@ import os
 
 import click
 
+from builtin_plugins.plugin_collisions import (
+    check_collisions,
+    collisions,
+    collisions_in_copy,
+)
 from builtin_plugins.plugin_kinds import Staged, Work, kind_of
 from builtin_plugins.plugin_origin import Origin, parse_source
 from builtin_plugins.plugin_work import (
     check_new_name,
-    collisions,
     confirmed,
     heading,
     or_name,
@@ -84,20 +88,18 @@ def add_staged(
     check_new_name(entry, ())
     for problem in found.problems:
         session.messages.warn(problem)
-    if not found.commands and not found.hooks:
+    if entry.kind != "pip" and not found.commands and not found.hooks:
         raise PluginError(
             f"{entry.source}: holds no command and no hook; a plugin has <category>/<command>/"
             f"command.json (see: {session.program} self new plugin --help)"
         )
     session.show("".join(f"{line}\n" for line in plan_lines(entry, found)))
-    taken = collisions(session, found, own=entry.name if entry.kind == "pip" else "")
-    if taken and not force:
-        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
-        raise PluginError(f"{taken[0]}{more}; --force adds {entry.name}, the existing one wins")
-    for line in taken:
-        session.messages.warn(f"{line} and wins")
+    check_collisions(session, entry.name, collisions(session, entry, found), force=force)
     if not confirmed("Add it?", yes):
         raise OperationError("nothing was added")
+    if entry.kind == "pip":
+        taken = collisions_in_copy(session, entry, work)
+        check_collisions(session, entry.name, taken, force=force)
     entry = put(entry, None, work)
     program = session.program
     session.show(

@@ -8,10 +8,15 @@ from collections.abc import Iterable, Iterator
 import click
 
 from builtin_plugins.plugin_changes import version_text
+from builtin_plugins.plugin_collisions import (
+    check_collisions,
+    collisions,
+    collisions_in_copy,
+)
 from builtin_plugins.plugin_inventory import installed_version
 from builtin_plugins.plugin_kinds import kind_of
 from builtin_plugins.plugin_origin import check_stored, of_entry
-from builtin_plugins.plugin_work import collisions, confirmed, heading, put, working
+from builtin_plugins.plugin_work import confirmed, heading, put, working
 from builtin_plugins.timeouts import timeout_option
 from host.directory_plugins import kept_label
 from host.errors import HostError, OperationError
@@ -101,8 +106,6 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
             raise OperationError(
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
             )
-        for line in collisions(session, staged.contents, own=entry.name):
-            session.messages.warn(f"{line} and wins")
         found = staged.entry._replace(
             name=entry.name,
             ref=entry.ref,
@@ -110,4 +113,7 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
             enabled=entry.enabled,
             versions=former.versions if former else (),
         )
+        check_collisions(session, found.name, collisions(session, found, staged.contents))
+        if found.kind == "pip":
+            check_collisions(session, found.name, collisions_in_copy(session, found, work))
         put(found, former, work)

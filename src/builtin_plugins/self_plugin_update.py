@@ -7,11 +7,16 @@ import os
 import click
 
 from builtin_plugins.plugin_changes import change_lines, version_text
+from builtin_plugins.plugin_collisions import (
+    check_collisions,
+    collisions,
+    collisions_in_copy,
+)
 from builtin_plugins.plugin_contents import PluginContents, read_contents
 from builtin_plugins.plugin_inventory import find_row, inventory
 from builtin_plugins.plugin_kinds import Staged, Work, kind_of
 from builtin_plugins.plugin_origin import check_stored, of_entry
-from builtin_plugins.plugin_work import collisions, confirmed, put, working
+from builtin_plugins.plugin_work import confirmed, put, working
 from builtin_plugins.self_plugin_show import unknown_plugin
 from builtin_plugins.timeouts import timeout_option
 from host.directory_plugins import TREE, VERSIONS
@@ -97,6 +102,8 @@ def _update(
             return
         if not confirmed(f"Update {label}?", yes):
             raise OperationError("stays as it is")
+        if entry.kind == "pip":
+            check_collisions(session, entry.name, collisions_in_copy(session, entry, work))
         put(staged.entry, former, work)
     session.show(f"updated {label}\n")
 
@@ -119,8 +126,8 @@ def show_changes(session: Session, former: Entry, staged: Staged, work: Work) ->
     session.show("".join(f"{line}\n" for line in lines))
     for problem in staged.contents.problems:
         session.messages.warn(problem)
-    for line in collisions(session, staged.contents, own=former.name):
-        session.messages.warn(f"{line} and wins")
+    taken = collisions(session, staged.entry, staged.contents)
+    check_collisions(session, former.name, taken)
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:

@@ -23,6 +23,7 @@ from plugin_ground import (
     registry,
     tar_of,
     visible,
+    write_tree,
     zip_of,
 )
 
@@ -225,3 +226,31 @@ def test_what_happens_during_an_update_stays(
         assert listed(made)["acme"]["state"] == "disabled"
         plugin(made, "enable", "acme")
         assert made.run("demo", "hi").stdout == "two\n"
+
+
+def test_an_update_takes_no_command_of_a_later_plugin(
+    install: Install, site: httpserver.Site, tmp_path: Path
+) -> None:
+    made = install()
+    address = site.add("/first.tar.gz", tar_of(plugin_files("demo/own", "first")))
+    assert plugin(made, "add", address).status == 0
+    later = write_tree(tmp_path / "later", plugin_files("demo/hi", "later"))
+    assert plugin(made, "add", str(later)).status == 0
+    both = plugin_files("demo/own", "newer") | plugin_files("demo/hi", "first")
+    site.add("/first.tar.gz", tar_of(both))
+    done = plugin(made, "update", "first")
+    assert (done.status, done.stderr) == (
+        1,
+        "cli: demo hi is a command of the plugin later already, and that of first would be found "
+        "in its place; disable or remove one of the two plugins\n",
+    )
+    assert made.run("demo", "hi").stdout == "later\n"
+    assert made.run("demo", "own").stdout == "first\n"
+    plugin(made, "disable", "later")
+    assert plugin(made, "update", "first").status == 0
+    plugin(made, "enable", "later")
+    site.add("/third.tar.gz", tar_of(plugin_files("demo/hi", "third")))
+    forced = plugin(made, "add", f"{site.address}/third.tar.gz", "--force")
+    assert forced.status == 0
+    assert "demo hi is a command of the plugin first already and wins" in forced.stderr
+    assert made.run("demo", "hi").stdout == "first\n"

@@ -83,7 +83,7 @@ def environment(venv: Path, tmp_path: Path) -> Iterator[Environment]:
     made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
     environment = Environment(venv / "bin/python", wheels, made)
     yield environment
-    environment.pip("uninstall", "--yes", "acme-cli", "broken-cli", "needed", "twin-cli")
+    environment.pip("uninstall", "--yes", "acme-cli", "broken-cli", "needed", "twin-cli", "a-cli")
 
 
 def test_a_requirement_added_updated_rolled_back_removed(environment: Environment) -> None:
@@ -123,7 +123,7 @@ def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserve
     made = environment.made
     path = environment.acme("1.0", scripts="[console_scripts]\nacme-tool = acme_cli.plugin:main\n")
     right = hashlib.sha256(path.read_bytes()).hexdigest()
-    address = site.add(f"/{path.name}", path.read_bytes())
+    address = f"{site.add(f'/{path.name}', path.read_bytes())}?dl=1"
     wrong = plugin(made, "add", address, "--sha256", "0" * 64)
     assert (wrong.status, right in wrong.stderr) == (1, True)
     assert plugin(made, "add", address, "--sha256", right).status == 0
@@ -401,3 +401,76 @@ def test_kills_in_the_middle(environment: Environment) -> None:
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     assert registry(made)["acme-cli"]["version"] == "2.0"
     assert not (environment.python.parent.parent.parent / ".venv.cli-stage").exists()
+
+
+DECLARES = """
+from host import CommandDeclaration
+from host import hookimpl as {marker}
+
+@{marker}
+def discover_commands(installation):
+    yield CommandDeclaration(
+        {words},
+        {{"name": "Py", "description": "P", "entrypoint": "{package}.plugin:main"}},
+    )
+
+def main(args):
+    print("{package}")
+"""
+
+
+def _declares(environment: Environment, name: str, words: str, marker: str = "hookimpl") -> Path:
+    package = name.replace("-", "_")
+    text = DECLARES.format(words=words, package=package, marker=marker)
+    return wheel(environment.wheels, name, "1.0", text)
+
+
+def test_a_command_of_a_distribution_that_no_lock_tells_of(environment: Environment) -> None:
+    made = environment.made
+    environment.unpack(environment.acme("1.0"))
+    made.write({"mine/cloud/py/command.json": command(), "mine/cloud/py/main.sh": "echo mine"})
+    for force in ([], ["--force"]):
+        done = plugin(made, "add", str(made.root / "mine"), *force)
+        assert (done.status, done.stderr) == (
+            1,
+            "cli: cloud py is a command of the plugin acme-cli already, and that of mine would "
+            "be found in its place; disable or remove one of the two plugins\n",
+        )
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    twin = _declares(environment, "twin-cli", "('cloud', 'py')")
+    refused = plugin(made, "add", str(twin))
+    assert (refused.status, refused.stderr.splitlines()[-1]) == (
+        1,
+        "cli: cloud py is a command of the plugin acme-cli already; --force adds twin-cli, the "
+        "existing one wins",
+    )
+    assert plugin(made, "add", str(twin), "--force").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def test_words_that_only_running_it_tells(environment: Environment) -> None:
+    made = environment.made
+    assert plugin(made, "add", str(environment.acme("1.0"))).status == 0
+    twin = _declares(environment, "twin-cli", "tuple('cloud py'.split())")
+    refused = plugin(made, "add", str(twin))
+    assert refused.status == 1
+    assert "cloud py is a command of the plugin acme-cli already; --force" in refused.stderr
+    assert set(registry(made)) == {"acme-cli"}
+    early = _declares(environment, "a-cli", "tuple('cloud py'.split())")
+    taking = plugin(made, "add", str(early), "--force")
+    assert taking.status == 1
+    assert "and that of a-cli would be found in its place" in taking.stderr
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def test_hooks_that_reading_does_not_find(environment: Environment) -> None:
+    made = environment.made
+    path = _declares(environment, "twin-cli", "('twin', 'py')", "impl")
+    added = plugin(made, "add", str(path))
+    assert (added.status, added.stderr.splitlines()[1:]) == (0, []), added.stderr
+    assert made.run("twin", "py").stdout == "twin_cli\n"
+    assert plugin(made, "remove", "twin-cli").status == 0
+    nothing = wheel(environment.wheels, "twin-cli", "1.0", "")
+    refused = plugin(made, "add", str(nothing))
+    assert refused.stderr.splitlines()[-1] == "cli: twin-cli: holds no command and no hook"
+    assert listed(made) == {}
