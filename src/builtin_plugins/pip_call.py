@@ -19,6 +19,8 @@ _REQUIREMENT = re.compile(
 )
 _CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
 
+_HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
+
 
 def parse_requirement(text: str) -> tuple[str, str, str]:
     """Return name, extras and version clauses of a requirement; raises UsageError.
@@ -81,6 +83,8 @@ def _reason(output: str) -> str:
         return printable(masked(f"these cannot be met together: {sides}"))[:600]
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     told = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    if hashes := _HASHES.search(output):
+        return f"the SHA-256 is {hashes['found']}, expected {hashes['expected']}"
     text = told[-1] if told else (lines[-1] if lines else "failed without a word")
     if told and "No matching distribution" in told[-1] and len(told) > 1:
         text = f"{told[-2]}; {told[-1]}"

@@ -130,28 +130,56 @@ def _brought(origin: Origin, wheels: str, work: Work) -> tuple[str, str]:
 
 
 def _built(origin: Origin, wheels: str, work: Work) -> tuple[str, str, str]:
-    """Let pip bring a wheel of the requirement, alone; return its path, SHA-256, extras."""
+    """Let pip bring the distribution alone, as a wheel; return its path, SHA-256, extras.
+
+    The checksum is that of the file that pip found: of a source distribution, from which
+    each machine builds a wheel of its own, not that of the wheel.
+    """
     import hashlib
-    import sys
 
     name, extras, versions = parse_requirement(origin.source)
     wanted = f"=={origin.version}" if origin.version else versions
     work.reporter.info(f"pip brings {name}{wanted}")
-    run_pip(
-        sys.executable,
-        ["wheel", "--no-deps", "--wheel-dir", wheels, f"{name}{wanted}"],
-        work.environ,
-        work.seconds,
-        (work.stage.descriptor,),
+    found = os.path.join(work.stage.path, "found")
+    path = _only_file(
+        found, name, ["download", "--dest", found, *_hashed(name, wanted, origin, work)], work
     )
-    files = os.listdir(wheels)
-    if len(files) != 1:
-        raise OperationError(f"pip wheel: expected one wheel of {name}, found {len(files)}")
-    path = os.path.join(wheels, files[0])
     sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     if origin.sha256 and sha256 != origin.sha256:
-        raise OperationError(f"{files[0]}: the SHA-256 is {sha256}, expected {origin.sha256}")
-    return path, sha256, extras
+        raise OperationError(
+            f"{os.path.basename(path)}: the SHA-256 is {sha256}, expected {origin.sha256}"
+        )
+    if path.endswith(WHEEL):
+        place = os.path.join(wheels, os.path.basename(path))
+        os.rename(path, place)
+    else:
+        place = _only_file(wheels, name, ["wheel", "--wheel-dir", wheels, path], work)
+    return place, sha256, extras
+
+
+def _hashed(name: str, wanted: str, origin: Origin, work: Work) -> list[str]:
+    """Return the requirement as arguments, so that pip checks its hash before it runs anything.
+
+    pip does that for exact versions; others are checked when they are here.
+    """
+    if not origin.sha256 or not wanted.startswith("=="):
+        return [f"{name}{wanted}"]
+    place = os.path.join(work.stage.path, "requirement.txt")
+    Path(place).write_text(f"{name}{wanted} --hash=sha256:{origin.sha256}\n", encoding="utf-8")
+    return ["--requirement", place]
+
+
+def _only_file(directory: str, name: str, arguments: list[str], work: Work) -> str:
+    """Let pip put one file into `directory`; return its path."""
+    import sys
+
+    command, *others = arguments
+    pip = [command, "--no-deps", *others]
+    run_pip(sys.executable, pip, work.environ, work.seconds, (work.stage.descriptor,))
+    files = os.listdir(directory)
+    if len(files) != 1:
+        raise OperationError(f"pip {command}: expected one file of {name}, found {len(files)}")
+    return os.path.join(directory, files[0])
 
 
 def _install(entry: Entry, extras: str, wheels: str, work: Work) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import tarfile
 import time
 import zipfile
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ class Environment:
         """Install pure wheels as pip would, in no time."""
         for one in wheels:
             with zipfile.ZipFile(one) as archive:
-                archive.extractall(self.packages)
+                archive.extractall(self.packages)  # noqa: S202 - wheels of our own
 
     @property
     def packages(self) -> Path:
@@ -370,6 +371,47 @@ def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_pa
     refused = plugin(made, "sync", str(team))
     assert refused.status == 1
     assert "the SHA-256 is" in refused.stderr
+    assert listed(made) == {}
+
+
+BACKEND = """
+import os, shutil, zipfile
+
+def build_wheel(directory, settings=None, metadata=None):
+    [name] = [one for one in os.listdir() if one.endswith(".whl")]
+    shutil.copy(name, directory)
+    with zipfile.ZipFile(os.path.join(directory, name), "a") as archive:
+        archive.comment = os.urandom(8).hex().encode()  # no build is like another
+    return name
+"""
+
+
+def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Path) -> None:
+    made = environment.made
+    built = environment.acme("1.0")
+    source = tmp_path / "acme_cli-1.0"
+    (source / "pyproject.toml").parent.mkdir()
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    (source / "backend.py").write_text(BACKEND)
+    built.rename(source / built.name)
+    packed = environment.wheels / "acme_cli-1.0.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(source, source.name)
+    assert plugin(made, "add", "acme-cli").status == 0
+    assert registry(made)["acme-cli"]["sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
+    team = tmp_path / "team.json"
+    team.write_bytes((made.root / "plugins/registry.json").read_bytes())
+    assert plugin(made, "remove", "acme-cli").status == 0
+    synced = plugin(made, "sync", str(team))
+    assert synced.status == 0, synced.stderr
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert plugin(made, "remove", "acme-cli").status == 0
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(source / "backend.py", "acme_cli-1.0/other.py")
+    refused = plugin(made, "sync", str(team))
+    assert (refused.status, "the SHA-256 is" in refused.stderr) == (1, True)
     assert listed(made) == {}
 
 
