@@ -14,7 +14,7 @@ from builtin_plugins.venv_copy import VenvCopy
 from host.catalog import contents
 from host.errors import OperationError, PluginError
 from host.locate import locate
-from host.lock import Declared, Lock, Tree, read_lock
+from host.lock import Lock, Tree, read_lock
 from host.registry import Entry, canonical, read_registry, registry_path
 from host.session import Session
 
@@ -28,7 +28,7 @@ from host.lock import write_lock
 from host.places import open_places
 place, key, *layout = sys.argv[1:]
 lock = ask(open_places(Layout(*layout), os.environ), directory_hooks=False, python=True)
-write_lock([place], key, {}, lock)
+write_lock([place], key, lock)
 """
 
 
@@ -69,7 +69,7 @@ def collisions(session: Session, entry: Entry, found: PluginContents) -> list[Co
     after = others
     if found.tree:
         tree = Tree(found.tree, entry.name)
-        after = _lock(_placed(session, tree, others.trees), others.commands)
+        after = Lock(_placed(session, tree, others.trees), others.commands)
     return list(_collisions(set(found.commands) - _words(own), others, after))
 
 
@@ -140,16 +140,12 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     ]
     commands = [one for one in lock.commands if one.plugin in names]
     return (
-        _lock(trees, commands),
-        _lock(
+        Lock(trees, commands),
+        Lock(
             [one for one in lock.trees if one not in trees],
             [one for one in lock.commands if one not in commands],
         ),
     )
-
-
-def _lock(trees: list[Tree], commands: list[Declared]) -> Lock:
-    return Lock(trees, commands, [], {}, [], {}, {})
 
 
 def _words(lock: Lock) -> set[Words]:

@@ -44,7 +44,7 @@ def read_contents(root: str) -> PluginContents:
     if not os.path.isdir(tree):
         raise PluginError(f'{root}/plugin.json: "directory": there is no {tree}')
     problems: list[str] = []
-    lock = Lock([Tree(tree)], hooks={}, speakers=[], origins={}, broken={}, stamps={})
+    lock = Lock([Tree(tree)])
     found = contents((), lock, problems.append, deep=True)
     hooks: tuple[str, ...] = ()
     if manifest and manifest.hooks:

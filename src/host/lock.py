@@ -23,6 +23,7 @@ BUILTIN = "builtin."  # what the names of our own entry points start with
 
 _FORMAT = b"cli-host lock 3 "
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
+_NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
@@ -77,11 +78,11 @@ class Lock:
         commands: "Iterable[Declared]" = (),
         sources: "Iterable[Source]" = (),
         *,
-        hooks: "Mapping[str, list[str]]",
-        speakers: "Iterable[list[str]]",
-        origins: "Mapping[str, list[str]]",
-        broken: "Mapping[str, str]",
-        stamps: "Mapping[str, str]",
+        hooks: "Mapping[str, list[str]]" = _NOTHING,
+        speakers: "Iterable[list[str]]" = (),
+        origins: "Mapping[str, list[str]]" = _NOTHING,
+        broken: "Mapping[str, str]" = _NOTHING,
+        stamps: "Mapping[str, str]" = _NOTHING,
     ) -> None:
         self.trees = list(trees)
         self.commands = list(commands)
