@@ -33,6 +33,7 @@ from builtin_plugins import git_call
 from builtin_plugins.addresses import masked
 from builtin_plugins.git_call import Git
 from builtin_plugins.git_login import login_of
+from builtin_plugins.plugin_git import write_tree
 from builtin_plugins.plugin_origin import parse_source, without_credentials
 from host.errors import HostError
 from installation import Made
@@ -215,12 +216,29 @@ def _object(repository: Repository, rows: list[tuple[str, str, str]]) -> str:
     return commit
 
 
-@pytest.mark.parametrize("name", ["../evil", ".git", "/abs", "a\x1b]0;x", ".."])
+def _with_command(repository: Repository, *rows: tuple[str, str, str]) -> str:
+    """Make a commit of these rows beside the first one's command."""
+    first = repository.git("rev-list", "--max-parents=0", "main").splitlines()[-1]
+    demo = ("40000", "demo", repository.git("rev-parse", f"{first}:demo"))
+    return _object(repository, sorted((demo, *rows), key=lambda row: row[1].encode()))
+
+
+HOSTILE_NAMES = [
+    "../evil", ".git", ".GIT", ".Git", ".git ", "git~1", ".gi\u200ct", "/abs", "a\x1b]0;x", "..",
+    ".", "", "a\nb", "x" * 256, "a/b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_names_that_git_would_not_write(
-    install: Install, repository: Repository, name: str
+    install: Install, repository: Repository, name: str, inside: bool
 ) -> None:
     made = install()
-    _object(repository, [("100644", name, "")])
+    commit = _with_command(repository, ("100644", name, ""))
+    if inside:
+        tree = repository.git("rev-parse", f"{commit}^{{tree}}")
+        _object(repository, [("40000", "demo", tree)])
     done = plugin(made, "add", repository.url)
     assert done.status == 1
     assert done.stderr.startswith(f"cli: {repository.url}: ")
@@ -229,9 +247,122 @@ def test_names_that_git_would_not_write(
     assert hidden(made) == visible(made) == []
 
 
+@pytest.mark.parametrize("name", ["../e", ".git", ".GIT", "/abs", "a\tb", "..", ".", "x" * 256])
+def test_names_are_judged_here_too(repository: Repository, tmp_path: Path, name: str) -> None:
+    """Whatever the checks of git let through."""
+    commit = _with_command(repository, ("100644", name, ""))
+    git = Git(str(repository.path), os.environ, time.monotonic() + 60)
+    with pytest.raises(HostError, match=r"^here: it(s member| holds) "):
+        write_tree(git, commit, str(tmp_path / "new"), "here")
+    assert not (tmp_path / "new").exists()
+
+
+ODD_NAMES = ["back\\slash", " blank ", "a:b*?", "Über", "x" * 255, "-rf", "con", "~", "$HOME", ".x"]
+
+
+def test_odd_names_come_as_they_are(install: Install, repository: Repository) -> None:
+    made = install()
+    names = [*ODD_NAMES, "readme", "Readme"]
+    rows = [("100644", name, "") for name in names]
+    _with_command(repository, *rows, ("100755", "run", ""), ("100664", "group", ""))
+    done = plugin(made, "add", repository.url)
+    assert done.status == 0, done.stderr
+    root = made.root / "plugins/acme"
+    modes = {path.name: path.stat().st_mode & 0o777 for path in root.iterdir() if path.is_file()}
+    assert modes == {**dict.fromkeys([*names, "group"], 0o644), "run": 0o755}
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+@pytest.mark.parametrize("mode", ["10644", "20666", "60666", "140755"])
+def test_modes_of_no_file_are_left_out(install: Install, repository: Repository, mode: str) -> None:
+    """A pipe, devices and a socket: git lists them like submodules."""
+    made = install()
+    _with_command(repository, (mode, "odd", ""))
+    done = plugin(made, "add", repository.url)
+    assert done.status == 0
+    assert "odd: a submodule; its content is not fetched" in done.stderr
+    assert [path.name for path in (made.root / "plugins/acme").iterdir()] == ["demo"]
+
+
+def test_repositories_without_a_commit(install: Install, repository: Repository) -> None:
+    made = install()
+    said = f"cli: {repository.url}: it has no commit\n"
+    repository.git("symbolic-ref", "HEAD", "refs/heads/gone")
+    assert plugin(made, "add", repository.url).all == (1, "", said)
+    assert plugin(made, "add", repository.url, "--ref", "main").status == 0
+    shutil.rmtree(repository.path)
+    repository.path.mkdir()
+    repository.git("init", "-q")
+    assert plugin(made, "add", repository.url, "--name", "other").all == (1, "", said)
+    nothing = plugin(made, "add", f"{repository.url}/nothing")
+    assert nothing.status == 1
+    assert nothing.stderr.startswith(f"cli: {repository.url}/nothing: git ls-remote: fatal: ")
+
+
+@pytest.mark.parametrize("options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."])
+def test_repositories_that_hold_less_than_they_say(
+    install: Install, repository: Repository, tmp_path: Path, options: str
+) -> None:
+    made = install()
+    repository.commit(plugin_files("demo/hi", "two"))
+    repository.git("repack", "-adq")
+    repository.git("clone", "-q", *options.split(), repository.url, str(tmp_path / "copy"))
+    done = plugin(made, "add", f"file://{tmp_path}/copy", "--name", "copy")
+    assert done.status == 0, done.stderr
+    assert made.run("demo", "hi").stdout == "two\n"
+
+
+def test_damaged_objects_are_refused(install: Install, repository: Repository) -> None:
+    made = install()
+    oid = repository.git("rev-parse", "HEAD:demo/hi/main.sh")
+    blob = repository.path / ".git/objects" / oid[:2] / oid[2:]
+    blob.unlink()
+    done = plugin(made, "add", repository.url)
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert hidden(made) == visible(made) == []
+
+
+def test_a_branch_comes_before_a_tag_of_its_name(install: Install, repository: Repository) -> None:
+    made = install()
+    repository.git("tag", "v1")
+    second = repository.commit(plugin_files("demo/hi", "two"))
+    repository.git("branch", "v1")
+    assert plugin(made, "add", repository.url, "--ref", "v1").status == 0
+    assert registry(made)["acme"]["commit"] == second
+    assert not registry(made)["acme"].get("pinned")
+
+
+def test_the_user_s_own_configuration_of_git(
+    install: Install, repository: Repository, tmp_path: Path
+) -> None:
+    """Where it says how to connect it counts; where it would run something else it does not."""
+    made = install()
+    mark, ssh, config = tmp_path / "mark", tmp_path / "ssh", tmp_path / "config"
+    ssh.write_text(f'#!/bin/sh\nshift "$(($# - 1))"\ncd {tmp_path} && eval "$1"\n')
+    ssh.chmod(0o755)
+    config.write_text(
+        f"[core]\n\tsshCommand = {ssh}\n\tfsmonitor = touch {mark}\n"
+        f'[protocol]\n\tallow = always\n[url "ext::touch {mark} "]\n\tinsteadOf = git://evil/\n'
+        f'[url "{repository.url}"]\n\tinsteadOf = https://h.test/acme\n'
+        f"[fetch]\n\trecurseSubmodules = true\n\tfsckObjects = false\n[gc]\n\tauto = 1\n"
+    )
+    env = {"GIT_CONFIG_GLOBAL": str(config)}
+    _with_command(repository, ("100644", "git~1", ""))
+    unsound = plugin(made, "add", repository.url, env=env)
+    assert "hasDotgit" in unsound.stderr
+    _with_command(repository)
+    for index, address in enumerate((f"ssh://h.test{repository.path}", "https://h.test/acme")):
+        done = plugin(made, "add", address, "--name", f"p{index}", "--force", env=env)
+        assert done.status == 0, done.stderr
+    refused = plugin(made, "add", "git://evil/x", env=env)
+    assert refused.status == 1
+    assert "not allowed" in refused.stderr
+    assert not mark.exists()
+
+
 def test_thousands_of_files_are_bounded(install: Install, repository: Repository) -> None:
     made = install()
-    inner = [("100644", f"f{index:05}", "") for index in range(25_000)]
+    inner = [("100644", f"f{index:05}", "") for index in range(20_001)]
     _object(repository, inner)
     done = plugin(made, "add", repository.url)
     assert done.status == 1
