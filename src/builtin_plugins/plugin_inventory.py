@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from host.adoption import recorded, settle
 from host.command_words import command_words, first_words
 from host.definition import Definition
 from host.directory_plugins import DirectoryPlugin, find_directory_plugins
@@ -63,8 +64,6 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.places.plugins_dir
     if not session.safe and session.held is None:  # a lock that holds was made when settled
-        from host.adoption import settle
-
         settle(plugins_dir)
     registry = None
     try:
@@ -83,7 +82,8 @@ def inventory(session: Session) -> list[Row]:
             rows.append(_directory_row(entry, directories.get(entry.name), lock))
     for plugin in directories.values():
         if plugin.name not in entries:
-            entry = plugin.entry or Entry(plugin.name, "local", dev=plugin.dev)
+            local = Entry(plugin.name, "local", dev=plugin.dev)
+            entry = plugin.entry or recorded(plugins_dir, plugin.name) or local
             rows.append(_directory_row(entry, plugin, lock))
     for origin in map(_second_origin, lock.broken):
         if origin and origin not in entries:
@@ -110,6 +110,9 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> 
     row = Row(entry, "enabled" if entry.enabled else "disabled")
     if plugin is None:
         row.state, row.reason = "missing", "its files are gone; self plugin sync brings them back"
+        if entry.kind == "local":
+            what = entry.source or f"plugins/{entry.name}"
+            row.reason = f"{what} is gone; put it back, or: self plugin remove {entry.name}"
         return row
     row.root = plugin.root
     row.trees = [plugin.tree] if plugin.tree else []

@@ -20,10 +20,8 @@ from host.definition import Definition
 from host.directory_plugins import STAGING
 from host.errors import OperationError, PluginError
 from host.escape import printable
-from host.registry import Entry, is_plugin_name
+from host.registry import FRAMEWORK_WORDS, Entry, is_plugin_name
 from host.session import Session
-
-_FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 
 
 @contextmanager
@@ -45,11 +43,11 @@ def working(session: Session, seconds: float) -> Iterator[Work]:
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
     """Raise PluginError when a new plugin cannot have its name."""
     name = entry.name
+    if name in FRAMEWORK_WORDS:
+        raise PluginError(f"{name} is a word of this program itself{or_name(entry)}")
     if not is_plugin_name(name):
         given = " with a-z, 0-9 and ._-" if or_name(entry) else ""
         raise PluginError(f"{name!r} cannot name a plugin{or_name(entry)}{given}")
-    if name in _FRAMEWORK_WORDS:
-        raise PluginError(f"{name} is a word of this program itself{or_name(entry)}")
     if name in entries:
         raise PluginError(f"{name} is the name of another plugin{or_name(entry)}")
 

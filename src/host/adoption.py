@@ -131,21 +131,26 @@ def _adopted(plugin: DirectoryPlugin) -> Entry:
 
 def _recover(plugins_dir: str, registry: Registry) -> bool:
     """Enter the plugins whose kept versions are still linked, from the records beside those."""
+    for name in _names(plugins_dir):
+        entry = recorded(plugins_dir, name)
+        if entry is not None:
+            registry.put(entry)
+    return bool(registry.entries)
+
+
+def recorded(plugins_dir: str, name: str) -> Entry | None:
+    """Return what the record beside the kept version of a plugin says, None where it has none."""
     from host.errors import DefinitionError
     from host.strict_json import read_json
 
-    for name in _names(plugins_dir):
-        label = kept_label(plugins_dir, name)
-        if label is None:
-            continue
-        record = os.path.join(plugins_dir, VERSIONS, name, label, RECORD)
-        try:
-            entry = read_entry(read_json(record))
-        except (OSError, DefinitionError, PluginError, AttributeError):
-            continue
-        if entry.name == name and entry.label == label:
-            registry.put(entry)
-    return bool(registry.entries)
+    label = kept_label(plugins_dir, name)
+    if label is None:
+        return None
+    try:
+        entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
+    except (OSError, DefinitionError, PluginError, AttributeError):
+        return None
+    return entry if (entry.name, entry.label) == (name, label) else None
 
 
 def _clear_staging(plugins_dir: str, registry: Registry) -> None:

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from host.errors import DefinitionError, PluginError
 from host.manifest import Manifest, inside, read_manifest
-from host.registry import Entry, Registry, is_plugin_name, read_registry, registry_path
+from host.registry import (
+    FRAMEWORK_WORDS,
+    Entry,
+    Registry,
+    is_plugin_name,
+    read_registry,
+    registry_path,
+)
 
 VERSIONS = ".versions"
 STAGING = ".staging"
@@ -110,6 +117,8 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
 
 
 def _check_place(name: str, root: str, *, leads_out: bool) -> None:
+    if name in FRAMEWORK_WORDS:
+        raise PluginError(f"{root}: {name} is a word of this program itself; rename the directory")
     if not is_plugin_name(name):
         raise PluginError(f"{root}: cannot be a plugin's name; use a-z, 0-9 and ._-")
     if leads_out:

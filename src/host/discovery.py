@@ -15,7 +15,7 @@ from host.layout import Layout
 from host.lock import BUILTIN, RESERVED, Declared, Lock, Tree, stamp, write_lock
 from host.messages import Messages
 from host.places import Places
-from host.plugins import LISTING_HOOKS, Candidate, load, source_files
+from host.plugins import LISTING_HOOKS, Candidate, load, shortened, source_files
 from host.records import (
     CommandDeclaration,
     CommandTree,
@@ -150,7 +150,7 @@ class _Told:
             try:
                 self.take_one(plugin, hook, record)
             except (HostError, TypeError, ValueError) as error:
-                self.broken[plugin] = f"{hook}: {error}"
+                self.broken[plugin] = f"{hook}: {shortened(str(error))}"
 
     def take_one(self, plugin: str, hook: str, record: Any) -> None:
         if hook == "env_sources":

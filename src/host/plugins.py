@@ -20,6 +20,8 @@ from host.references import StdoutOnStderr
 
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 
+_LONGEST = 300  # characters of a reason
+
 ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 HOOKS = ("discover_commands", "env_sources", "render_listing", "is_installed")
 _MOST_FILES = 2000  # of one plugin, to look at for changes
@@ -193,7 +195,12 @@ def source_files(candidate: Candidate) -> list[str]:
     return found
 
 
+def shortened(text: str) -> str:
+    """Return `text`, cut where it is longer than anybody reads."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
 def worded(failure: BaseException) -> str:
-    """Return an exception as one line."""
-    text = " ".join(str(failure).split())
+    """Return an exception as one line that a list can show."""
+    text = shortened(" ".join(str(failure).split()))
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

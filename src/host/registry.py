@@ -29,7 +29,7 @@ KINDS = ("git", "local", "archive", "pip")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
-_NOT_PLUGINS = frozenset(["self", FILE_NAME])
+FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 _LOCK_FILE = ".registry.lock"
 _PATIENCE = 120.0  # seconds that a change waits for another one
 _TEXTS = {
@@ -49,7 +49,7 @@ _TEXTS = {
 
 def is_plugin_name(text: str) -> bool:
     """Tell whether `text` can name a plugin: `[a-z0-9][a-z0-9._-]*`, at most 64, not reserved."""
-    return bool(_NAME.match(text)) and text not in _NOT_PLUGINS
+    return bool(_NAME.match(text)) and text not in {*FRAMEWORK_WORDS, FILE_NAME}
 
 
 def canonical(distribution: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from plugin_ground import (
     TELLTALE,
+    Repository,
     hidden,
     listed,
     plugin,
@@ -346,3 +348,58 @@ def test_an_entry_that_cannot_be_read_costs_no_file(
     made.write({"plugins/registry.json": good})
     assert made.run("demo", "hi").stdout == "hi\n"
     assert listed(made)["acme"]["state"] == "enabled"
+
+
+@pytest.mark.parametrize("word", ["self", "help", "setup"])
+def test_a_dropped_in_directory_named_like_a_word_of_the_program(
+    install: Install, word: str
+) -> None:
+    made = install()
+    write_tree(made.root / "plugins" / word, plugin_files("demo/hi"))
+    row = listed(made)[word]
+    place = made.root / "plugins" / word
+    reason = f"{place}: {word} is a word of this program itself; rename the directory"
+    assert (row["state"], row["reason"]) == ("broken", reason)
+    assert made.run("demo", "hi").status == 2
+    assert word not in registry(made)
+
+
+def test_a_dropped_in_directory_that_is_gone(install: Install, tmp_path: Path) -> None:
+    made = install()
+    write_tree(made.root / "plugins/acme", plugin_files())
+    mine = write_tree(tmp_path / "mine", plugin_files("mine/hi"))
+    assert plugin(made, "add", str(mine)).status == 0
+    assert set(listed(made)) == {"acme", "mine"}
+    shutil.rmtree(made.root / "plugins/acme")
+    shutil.rmtree(mine)
+    rows = listed(made)
+    for name, place in (("acme", "plugins/acme"), ("mine", mine)):
+        said = f"{place} is gone; put it back, or: self plugin remove {name}"
+        assert (rows[name]["state"], rows[name]["reason"]) == ("missing", said)
+        assert plugin(made, "remove", name).status == 0
+    assert listed(made) == {}
+
+
+def test_a_reason_is_said_once_and_is_short(install: Install) -> None:
+    made = install()
+    files = plugin_files(hooks="hooks.py") | {"hooks.py": "raise OSError('x' * 1_000_000)\n"}
+    write_tree(made.root / "plugins/bunk", files)
+    done = made.run("demo", "hi")
+    assert done.stdout == "hi\n"
+    said = made.run().stderr
+    assert said.count(f"{made.root}/plugins/bunk: ") == 1
+    assert len(said) < 1000
+    reason = listed(made)["bunk"]["reason"]
+    assert (reason.count("bunk: "), len(reason) < 1000) == (1, True)
+
+
+def test_an_unreadable_registry_and_a_plugin_from_git(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files())
+    assert plugin(made, "add", repository.url).status == 0
+    before = listed(made)["acme"]
+    (made.root / "plugins/registry.json").write_text("{")
+    row = listed(made)["acme"]
+    assert {key: row[key] for key in ("kind", "source", "commit")} == {
+        key: before[key] for key in ("kind", "source", "commit")
+    }
