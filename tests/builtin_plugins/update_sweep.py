@@ -63,8 +63,10 @@ class Ground:
         subprocess.run(["rm", "-rf", self.root], check=True)
         subprocess.run(["cp", "-a", self.before, self.root], check=True)
 
-    def update(self, arm: Callable[[], None] = lambda: None) -> tuple[int, str]:
-        """Run `self update` in a fork; return its wait status and stderr."""
+    def update(
+        self, arm: Callable[[], None] = lambda: None, told: Callable[[], None] = lambda: None
+    ) -> tuple[int, str]:
+        """Run `self update` in a fork, between `arm` and `told`; return wait status and stderr."""
         err = self.root.parent / "err"
         child = os.fork()
         if not child:
@@ -77,6 +79,7 @@ class Ground:
                 sys.argv = [str(self.launcher), "self", "update", "--yes"]
                 arm()
                 status = run_main()
+                told()
             except BaseException:  # noqa: BLE001 - to be told, not to leave the fork
                 os.write(2, traceback.format_exc().encode())
             os._exit(status)
@@ -144,14 +147,19 @@ def sweep(ground: Ground, error: int, stride: int) -> dict[str, Any]:
     assert new["version"] == NEW != old["version"], (old, new)
     broken: list[str] = []
     outcomes = {"old": 0, "new": 0, "between": 0}
-    at, runs, misses = 1, 0, 0
-    while misses < 3:  # beyond the last step nothing is hit any more
+    at, runs = 1, 0
+    end = ground.root.parent / "end"
+    while not end.exists():
         ground.restore()
 
         def arm(at: int = at) -> None:
             faults.faults_arm(os.fsencode(ground.root), at, error, 0)
 
-        status, said = ground.update(arm)
+        def told(at: int = at) -> None:
+            if faults.faults_seen() < at:  # nothing was hit: the last step is behind us
+                end.touch()
+
+        status, said = ground.update(arm, told)
         runs += 1
         where = f"{'kill' if not error else os.strerror(error)} at {at}"
         state = ground.state()
@@ -178,7 +186,6 @@ def sweep(ground: Ground, error: int, stride: int) -> dict[str, Any]:
             now = ground.state()
             left = set(now["left"].split()) ^ set(new["left"].split())
             broken.append(f"{where}: second run: {again} {complaint!r} {left} {now}")
-        misses = misses + 1 if status == 0 else 0
         at += stride
     return {"steps": at - 1, "runs": runs, "outcomes": outcomes, "broken": broken[:20]}
 
