@@ -97,17 +97,20 @@ def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Colli
 def _asked(session: Session, work: Work) -> Lock:
     place = os.path.join(work.stage.path, "copy.lock")
     layout = session.layout
-    done = subprocess.run(
-        [
-            *(VenvCopy.of_this().python, "-I", "-c", _ASK, place, _KEY),
-            *(layout.program, layout.root, layout.config_file),
-        ],
-        env=dict(work.environ),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        timeout=work.seconds,
-    )
+    ask = [VenvCopy.of_this().python, "-I", "-c", _ASK, place, _KEY]
+    try:
+        done = subprocess.run(
+            [*ask, layout.program, layout.root, layout.config_file],
+            env=dict(work.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=work.seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise OperationError(
+            f"its plugins do not answer within {work.seconds:g} seconds; nothing was changed"
+        ) from None
     lock = read_lock([place], _KEY)
     if lock is None:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
