@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from host.adoption import recorded, settle
 from host.command_words import command_words, first_words
 from host.definition import Definition
 from host.directory_plugins import DirectoryPlugin, find_directory_plugins
@@ -47,8 +46,11 @@ class Row:
 
     def described(self) -> dict[str, Any]:
         """Return it as JSON has it."""
+        from builtin_plugins.addresses import masked
+
         fields = self.entry.fields()
         fields.pop("versions", None)
+        fields["source"] = masked(self.entry.source) or None
         return {
             **fields,
             "pinned": self.entry.pinned,
@@ -64,6 +66,8 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.places.plugins_dir
     if not session.safe and session.held is None:  # a lock that holds was made when settled
+        from host.adoption import settle
+
         settle(plugins_dir)
     registry = None
     try:
@@ -80,11 +84,11 @@ def inventory(session: Session) -> list[Row]:
             rows.append(_distribution_row(entry, points.pop(entry.name, {}), lock))
         else:
             rows.append(_directory_row(entry, directories.get(entry.name), lock))
-    for plugin in directories.values():
-        if plugin.name not in entries:
-            local = Entry(plugin.name, "local", dev=plugin.dev)
-            entry = plugin.entry or recorded(plugins_dir, plugin.name) or local
-            rows.append(_directory_row(entry, plugin, lock))
+    rows += [
+        _directory_row(_unregistered(plugins_dir, plugin), plugin, lock)
+        for plugin in directories.values()
+        if plugin.name not in entries
+    ]
     for origin in map(_second_origin, lock.broken):
         if origin and origin not in entries:
             points.setdefault(origin, {})
@@ -127,6 +131,14 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> 
     elif not os.path.isdir(plugin.tree):
         row.state, row.reason = "broken", f"there is no directory {plugin.tree}"
     return row
+
+
+def _unregistered(plugins_dir: str, plugin: DirectoryPlugin) -> Entry:
+    """Return an entry for a directory that the registry does not speak of, or cannot."""
+    from host.adoption import recorded
+
+    local = Entry(plugin.name, "local", dev=plugin.dev)
+    return plugin.entry or recorded(plugins_dir, plugin.name) or local
 
 
 def _with(entry: Entry, **fields: Any) -> Entry:

@@ -7,6 +7,7 @@ import os
 
 import click
 
+from builtin_plugins.addresses import masked
 from builtin_plugins.plugin_contents import PluginContents, read_contents
 from builtin_plugins.plugin_inventory import Row, find_row, inventory
 from builtin_plugins.plugin_work import command_lines
@@ -43,7 +44,7 @@ def _text(row: Row) -> str:
         "version": entry.version,
         "description": entry.description,
         "kind": f"{entry.kind} [dev]" if entry.dev else entry.kind,
-        "source": entry.source,
+        "source": masked(entry.source),
         "ref": f"{entry.ref} (pinned)" if entry.ref and entry.pinned else entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,

@@ -49,7 +49,10 @@ def read_wheel(path: str) -> Wheel:
 
 def _read(archive: zipfile.ZipFile) -> Wheel:
     names = archive.namelist()
-    info = next(name.partition("/")[0] for name in names if name.endswith(".dist-info/METADATA"))
+    metadata = [name for name in names if name.endswith(".dist-info/METADATA")]
+    if not metadata:
+        raise ValueError("it has no METADATA")
+    info = metadata[0].partition("/")[0]
     said = HeaderParser().parsestr(_text(archive, f"{info}/METADATA"))
     points: dict[str, str] = {}
     if f"{info}/entry_points.txt" in names:

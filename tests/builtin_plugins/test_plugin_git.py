@@ -687,3 +687,13 @@ def test_a_failed_update_leaves_the_old_version(install: Install, repository: Re
     repository.git("update-ref", "-d", "refs/heads/main")
     assert plugin(made, "update").status == 1
     assert listed(made)["acme"]["state"] == "enabled"
+
+
+def test_credentials_that_somebody_wrote_into_the_registry_are_not_shown(install: Install) -> None:
+    made = install()
+    entry = {"name": "a", "kind": "git", "source": "https://bob:S3CRET@localhost/x.git"}
+    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
+    for words in (["list", "--format", "json"], ["show", "a"], ["show", "a", "--format", "json"]):
+        done = plugin(made, *words)
+        assert (done.status, "S3CRET" in done.stdout + done.stderr) == (0, False), words
+        assert "localhost/x.git" in done.stdout
