@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -48,3 +49,16 @@ def daemon(tmp_path: Path) -> Iterator[str]:
     yield f"git://127.0.0.1:{port}"
     os.killpg(process.pid, 15)
     process.wait()
+
+
+@pytest.fixture(scope="session")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that ends a process, or fails a call, at the nth change on disk."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("needs gcc on Linux")
+    made = tmp_path_factory.mktemp("shim") / "faults.so"
+    source = Path(__file__).parent / "faults.c"
+    command = [compiler, "-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"]
+    subprocess.run(command, check=True, capture_output=True)
+    return made

@@ -31,17 +31,6 @@ FULL = bool(os.environ.get("FULL_SWEEP"))
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None or sys.platform != "linux":
-        pytest.skip("needs gcc on Linux")
-    made = tmp_path_factory.mktemp("shim") / "faults.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", made, HERE / "faults.c", "-ldl"]
-    subprocess.run(command, check=True, capture_output=True)
-    return made
-
-
 class Scene:
     """An installation with one plugin of each sort, and sources with something newer."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpserver
 import pytest
-from machine import PATHS, needs
+from machine import PATHS
 
 HERE = Path(__file__).parent
 MEMORY = "/dev/shm"
@@ -25,16 +25,6 @@ def ground() -> Iterator[Path]:
     where = MEMORY if os.access(MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=where) as directory:
         yield Path(directory)
-
-
-@pytest.fixture(scope="session")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needs("gcc")
-    library = tmp_path_factory.mktemp("faults") / "faults.so"
-    subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "faults.c", "-ldl"], check=True
-    )
-    return library
 
 
 ACTIONS = {
@@ -51,7 +41,7 @@ ACTIONS = {
 @pytest.mark.parametrize("error", [0, errno.ENOSPC, errno.EIO], ids=["SIGKILL", "ENOSPC", "EIO"])
 @pytest.mark.parametrize("name", ACTIONS)
 def test_whatever_step_breaks_a_version_starts_and_a_second_run_converges(
-    name: str, error: int, faults: Path, site: httpserver.Site, ground: Path
+    name: str, error: int, shim: Path, site: httpserver.Site, ground: Path
 ) -> None:
     """SETUP_SWEEP=full breaks every step, else every kill and each fifth error."""
     action, target, bare = ACTIONS[name]
@@ -69,7 +59,7 @@ def test_whatever_step_breaks_a_version_starts_and_a_second_run_converges(
         [sys.executable, HERE / "sweep.py", json.dumps(asked)],
         env={
             "PATH": os.environ["PATH"],
-            "LD_PRELOAD": str(faults),
+            "LD_PRELOAD": str(shim),
             "PYTHONPATH": PATHS,
         },
         capture_output=True,

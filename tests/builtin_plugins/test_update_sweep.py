@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,17 +19,6 @@ from installation import PROJECT, command
 FULL = bool(os.environ.get("FULL_SWEEP"))
 HERE = Path(__file__).parent
 OLD = "1.0.0"
-
-
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None or sys.platform != "linux":
-        pytest.skip("needs gcc on Linux")
-    made = tmp_path_factory.mktemp("shim") / "faults.so"
-    build = [compiler, "-shared", "-fPIC", "-O1", "-o", made, HERE / "faults.c", "-ldl"]
-    subprocess.run(build, check=True, capture_output=True)
-    return made
 
 
 def _environment(prefix: Path) -> Path:
