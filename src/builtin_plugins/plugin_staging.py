@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from host.adoption import RECORD, heal, relink
-from host.directory_plugins import REMOVED, STAGING, TREE, VERSIONS, kept_label
+from host.adoption import RECORD, heal, pending_removal, relink
+from host.directory_plugins import STAGING, TREE, VERSIONS, kept_label
 from host.durable import sync_file_system
 from host.registry import (
     Entry,
@@ -154,15 +154,13 @@ def take_away(stage: Stage, name: str) -> Undo:
     return lambda: os.rename(os.path.join(removed, name), place)
 
 
-def keep_removed(stage: Stage, name: str, when: str) -> str:
-    """Keep the only copy of a removed directory in `.removed`; return where."""
-    kept = os.path.join(stage.plugins_dir, REMOVED)
-    os.makedirs(kept, exist_ok=True)
-    place = os.path.join(kept, f"{name}-{when.replace(':', '')}")
-    while os.path.lexists(place):
-        place += "+"
-    os.rename(os.path.join(stage.path, "removed", name), place)
-    return place
+def set_aside(plugins_dir: str, name: str) -> Undo:
+    """Move a directory that may be the only copy to where removed ones are kept."""
+    place = os.path.join(plugins_dir, name)
+    aside = pending_removal(plugins_dir, name)
+    os.makedirs(os.path.dirname(aside), exist_ok=True)
+    os.rename(place, aside)
+    return lambda: os.rename(aside, place)
 
 
 def trimmed(entry: Entry, former: Entry | None) -> tuple[str, ...]:

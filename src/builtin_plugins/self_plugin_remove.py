@@ -9,11 +9,11 @@ import click
 
 from builtin_plugins.plugin_inventory import find_row, inventory
 from builtin_plugins.plugin_kinds import Work, kind_of
-from builtin_plugins.plugin_staging import changing, commit, keep_removed
+from builtin_plugins.plugin_staging import changing, commit, set_aside
 from builtin_plugins.plugin_work import confirmed, working
 from builtin_plugins.self_plugin_show import unknown_plugin
 from builtin_plugins.timeouts import SECONDS
-from host.adoption import heal, now
+from host.adoption import heal, keep_removed
 from host.directory_plugins import VERSIONS
 from host.errors import OperationError, PluginError
 from host.escape import printable
@@ -58,11 +58,10 @@ def remove(entry: Entry, work: Work) -> str:
         place = os.path.join(plugins_dir, entry.name)
         only_copy = entry.kind == "local" and os.path.isdir(place) and not os.path.islink(place)
         if undo is None:
-            undo = kind.take(entry, work)
+            undo = set_aside(plugins_dir, entry.name) if only_copy else kind.take(entry, work)
         registry.drop(entry.name)
         commit(plugins_dir, registry, undo)
-        removed = os.path.isdir(os.path.join(work.stage.path, "removed", entry.name))
-        kept = keep_removed(work.stage, entry.name, now()) if only_copy and removed else ""
+        kept = keep_removed(plugins_dir, entry.name) if only_copy else ""
         with suppress(OSError, PluginError):  # the change is made; the next one clears up
             heal(plugins_dir)
     return kept

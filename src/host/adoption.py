@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from host.directory_plugins import (
+    REMOVED,
     STAGING,
     TREE,
     VERSIONS,
@@ -33,6 +34,7 @@ from host.registry import (
     write_registry,
 )
 
+_PENDING = ".pending"  # what a directory is called while its removal is under way
 RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 
 
@@ -62,6 +64,7 @@ def heal(plugins_dir: str) -> Registry:
     if not registry.exists:
         changed = _recover(plugins_dir, registry)
     _clear_staging(plugins_dir, registry)
+    _settle_removals(plugins_dir, registry)
     for entry in registry.entries.values():
         if entry.managed:
             relink(plugins_dir, entry)
@@ -97,8 +100,40 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def pending_removal(plugins_dir: str, name: str) -> str:
+    """Return where a directory lies while the registry still has to forget it."""
+    return os.path.join(plugins_dir, REMOVED, f"{name}{_PENDING}")
+
+
+def keep_removed(plugins_dir: str, name: str) -> str:
+    """Give a directory that was removed its name among those that are kept; return where it is."""
+    pending = pending_removal(plugins_dir, name)
+    place = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
+    while os.path.lexists(place):
+        place += "+"
+    try:
+        os.rename(pending, place)
+    except OSError:
+        return pending  # the next change tries again
+    return place
+
+
+def _settle_removals(plugins_dir: str, registry: Registry) -> None:
+    """Put back what a killed removal set aside, where the registry still has it."""
+    for file in _names(os.path.join(plugins_dir, REMOVED)):
+        if file.endswith(_PENDING):
+            name = file.removesuffix(_PENDING)
+            place = os.path.join(plugins_dir, name)
+            if name in registry.names and not os.path.lexists(place):
+                os.rename(pending_removal(plugins_dir, name), place)
+            else:
+                keep_removed(plugins_dir, name)
+
+
 def _is_settled(plugins_dir: str) -> bool:
     if any(name == STAGING or _is_temporary(name) for name in _names(plugins_dir)):
+        return False
+    if any(file.endswith(_PENDING) for file in _names(os.path.join(plugins_dir, REMOVED))):
         return False
     registry = read_registry(registry_path(plugins_dir))
     if any(

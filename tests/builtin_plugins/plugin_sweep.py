@@ -35,8 +35,13 @@ class Ground:
         shutil.rmtree(self.root / "plugins", ignore_errors=True)
         shutil.copytree(self.before, self.root / "plugins", symlinks=True)
 
-    def run(self, words: list[str], arm: Callable[[], None] = lambda: None) -> tuple[int, str, str]:
-        """Run the program in a fork; return its wait status, stdout and stderr."""
+    def run(
+        self,
+        words: list[str],
+        arm: Callable[[], None] = lambda: None,
+        told: Callable[[], None] = lambda: None,
+    ) -> tuple[int, str, str]:
+        """Run the program in a fork, between `arm` and `told`; return wait status and output."""
         out, err = self.root.parent / "out", self.root.parent / "err"
         child = os.fork()
         if not child:
@@ -49,6 +54,7 @@ class Ground:
                 sys.argv = [str(self.launcher), *words]
                 arm()
                 status = run_main()
+                told()
             except BaseException:  # noqa: BLE001 - to be told, not to leave the fork
                 os.write(2, traceback.format_exc().encode())
             os._exit(status)
@@ -68,6 +74,10 @@ class Ground:
             name for name in os.listdir(self.root / "plugins") if not name.startswith(".")
         )
 
+    def own_files(self) -> int:
+        """Return how many copies there are of what only this installation has."""
+        return len(list((self.root / "plugins").rglob("dropped/hi/main.sh")))
+
     def leftovers(self) -> list[str]:
         plugins = self.root / "plugins"
         kept = {".registry.lock", ".versions", ".removed"}
@@ -85,17 +95,22 @@ def sweep(ground: Ground, words: list[str], error: int, stride: int) -> dict[str
     ground.restore()
     status, _, said = ground.run(words)
     assert status == 0, said
-    new, shown = ground.state(), ground.visible()
+    new, shown, own = ground.state(), ground.visible(), ground.own_files()
     broken: list[str] = []
     outcomes = {"old": 0, "new": 0}
-    at, runs, steps, misses = 1, 0, 0, 0
-    while True:
+    at, runs = 1, 0
+    end = ground.root.parent / "end"
+    while not end.exists():
         ground.restore()
 
         def arm(at: int = at) -> None:
             faults.faults_arm(os.fsencode(ground.root / "plugins"), at, error, False)
 
-        status, _, said = ground.run(words, arm)
+        def told(at: int = at) -> None:
+            if faults.faults_seen() < at:  # nothing was hit: the last step is behind us
+                end.touch()
+
+        status, _, said = ground.run(words, arm, told)
         runs += 1
         where = f"{' '.join(words)} {'kill' if not error else os.strerror(error)} at {at}"
         state = ground.state()
@@ -120,13 +135,10 @@ def sweep(ground: Ground, words: list[str], error: int, stride: int) -> dict[str
             broken.append(f"{where}: second run: {again} {complaint!r} {ground.visible()}")
         if ground.leftovers():
             broken.append(f"{where}: second run left {ground.leftovers()}")
-        whole = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
-        misses = misses + 1 if whole else 0
-        if misses >= 6:  # beyond the last step nothing is hit any more
-            steps = at - misses * stride + stride - 1
-            break
+        if ground.own_files() != own:
+            broken.append(f"{where}: the user's own files are gone")
         at += stride
-    return {"steps": steps, "runs": runs, "outcomes": outcomes, "broken": broken[:20]}
+    return {"steps": at - stride - 1, "runs": runs, "outcomes": outcomes, "broken": broken[:20]}
 
 
 def main() -> None:
