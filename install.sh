@@ -114,7 +114,7 @@ write_launcher() {
   "$venv/bin/python" -I -c '
 import sys
 from pathlib import Path
-from host.launcher import write_launcher
+from builtin_plugins.self_commands.launcher import write_launcher
 write_launcher(Path(sys.argv[1]), replace=True)
 ' "$launcher"
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from host.launcher import write_launcher
+from builtin_plugins.self_commands.launcher import write_launcher
 
 PROJECT = Path(__file__).parent.parent
 

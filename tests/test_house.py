@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from host import hookspecs
-from host.plugins import HOOKS
+from host.planning.loading import HOOKS
 from installation import PROJECT, Made, command
 
 # What a run must not pay for: see the hot side in CONTRIBUTING.md.
@@ -27,11 +27,11 @@ _PLANNED_RUN = """
 import sys
 sys.path.append({source!r})
 sys.argv = {argv!r}
-import host.run
+import host.run.plan
 def execute(plan):
     print("\\n".join(sorted(sys.modules)))
     raise SystemExit(0)
-host.run.execute = execute
+host.run.plan.execute = execute
 from host.__main__ import main
 main()
 """
@@ -56,7 +56,7 @@ def test_a_planned_run_imports_next_to_nothing(install: Callable[..., Made]) -> 
         check=True,
     )
     modules = set(done.stdout.split())
-    assert "host.settings" in modules  # the list is the list of a whole run
+    assert "host.run.settings" in modules  # the list is the list of a whole run
     assert not modules & _BANNED
     assert len({name for name in modules if name.startswith("host.")}) <= 23
 

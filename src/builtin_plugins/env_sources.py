@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from host import EnvSource, Installation, hookimpl
-from host.layers import ENV_FILES, ENVS, SETTINGS
+from host.run.layers import ENV_FILES, ENVS, SETTINGS
 
 
 @hookimpl

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from host import Category, Command, Listing, Terminal, hookimpl
-from host.columns import width, wrap
-from host.escape import printable
-from host.listing import grouped, indicators
+from host.cli.columns import width, wrap
+from host.cli.rows import grouped, indicators
+from host.run.text import printable
 
 _GREEN, _BOLD, _RESET = "\033[32m", "\033[1m", "\033[0m"
 _WIDEST_NAME = 32  # columns; a longer name gets a line of its own

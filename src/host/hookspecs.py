@@ -90,7 +90,7 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
     r"""Return a listing as text in `format`, or None for a format that is another's.
 
     Called when a listing is shown with `--format FORMAT`. The text goes to stdout as
-    it is; text from data must be made printable (`host.escape.printable`)::
+    it is; text from data must be made printable (`host.run.text.printable`)::
 
         @hookimpl
         def render_listing(listing, format, terminal):

@@ -12,7 +12,7 @@ import pytest
 NOBODY = 65534
 PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
 RUN = (
-    "import sys; from builtin_plugins.setup import main; from host.errors import HostError\n"
+    "import sys\nfrom builtin_plugins.setup.command import main\nfrom host.errors import HostError\n"
     "try: sys.exit(main(sys.argv[1:]))\n"
     "except HostError as failure:\n"
     "    sys.stderr.write(f'error: {failure}\\n'); sys.exit(failure.status)"
@@ -38,7 +38,7 @@ def as_nobody() -> list[str]:
         shutil.which("setpriv") or "",
         *(f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
     ]
-    code = "import requests, click, builtin_plugins.setup"
+    code = "import requests, click, builtin_plugins.setup.command"
     tried = subprocess.run(
         [*start, sys.executable, "-c", code],
         env={"PYTHONPATH": PATHS},

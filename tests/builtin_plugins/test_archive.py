@@ -18,8 +18,8 @@ from applications import Member, directory, symlink, tar, zipped
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builtin_plugins.archive import Rules, extract
-from builtin_plugins.archive_tree import Entry, Tree
+from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.archives.tree import Entry, Tree
 from host.errors import OperationError
 
 WITH_LINKS = Rules(links=True)
@@ -239,7 +239,7 @@ def peak():
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 from pathlib import Path
-from builtin_plugins.archive import extract
+from builtin_plugins.archives.extract import extract
 from host.errors import OperationError
 try:
     extract(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpserver
 import pytest
 
-from builtin_plugins.addresses import check_address, follow, shown
-from builtin_plugins.download import Limits, fetch
+from builtin_plugins.fetch.addresses import check_address, follow, shown
+from builtin_plugins.fetch.download import Limits, fetch
 from host.errors import OperationError
 
 BODY = os.urandom(300_000)

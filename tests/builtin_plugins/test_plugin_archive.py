@@ -27,7 +27,7 @@ from plugin_ground import (
     zip_of,
 )
 
-from builtin_plugins.archive import Rules, extract
+from builtin_plugins.archives.extract import Rules, extract
 from host.errors import OperationError
 from installation import Made, command
 

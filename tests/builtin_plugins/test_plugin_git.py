@@ -29,12 +29,12 @@ from plugin_ground import (
     visible,
 )
 
-from builtin_plugins import git_call
-from builtin_plugins.addresses import masked
-from builtin_plugins.git_call import Git
-from builtin_plugins.git_login import login_of
-from builtin_plugins.plugin_git import write_tree
-from builtin_plugins.plugin_origin import parse_source, without_credentials
+from builtin_plugins.fetch.addresses import masked, without_credentials
+from builtin_plugins.git import call as git_call
+from builtin_plugins.git.call import Git
+from builtin_plugins.git.files import write_tree
+from builtin_plugins.git.login import login_of
+from builtin_plugins.plugin_changes.source import parse_source
 from host.errors import HostError
 from installation import Made
 

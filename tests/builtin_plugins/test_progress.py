@@ -11,8 +11,8 @@ import pytest
 
 SCRIPT = """
 import os, time
-from builtin_plugins import progress
-from builtin_plugins.progress import Reporter
+from builtin_plugins.fetch import progress
+from builtin_plugins.fetch.progress import Reporter
 progress._LINE_SECONDS = 0.1
 with Reporter("cli", bool(os.environ.get("QUIET")), False, os.environ).progress("Tool") as update:
     for done in (0, 1 << 20, 3 << 20, 2 << 20, 4 << 20):

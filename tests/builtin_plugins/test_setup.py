@@ -17,9 +17,9 @@ import pytest
 from applications import PNG, Member, application, directory, symlink, tar
 from machine import PATHS, RUN, validate
 
-from builtin_plugins import setup
-from builtin_plugins.setup_state import Places, is_installed
-from builtin_plugins.setup_steps import replace_link
+from builtin_plugins.files.atomic import replace_link
+from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup.linux.state import Places, is_installed
 from host.errors import HostError, OperationError, UsageError
 
 
@@ -368,7 +368,7 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
 def test_a_bad_offer_changes_nothing(
     name: str, options: tuple[str, ...], desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.transfer._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("builtin_plugins.fetch.transfer._FIRST_PAUSE", 0.01)
     if options:
         desk.run()
     offer, expected = BAD_OFFERS[name]
@@ -470,8 +470,8 @@ def test_other_users_can_start_the_version_of_a_bridge(
     former = os.umask(0o077)
     try:
         desk.run()
-        monkeypatch.setattr("builtin_plugins.setup_swap.exchange", lambda *_: False)
-        monkeypatch.setattr("builtin_plugins.setup_swap.replace_link", look)
+        monkeypatch.setattr("builtin_plugins.setup.linux.swap.exchange", lambda *_: False)
+        monkeypatch.setattr("builtin_plugins.setup.linux.swap.replace_link", look)
         desk.run("-u")
     finally:
         os.umask(former)

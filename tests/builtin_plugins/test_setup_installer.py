@@ -13,12 +13,13 @@ import httpserver
 import pytest
 from machine import PATHS
 
-from builtin_plugins import setup, setup_installer
-from builtin_plugins.setup_state import Places
+from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup.command import hooks as setup_installer
+from builtin_plugins.setup.linux.state import Places
 
 PROJECT = Path(__file__).parent.parent.parent
 HEAVY = """
-import sys, builtin_plugins.setup_installer
+import sys, builtin_plugins.setup.hooks
 print(sorted({"requests", "urllib3", "tarfile", "zipfile", "click"} & set(sys.modules)))
 """
 

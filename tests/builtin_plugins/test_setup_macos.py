@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins import setup
-from builtin_plugins.setup_installer import look
+from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup.hooks import look
 from host.errors import OperationError
 
 BREW = """#!/bin/sh

@@ -12,8 +12,8 @@ import pytest
 from applications import Member, tar
 from machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs
 
-from builtin_plugins import setup
-from builtin_plugins.setup_elevated import copy_tree
+from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup.linux.elevated import copy_tree
 from host.errors import OperationError
 
 PRIVATE = "".join(
@@ -166,14 +166,14 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'exec env -i PATH="$PATH" SUDO_USER=u "$@"\n'
     )
     stub.chmod(0o755)
-    monkeypatch.setattr("builtin_plugins.setup_linux.find_elevation", lambda *_: str(stub))
+    monkeypatch.setattr("builtin_plugins.setup.linux.install.find_elevation", lambda *_: str(stub))
     return stub
 
 
 def test_the_elevated_step_gets_every_path_as_an_argument(
     stub_sudo: Path, site: httpserver.Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.setup_elevated.ISOLATION", ())
+    monkeypatch.setattr("builtin_plugins.setup.linux.elevated.ISOLATION", ())
     monkeypatch.setattr("sys.executable", _with_path(tmp_path))
     environ = {
         "COMMAND_NAME": "tool",
@@ -189,7 +189,7 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
     assert setup.run([], environ, "linux") == 0
     said = (stub_sudo.parent / "log").read_text().splitlines()
     assert said[1:] == [
-        *("-m", "builtin_plugins.setup_elevated", "put", "--tool", "tool"),
+        *("-m", "builtin_plugins.setup.linux.elevated", "put", "--tool", "tool"),
         *("--install-dir", str(tmp_path / "opt/a b"), "--bin-dir", str(tmp_path / "bin")),
         *("--desktop-file", str(tmp_path / "share/tool.desktop")),
         *("--tree", str(tmp_path / f"own/cli-setup-{os.geteuid()}-tool/new")),

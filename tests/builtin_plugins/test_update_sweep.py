@@ -79,7 +79,7 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
     )
     (root / "plugins").mkdir()
     write = (
-        "import pathlib, sys; from host.launcher import write_launcher; "
+        "import pathlib, sys; from builtin_plugins.self_commands.launcher import write_launcher; "
         "write_launcher(pathlib.Path(sys.argv[1]))"
     )
     subprocess.run([python, "-I", "-c", write, root / "core/cli"], check=True)

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import builtin_plugins.self_update  # noqa: F401 - once, not in every fork
-from builtin_plugins import update_program
+import builtin_plugins.self_commands.update  # noqa: F401 - once, not in every fork
+from builtin_plugins.self_commands.hooks import update_program
 from host.__main__ import main as run_main
 
 NEW = "2.0.0"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.definition import (
+from host.errors import DefinitionError, InstallationError
+from host.run.definition import (
     SYSTEM_OS,
     is_reference,
     is_word,
@@ -17,8 +18,7 @@ from host.definition import (
     read_command,
     read_config,
 )
-from host.errors import DefinitionError, InstallationError
-from host.strict_json import Number, parse_json, read_json, read_regular
+from host.run.json_files import Number, parse_json, read_json, read_regular
 from installation import command
 
 BASE = '"name": "N", "description": "D", "entrypoint": "main.sh"'

@@ -11,9 +11,9 @@ from dotenv.parser import parse_stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.env_file import SIZE_LIMIT, parse_env, read_env_file
 from host.errors import SourceError
-from host.expand import expand, is_name
+from host.run.env_file import SIZE_LIMIT, parse_env, read_env_file
+from host.run.expand import expand, is_name
 from installation import command
 
 VALUES = {"A": "one", "HOME": "/home/u", "EMPTY": ""}

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.bytestext import decode, encode
-from host.escape import printable
-from host.messages import Messages, is_on
+from host.run.messages import Messages, is_on
+from host.run.text import decode, encode, printable
 
 TABLE = {
     "plain text": "plain text",

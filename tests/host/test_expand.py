@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.expand import expand, is_name
+from host.run.expand import expand, is_name
 
 VALUES = {
     "A": "one",

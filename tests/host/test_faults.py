@@ -351,13 +351,13 @@ def for_nobody(made, tmp_path_factory):
     setpriv = shutil.which("setpriv")
     if setpriv is None or os.geteuid() != 0:
         pytest.skip("setpriv as root is needed")
-    from host.launcher import launcher_text
+    from builtin_plugins.self_commands.launcher import launcher_text
 
     packages = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
     site = sysconfig.get_path("purelib")
     for python in ("/usr/bin/python3", sys.executable):
         check = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", python, "-IS", "-c"]
-        script = f"import sys; sys.path += {[packages, site]!r}; import host.run, pluggy; "
+        script = f"import sys; sys.path += {[packages, site]!r}; import host.run.plan, pluggy; "
         script += "assert sys.version_info >= (3, 11)"
         done = subprocess.run([*check, script], capture_output=True, check=False)
         if done.returncode == 0:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from host.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
+from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
 from installation import command
 
 # Prints each variable as NAME=[value], or NAME unset.

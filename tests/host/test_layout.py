@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from host.errors import InstallationError
-from host.layout import Layout, data_home, find_layout, home, program_name
+from host.run.installation import Layout, data_home, find_layout, home, program_name
 from installation import Made, command
 
 SHOW = (
@@ -269,7 +269,7 @@ LAYOUTS = {
 )
 def test_layout(monkeypatch, executable, environ, root, config, mark):
     """As for programs that have installations of their own at these paths."""
-    monkeypatch.setattr("host.layout._is_installation", lambda _root: True)
+    monkeypatch.setattr("host.run.installation._is_installation", lambda _root: True)
     found = find_layout(executable, environ)
     assert (found.root, found.config_file, found.adopted) == (
         root,
@@ -360,7 +360,7 @@ def test_an_installation_whose_path_is_hostile(tmp_path_factory, shared_install)
     made.root.rename(odd)
     moved = Made(odd, odd / "core" / "cli", made.home)
     moved.launcher.unlink()
-    from host.launcher import write_launcher
+    from builtin_plugins.self_commands.launcher import write_launcher
 
     write_launcher(moved.launcher)
     assert moved.run("demo", "show").all == (0, shown(moved), "")

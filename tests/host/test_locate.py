@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
+from builtin_plugins.directories.finder import holds_commands, subdirectories
 from host.errors import DefinitionError
-from host.locate import locate
-from host.lock import Declared, Tree
-from host.scan import holds_commands, subdirectories
+from host.run.locate import locate
+from host.run.lock import Declared, Tree
 from installation import command
 
 CATEGORY = {"name": "Category", "description": "About"}

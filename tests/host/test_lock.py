@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from host.lock import Lock, Source, Tree, lock_places, read_lock, stamp, write_lock
+from host.run.lock import Lock, Source, Tree, lock_places, read_lock, stamp, write_lock
 from installation import command
 
 
@@ -225,7 +225,7 @@ def test_the_whole_installation_moves(made):
     """A lock that came along with a copy or a move counts for nothing."""
     from dataclasses import replace
 
-    from host.launcher import write_launcher
+    from builtin_plugins.self_commands.launcher import write_launcher
 
     moved = made.root.parent / "moved"
     shutil.copytree(made.root, moved, symlinks=True)

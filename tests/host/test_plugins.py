@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from host.candidates import directory_hooks, third_party
-from host.plugins import load
+from host.planning.child import Report, survey
+from host.planning.loading import directory_hooks, load, third_party
 from host.records import CommandDeclaration, EnvSource, Installation
-from host.survey import Report, survey
 from installation import Made, builder, command
 
 _GOOD = """

@@ -178,7 +178,7 @@ def test_the_callers_python_variables_do_not_disturb(made, tmp_path):
 
 
 def test_called_directly():
-    words = [sys.executable, "-m", "host.python_entrypoint", "label", "no:such"]
+    words = [sys.executable, "-m", "host.run.python_entrypoint", "label", "no:such"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("label: no:such: cannot be loaded: ")

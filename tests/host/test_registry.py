@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from host.errors import PluginError
-from host.registry import (
+from builtin_plugins.plugin_directories.registry import (
     Entry,
-    canonical,
     exclusive,
     is_plugin_name,
     read_entry,
@@ -21,6 +19,8 @@ from host.registry import (
     registry_path,
     write_registry,
 )
+from host.errors import PluginError
+from host.planning.loading import canonical
 
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from host.definition import SYSTEM_OS
-from host.launch import start_of
+from host.run.definition import SYSTEM_OS
+from host.run.launch import start_of
 from installation import command
 
 OTHER_OS = "mac" if SYSTEM_OS == "linux" else "linux"

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-import host.settings
+import host.run.settings
 from host.errors import MissingError, SourceError
-from host.exports import parse_exports
+from host.run.exports import parse_exports
 from installation import command
 
 
@@ -459,9 +459,9 @@ def test_no_bash(place, tmp_path):
 def test_no_bash_anywhere(tmp_path, monkeypatch):
     file = tmp_path / "settings.conf"
     file.write_text("X=1\n")
-    monkeypatch.setattr(host.settings, "find_program", lambda *_: None)
+    monkeypatch.setattr(host.run.settings, "find_program", lambda *_: None)
     with pytest.raises(MissingError, match="bash is needed"):
-        host.settings.capture_settings(str(file), {})
+        host.run.settings.capture_settings(str(file), {})
 
 
 def test_a_bash_that_is_broken(place, tmp_path):
@@ -581,10 +581,12 @@ def test_a_syntax_error_that_bash_goes_on_after(tmp_path, text):
     file = tmp_path / "settings.conf"
     file.write_text(text)
     with pytest.raises(SourceError, match=f"{file}:2: syntax error"):
-        host.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})
+        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})
 
 
 def test_descriptors_and_arguments_of_the_file_are_its_own(tmp_path):
     file = tmp_path / "settings.conf"
     file.write_text("exec 3>&1 4>&1 5>&1\nCOUNT=$#\n")
-    assert host.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})["COUNT"] == "0"
+    assert (
+        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})["COUNT"] == "0"
+    )

@@ -2,11 +2,11 @@
 
 import pytest
 
-from host.definition import parse_declared
 from host.errors import PluginError, SourceError
-from host.layers import ENV_FILES, ENVS, SETTINGS, Layers
-from host.messages import Messages
-from host.sources import Reading, Source
+from host.run.definition import parse_declared
+from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
+from host.run.messages import Messages
+from host.run.sources import Reading, Source
 from installation import command
 
 MODULE = """

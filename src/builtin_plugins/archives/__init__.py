@@ -1,0 +1,1 @@
+"""Archives of strangers, unpacked so that nothing leaves its place."""

@@ -1,0 +1,113 @@
+"""Unpack an untrusted archive: every member is judged before the first byte is written."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from builtin_plugins.archives.readers import read_members
+from builtin_plugins.archives.tree import Entry, Rules, Tree, unwritten
+from host.errors import OperationError
+from host.run.text import printable
+
+__all__ = ["Extracted", "Rules", "extract"]
+
+_RATIO = 250  # no honest archive unpacks to more times its size
+_SMALL = 64 << 20  # below this the ratio says nothing
+_USUAL = Rules()
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What was written: bytes, and how many setuid, setgid or sticky bits were left out."""
+
+    size: int
+    privileged: int
+
+
+def extract(archive: Path, target: Path, rules: Rules = _USUAL, called: str = "") -> Extracted:
+    """Unpack `archive` into the new directory `target`; errors call it `called`, else its name.
+
+    Files get mode 0755 or 0644 by their execute bits, directories 0755, whatever the
+    umask; owners and times are not kept. Raises OperationError naming archive
+    and member. On failure `target` may hold a part; the caller removes it.
+
+    The archive is read twice: once to judge it whole, once to write.
+    """
+    try:
+        packed = archive.stat().st_size
+        budget = min(rules.size, max(_SMALL, _RATIO * packed))
+        tree = _judge(archive, budget, rules)
+        _check_room(tree.size, target.parent)
+        target.mkdir(mode=0o755)
+        target.chmod(0o755)
+        _write(archive, target, tree, budget)
+    except (OperationError, OSError) as failure:
+        said = unwritten(failure, target) if isinstance(failure, OSError) else failure
+        raise OperationError(f"{printable(called or archive.name)}: {said}") from None
+    return Extracted(tree.size, tree.privileged)
+
+
+def _check_room(size: int, directory: Path) -> None:
+    free = shutil.disk_usage(directory).free
+    if size > free:
+        raise OperationError(f"{size} bytes needed to unpack it, {free} free")
+
+
+def _judge(archive: Path, budget: int, rules: Rules) -> Tree:
+    tree = Tree(rules)
+    with read_members(archive, budget) as members:
+        for entry, _ in members:
+            tree.add(entry)
+            if tree.size > budget:
+                raise OperationError("it unpacks to far more than its size allows")
+    tree.seal()
+    return tree
+
+
+def _write(archive: Path, target: Path, tree: Tree, budget: int) -> None:
+    """Write the members; links come last, so nothing is ever written through one."""
+    links: list[tuple[str, str]] = []
+    made = {""}
+    with read_members(archive, budget) as members:
+        for entry, content in members:
+            place = tree.place(entry.name)
+            _make_directories(target, place if entry.kind == "directory" else _above(place), made)
+            if entry.kind == "link":
+                links.append((place, entry.target))
+            elif entry.kind == "file":
+                _write_file(os.path.join(target, place), entry, content)
+    for place, points_to in links:
+        os.symlink(points_to, os.path.join(target, place))
+
+
+def _above(place: str) -> str:
+    return place.rpartition("/")[0]
+
+
+def _make_directories(target: Path, place: str, made: set[str]) -> None:
+    if place in made:
+        return
+    _make_directories(target, _above(place), made)
+    path = os.path.join(target, place)
+    os.mkdir(path)
+    os.chmod(path, 0o755)  # noqa: S103  # whatever the umask
+    made.add(place)
+
+
+def _write_file(
+    path: str, entry: Entry, content: Callable[[], Iterator[bytes | memoryview]]
+) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        for chunk in content():
+            view = memoryview(chunk)
+            while view:
+                view = view[os.write(descriptor, view) :]
+        os.fchmod(descriptor, 0o755 if entry.executable else 0o644)
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, path) from None
+    finally:
+        os.close(descriptor)

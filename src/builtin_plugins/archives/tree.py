@@ -1,0 +1,197 @@
+"""Pure: the file tree that an archive describes, judged before any of it exists."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from host.errors import OperationError
+from host.run.text import printable
+
+MOST_FILES = 20_000  # of a plugin
+MOST_BYTES = 512 << 20
+
+Kind = Literal["file", "directory", "link"]
+
+_NAME_BYTES = 255
+_PATH_BYTES = 1024
+LONGEST_TARGET = 1024  # bytes of where a link points
+_DEPTH = 64
+_LINK_HOPS = 40  # as many as the kernel follows
+
+
+class Entry(NamedTuple):
+    """One member: its name as stored, size in bytes, and where a link points."""
+
+    name: str
+    kind: Kind
+    size: int = 0
+    executable: bool = False
+    target: str = ""
+    privileged: bool = False  # carried setuid, setgid or sticky; the bit is not taken over
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an archive may hold.
+
+    `links`: relative symbolic links that stay inside are taken, else refused.
+    `strip`: one leading directory that holds everything is taken away, unless `stays`
+    says, of all paths, that it is content. `members` and `size` (bytes
+    unpacked) cap the whole; `reserved` are top names it may not use.
+    """
+
+    strip: bool = True
+    stays: Callable[[Collection[str]], bool] | None = None
+    links: bool = False
+    members: int = 100_000
+    size: int = 8 << 30
+    reserved: frozenset[str] = frozenset()
+
+
+class Tree:
+    """The members seen so far. `add` and `seal` raise OperationError naming the member."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.size = 0
+        self.privileged = 0
+        self._rules = rules
+        self._count = 0
+        self._kinds: dict[str, Kind] = {}
+        self._implied: set[str] = set()
+        self._targets: dict[str, str] = {}
+        self._leading = ""
+
+    def add(self, entry: Entry) -> None:
+        """Take one member in; a directory may repeat, nothing else may."""
+        self._count += 1
+        if self._count > self._rules.members:
+            raise OperationError(f"more than {self._rules.members} members")
+        self.size += entry.size
+        if self.size > self._rules.size:
+            raise OperationError(f"more than {self._rules.size} bytes unpacked")
+        self.privileged += entry.privileged
+        path = _clean(entry.name)
+        if entry.kind == "directory":
+            self._claim_directories(entry.name, path)
+            self._implied.discard(path)
+            return
+        if not path:
+            raise _refusal(entry.name, "has no name of its own")
+        self._claim_directories(entry.name, path.rpartition("/")[0])
+        if path in self._kinds:
+            raise _refusal(entry.name, "stands twice in it")
+        self._kinds[path] = entry.kind
+        if entry.kind == "link":
+            self._claim_link(entry, path)
+
+    def seal(self) -> None:
+        """Judge the whole once all members are in: links, reserved names, emptiness."""
+        if not self._targets and not any(kind == "file" for kind in self._kinds.values()):
+            raise OperationError("it holds no files")
+        self._leading = self._shared_directory() if self._rules.strip else ""
+        for path in self._kinds:
+            if self._inside(path).partition("/")[0] in self._rules.reserved:
+                raise _refusal(path, "has a name that is reserved")
+        for path in self._targets:
+            self._resolve(path)
+
+    def place(self, name: str) -> str:
+        """Return where a member of a sealed tree goes, relative to the target ("" = itself)."""
+        return self._inside(_clean(name))
+
+    def _claim_directories(self, name: str, path: str) -> None:
+        """Record `path` and all above it as directories."""
+        while path and self._kinds.get(path) != "directory":
+            if path in self._kinds:
+                raise _refusal(name, "lies under something that is no directory")
+            self._kinds[path] = "directory"
+            path = path.rpartition("/")[0]
+
+    def _claim_link(self, entry: Entry, path: str) -> None:
+        if not self._rules.links:
+            raise _refusal(entry.name, "is a link; only files and directories are taken")
+        if not entry.target or entry.target.startswith("/") or _has_controls(entry.target):
+            raise _refusal(entry.name, "links to what is not a relative path")
+        if len(os.fsencode(entry.target)) > LONGEST_TARGET:
+            raise _refusal(entry.name, "links to a path that is too long")
+        self._targets[path] = entry.target
+
+    def _shared_directory(self) -> str:
+        tops = {path.partition("/")[0] for path in self._kinds}
+        only = next(iter(tops)) if len(tops) == 1 else ""
+        if self._kinds.get(only) != "directory":
+            return ""
+        stays = self._rules.stays
+        return "" if stays and stays(self._kinds) else only
+
+    def _inside(self, path: str) -> str:
+        if not self._leading:
+            return path
+        return path[len(self._leading) + 1 :]
+
+    def _resolve(self, path: str) -> None:
+        """Follow a link as the kernel would; raise unless it ends at a member inside.
+
+        Works on the names alone, so no length of path or chain of links can make it
+        disagree with what will be on disk (the flaw of CVE-2025-4517).
+        """
+        floor = 1 if self._leading else 0
+        at = path.split("/")[:-1]
+        ahead = self._targets[path].split("/")[::-1]
+        hops = 0
+        while ahead:
+            part = ahead.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if len(at) <= floor:
+                    raise _refusal(path, "links out of the archive")
+                at.pop()
+                continue
+            at.append(part)
+            there = "/".join(at)
+            kind = self._kinds.get(there)
+            if kind is None or (kind == "file" and ahead):
+                raise _refusal(path, "links to nothing in the archive")
+            if kind == "link":
+                hops += 1
+                if hops > _LINK_HOPS:
+                    raise _refusal(path, "is part of a chain of links without end")
+                at.pop()
+                ahead += self._targets[there].split("/")[::-1]
+
+
+def unwritten(failure: OSError, target: str | os.PathLike[str]) -> OperationError:
+    """Return the error for a member that could not be written below `target`, naming it."""
+    path = os.path.relpath(os.fsdecode(failure.filename or target), target)
+    where = f"{printable(path)}: " if path.partition("/")[0] not in (".", "..") else ""
+    return OperationError(f"{where}{failure.strerror}")
+
+
+def _clean(name: str) -> str:
+    """Return `name` without empty and `.` parts; raises OperationError for an unsafe one."""
+    if name.startswith("/"):
+        raise _refusal(name, "has an absolute name")
+    if _has_controls(name):
+        raise _refusal(name, "has control characters in its name")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise _refusal(name, "leads out of the archive")
+    if len(parts) > _DEPTH or any(len(os.fsencode(part)) > _NAME_BYTES for part in parts):
+        raise _refusal(name, "has a name that is too long or too deep")
+    path = "/".join(parts)
+    if len(os.fsencode(path)) > _PATH_BYTES:
+        raise _refusal(name, "has a name that is too long or too deep")
+    return path
+
+
+def _has_controls(text: str) -> bool:
+    return any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in text)
+
+
+def _refusal(name: str, reason: str) -> OperationError:
+    name = name if len(name) <= 80 else name[:77] + "..."
+    return OperationError(f"its member {printable(name)} {reason}")

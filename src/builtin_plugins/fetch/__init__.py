@@ -1,0 +1,1 @@
+"""Downloads: addresses, transfers with resume and a deadline, progress."""

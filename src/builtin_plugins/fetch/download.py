@@ -1,0 +1,86 @@
+"""Fetch one file over HTTP: whole and within bounds, or nothing at all."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+from builtin_plugins.fetch.addresses import check_address, shown
+from builtin_plugins.fetch.transfer import Limits, Transfer
+from host.errors import OperationError
+from host.run.text import printable
+
+__all__ = ["Fetched", "Limits", "fetch"]
+
+_GLANCE = 0.1  # seconds between two looks at a running transfer
+_USUAL = Limits()
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What came: its size in bytes, its SHA-256 (hex; None unless asked for)."""
+
+    size: int
+    sha256: str | None
+
+
+def fetch(
+    address: str,
+    target: Path,
+    *,
+    limits: Limits = _USUAL,
+    sha256: str | None = None,
+    digest: bool = False,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Fetched:
+    """Fetch `address` into the new or emptied file `target`.
+
+    `sha256` is the expected checksum in hex; `digest` asks for one without expecting
+    it. `progress` gets the bytes so far and in all (None: unknown) about ten times a
+    second, in the caller's thread. Proxies, CA bundles and .netrc count as `requests`
+    documents. Raises OperationError; `target` is gone then.
+
+    A thread does the work, because only an outside clock can end a transfer that
+    drips, hangs in DNS or sends its headers a byte at a time.
+    """
+    check_address(address)
+    transfer = Transfer(address, target, limits, digest or sha256 is not None, sha256 is not None)
+    worker = Thread(target=transfer.run, daemon=True)
+    whole = False
+    try:
+        worker.start()
+        _watch(worker, transfer, limits, progress)
+        if transfer.failure is not None:
+            raise transfer.failure
+        fetched = Fetched(transfer.received, transfer.hexdigest())
+        if sha256 is not None and fetched.sha256 != sha256.strip().lower():
+            raise OperationError(
+                f"{shown(address)}: the SHA-256 is {fetched.sha256}, expected {printable(sha256)}"
+            )
+        whole = True
+        return fetched
+    finally:
+        transfer.cancelled.set()
+        if not whole:
+            target.unlink(missing_ok=True)
+
+
+def _watch(
+    worker: Thread,
+    transfer: Transfer,
+    limits: Limits,
+    progress: Callable[[int, int | None], None] | None,
+) -> None:
+    """Wait for the end of the transfer; raises OperationError at the deadline."""
+    deadline = time.monotonic() + limits.seconds
+    running = True
+    while running:
+        worker.join(_GLANCE)
+        running = worker.is_alive()
+        if progress is not None:  # at least once, also for the quickest
+            progress(transfer.received, transfer.total)
+        if running and time.monotonic() > deadline:
+            raise OperationError(
+                f"{shown(transfer.address)}: not finished within {limits.seconds:g} seconds"
+            )

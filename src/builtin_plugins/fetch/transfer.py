@@ -1,0 +1,278 @@
+"""One HTTP transfer into a file, with bounded retries that resume where they can."""
+
+import hashlib
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import BinaryIO
+
+import requests
+import urllib3
+
+from builtin_plugins.fetch.addresses import follow, is_loopback, shown
+from host.errors import OperationError
+from host.run.text import printable
+
+_CUT_SHORT = ("IncompleteRead", "InvalidChunkLength", "ended prematurely")
+
+
+_CHUNK = 1 << 17
+_FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
+_REDIRECTS = frozenset([301, 302, 303, 307, 308])
+_WORTH_RETRYING = frozenset([408, 425, 429, 500, 502, 503, 504])
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a transfer: seconds in all, seconds without a byte, tries, hops, bytes."""
+
+    seconds: float = 3600
+    stall: float = 30
+    attempts: int = 5
+    redirects: int = 10
+    size: int = 4 << 30
+
+
+class _InterruptedError(Exception):
+    """An attempt failed in a way that another one may not."""
+
+
+class Transfer:
+    """A running transfer; `received`, `total` and `failure` may be read from outside.
+
+    `trusted` means that the caller checks a checksum, so a body of unstated length
+    is acceptable.
+    """
+
+    def __init__(
+        self, address: str, target: Path, limits: Limits, digest: bool, trusted: bool
+    ) -> None:
+        self.address = address
+        self.received = 0
+        self.total: int | None = None
+        self.failure: BaseException | None = None
+        self.cancelled = Event()
+        self._target = target
+        self._limits = limits
+        self._trusted = trusted
+        self._hash = hashlib.sha256() if digest else None
+        self._validator: str | None = None
+        self._deadline = time.monotonic() + limits.seconds
+
+    def hexdigest(self) -> str | None:
+        """Return the SHA-256 of what was received, or None when none was asked for."""
+        return None if self._hash is None else self._hash.hexdigest()
+
+    def run(self) -> None:
+        """Do the transfer; what goes wrong is kept in `failure`."""
+        try:
+            with requests.Session() as session, self._open() as file:
+                self._try_repeatedly(session, file)
+        except BaseException as failure:  # noqa: BLE001 handed over to the waiting thread
+            self.failure = failure
+
+    def _open(self) -> BinaryIO:
+        try:
+            return open(self._target, "wb", buffering=0)
+        except OSError as failure:
+            raise self._unwritten(failure) from None
+
+    def _try_repeatedly(self, session: requests.Session, file: BinaryIO) -> None:
+        for attempt in range(1, self._limits.attempts + 1):
+            try:
+                return self._attempt(session, file)
+            except _InterruptedError as failure:
+                reason = str(failure)
+            if attempt < self._limits.attempts:
+                self._pause(_FIRST_PAUSE * 2 ** (attempt - 1))
+        times = "once" if self._limits.attempts == 1 else f"{self._limits.attempts} times"
+        raise OperationError(f"{shown(self.address)}: {reason} (tried {times})")
+
+    def _pause(self, seconds: float) -> None:
+        self.cancelled.wait(seconds)
+        self._stop_if_cancelled()
+
+    def _stop_if_cancelled(self) -> None:
+        if self.cancelled.is_set():
+            raise OperationError(f"{shown(self.address)}: cancelled")
+
+    def _attempt(self, session: requests.Session, file: BinaryIO) -> None:
+        """Fetch what is missing; raises OperationError, _InterruptedError if worth a retry."""
+        start = self.received if self._validator else 0
+        headers = {"Accept-Encoding": "identity", "User-Agent": "cli-host"}
+        if start:
+            headers |= {"Range": f"bytes={start}-", "If-Range": self._validator or ""}
+        with self._respond(session, headers) as response:
+            if not self._resumes(response, start):
+                self._restart(response, file)
+            for chunk in self._chunks(response):
+                self._keep(file, chunk)
+        if self.total is not None and self.received != self.total:
+            raise _InterruptedError(f"ended after {self.received} of {self.total} bytes")
+
+    def _respond(self, session: requests.Session, headers: Mapping[str, str]) -> requests.Response:
+        """Return the answer at the end of the redirects; raises as `_attempt`."""
+        address = self.address
+        for _ in range(self._limits.redirects + 1):
+            self._stop_if_cancelled()
+            response = self._get(session, address, headers)
+            location = session.get_redirect_target(response)
+            if response.status_code not in _REDIRECTS:
+                return response
+            response.close()
+            if not location:
+                raise OperationError(f"{shown(address)}: redirects to no address")
+            address = follow(address, location)
+        raise OperationError(
+            f"{shown(self.address)}: redirected more than {self._limits.redirects} times"
+        )
+
+    def _get(
+        self, session: requests.Session, address: str, headers: Mapping[str, str]
+    ) -> requests.Response:
+        patience = max(0.1, min(self._limits.stall, self._deadline - time.monotonic()))
+        # A proxy has no business between this machine and itself.
+        proxies = {"http": "", "https": ""} if is_loopback(address) else None
+        try:
+            return session.get(
+                address,
+                headers=dict(headers),
+                stream=True,
+                allow_redirects=False,
+                timeout=patience,
+                proxies=proxies,
+            )
+        except requests.exceptions.SSLError:
+            raise OperationError(f"{shown(address)}: its certificate was not accepted") from None
+        except (requests.ConnectionError, requests.Timeout) as failure:
+            raise _InterruptedError(worded(failure)) from None
+        except (requests.RequestException, OSError, ValueError) as failure:
+            raise OperationError(f"{shown(address)}: {worded(failure)}") from None
+
+    def _resumes(self, response: requests.Response, start: int) -> bool:
+        """Tell whether the body continues at `start`; raises when it is of no use."""
+        status = response.status_code
+        if status in _WORTH_RETRYING:
+            raise _InterruptedError(f"answered {status}")
+        if status == 416 and start:
+            self._validator = None
+            raise _InterruptedError("could not resume")
+        if status != 200 and not (status == 206 and start):
+            raise OperationError(f"{shown(self.address)}: answered {status}, expected 200")
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in ("", "identity"):
+            raise OperationError(
+                f"{shown(self.address)}: sent as {printable(encoding)}, asked for as it is"
+            )
+        if status == 200:
+            return False
+        found = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if not found or [int(group) for group in found.groups()] != [
+            start,
+            (self.total or 0) - 1,
+            self.total,
+        ]:
+            raise OperationError(f"{shown(self.address)}: answered with another range than asked")
+        return True
+
+    def _restart(self, response: requests.Response, file: BinaryIO) -> None:
+        """Begin an empty file for a whole body; raises OperationError when it is too large."""
+        self.total = self._length(response)
+        free = shutil.disk_usage(self._target.parent).free
+        if self.total is not None and self.total > self._limits.size:
+            raise OperationError(
+                f"{shown(self.address)}: {self.total} bytes, more than {self._limits.size}"
+            )
+        if self.total is not None and self.total > free:
+            raise OperationError(
+                f"{shown(self.address)}: {self.total} bytes needed, {free} free on the disk"
+            )
+        file.seek(0)
+        file.truncate()
+        self.received = 0
+        self._hash = None if self._hash is None else hashlib.sha256()
+        self._validator = self._strong_validator(response)
+
+    def _length(self, response: requests.Response) -> int | None:
+        """Return the body's length; None for a chunked one, whose end is marked."""
+        if "chunked" in response.headers.get("Transfer-Encoding", "").lower():
+            return None
+        stated = response.headers.get("Content-Length", "")
+        if stated.isascii() and stated.isdigit() and len(stated) <= 18:
+            return int(stated)
+        if stated or not self._trusted:
+            raise OperationError(f"{shown(self.address)}: the answer does not say how long it is")
+        return None
+
+    def _strong_validator(self, response: requests.Response) -> str | None:
+        """Return what `If-Range` may carry; only a body of known length is ever resumed."""
+        if self.total is None:
+            return None
+        tag = response.headers.get("ETag", "")
+        if tag.startswith('"'):
+            return tag
+        return response.headers.get("Last-Modified")
+
+    def _chunks(self, response: requests.Response) -> Iterator[bytes]:
+        """Yield the body as sent; raises _InterruptedError when it breaks off."""
+        try:
+            yield from response.raw.stream(_CHUNK, decode_content=False)
+        except (urllib3.exceptions.HTTPError, OSError) as failure:
+            raise _InterruptedError(worded(failure)) from None
+
+    def _keep(self, file: BinaryIO, chunk: bytes) -> None:
+        self._stop_if_cancelled()
+        if self.received + len(chunk) > self._limits.size:
+            raise OperationError(f"{shown(self.address)}: more than {self._limits.size} bytes")
+        try:
+            view = memoryview(chunk)
+            while view:
+                view = view[file.write(view) :]
+        except OSError as failure:
+            raise self._unwritten(failure) from None
+        if self._hash is not None:
+            self._hash.update(chunk)
+        self.received += len(chunk)
+
+    def _unwritten(self, failure: OSError) -> OperationError:
+        """Return the error for a disk that takes no more; the file goes, so it names the source."""
+        where = printable(str(self._target))
+        return OperationError(f"{shown(self.address)}: {where}: {failure.strerror}")
+
+
+def worded(failure: BaseException) -> str:
+    """Word a network failure in a few words; never with the address, which may hold secrets."""
+    text = repr(failure)
+    if isinstance(failure, requests.Timeout) or "Timeout" in text or "timed out" in text:
+        return "no answer in time"
+    seen: BaseException | None = failure
+    while seen is not None:
+        for inner in (seen, *seen.args):
+            if isinstance(inner, OSError) and inner.strerror:
+                return inner.strerror.lower()
+        reason = getattr(seen, "reason", None)
+        seen = reason if isinstance(reason, BaseException) else _first_inner(seen)
+    if "NameResolution" in text:
+        return "no such host"
+    if any(sign in text for sign in _CUT_SHORT):
+        return "the body was cut short"
+    if isinstance(failure, requests.exceptions.ProxyError):
+        return "the proxy did not answer"
+    return (
+        "the connection failed"
+        if isinstance(failure, requests.ConnectionError)
+        else ("not a usable answer")
+    )
+
+
+def _first_inner(failure: BaseException) -> BaseException | None:
+    """Return the exception that `failure` was made from, when it keeps one."""
+    for argument in failure.args:
+        if isinstance(argument, BaseException):
+            return argument
+    return failure.__cause__ or failure.__context__

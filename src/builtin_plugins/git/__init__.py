@@ -1,0 +1,1 @@
+"""git, called so that a hostile repository can run nothing."""

@@ -1,0 +1,205 @@
+"""One call of git: bounded, without prompts, with nothing of a foreign repository run."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from threading import Thread
+from typing import IO
+
+from builtin_plugins.fetch.addresses import masked
+from builtin_plugins.git.login import Login
+from host.errors import OperationError
+from host.run.text import printable
+
+_KEPT_VARIABLES = frozenset(
+    [
+        *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_PROXY_COMMAND"),
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+        *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_SSL_CERT", "GIT_SSL_KEY"),
+    ]
+)
+_OPTIONS = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"),
+    *(
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.askPass=true",
+        "-c",
+        "credential.interactive=false",
+    ),
+    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
+    *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
+    *("-c", "fetch.recurseSubmodules=false"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
+    *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
+)
+_PACK_LIMIT = 1 << 30  # bytes of one file that git writes
+_MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
+_ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
+_STALL = 60.0  # seconds without a word from git
+_UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
+_KEPT_WORDS = 4000  # characters of what git said, for the error
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Git:
+    """git in one directory; `login` is what it may answer with when a server asks.
+
+    `deadline` is a time of `time.monotonic`, `held` a descriptor that children keep
+    open (it marks the staging area as in use), `say` gets lines of progress.
+    """
+
+    directory: str
+    environ: Mapping[str, str]
+    deadline: float
+    held: int | None = None
+    login: Login | None = None
+    say: Say | None = None
+
+    def __call__(self, *arguments: str, stall: bool = False) -> bytes:
+        """Return what `git ARGUMENTS` printed; raises OperationError when it fails or hangs."""
+        said = bytearray()
+        with closing(self.stream(*arguments, stall=stall)) as chunks:
+            for chunk in chunks:
+                said += chunk
+                if len(said) > _ANSWER_LIMIT:
+                    raise OperationError(f"git {arguments[0]}: more than {_ANSWER_LIMIT} bytes")
+        return bytes(said)
+
+    def stream(
+        self, *arguments: str, stdin: bytes = b"", stall: bool = False
+    ) -> Generator[bytes, None, None]:
+        """Yield what `git ARGUMENTS` prints, as it comes; closed early, git is ended.
+
+        Raises OperationError when git fails, or takes too long.
+        """
+        try:
+            process = subprocess.Popen(
+                ["git", *_OPTIONS, *arguments],
+                cwd=self.directory,
+                env=self._environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # no terminal to ask on, and one group to end
+                pass_fds=() if self.held is None else (self.held,),
+                preexec_fn=_bound,  # noqa: PLW1509 - no thread of ours lives then
+            )
+        except FileNotFoundError:
+            raise OperationError("git is not installed; install it, or add an archive") from None
+        try:
+            complaint = yield from self._watched(process, stdin, stall)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                with suppress(OSError):
+                    if stream:
+                        stream.close()
+        if process.returncode:
+            raise OperationError(f"git {arguments[0]}: {self._reason(complaint)}")
+
+    def _watched(
+        self, process: subprocess.Popen[bytes], stdin: bytes, stall: bool
+    ) -> Generator[bytes, None, str]:
+        """Feed git and yield what it prints until it ends; return its complaint.
+
+        Raises OperationError when it takes too long.
+        """
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise AssertionError("all three are pipes")
+        feeder = Thread(target=_feed, args=(process.stdin, stdin), daemon=True)
+        feeder.start()
+        out, err = process.stdout.fileno(), process.stderr.fileno()
+        complaint = ""
+        reading = {out, err}
+        heard = time.monotonic()
+        while reading:
+            until = min(self.deadline, heard + _STALL) if stall else self.deadline
+            left = until - time.monotonic()
+            ready, _, _ = select.select(reading, [], [], max(left, 0))
+            if not ready or left < 0:
+                raise OperationError("git took too long; nothing was changed")
+            for descriptor in ready:
+                chunk = os.read(descriptor, 1 << 16)
+                heard = time.monotonic()
+                if not chunk:
+                    reading.discard(descriptor)
+                elif descriptor == out:
+                    yield chunk
+                else:
+                    complaint = self._heard(complaint, chunk)
+        try:
+            process.wait(max(self.deadline - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired:
+            raise OperationError("git took too long; nothing was changed") from None
+        return complaint
+
+    def _heard(self, before: str, chunk: bytes) -> str:
+        text = chunk.decode("utf-8", "replace")
+        if self.say is not None:
+            for line in text.replace("\r", "\n").split("\n"):
+                if line.strip():
+                    self.say(self._clean(line.strip()))
+        return (before + text)[-_KEPT_WORDS:]
+
+    def _reason(self, complaint: str) -> str:
+        before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
+        lines = [line.strip() for line in before.split("\n") if line.strip()]
+        told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
+        last = lines[-1] if lines else (unread or "failed without a word")
+        return self._clean(told[0] if told else last)
+
+    def _clean(self, text: str) -> str:
+        if self.login:
+            text = text.replace(self.login.secret, "…")
+        return printable(masked(text[:_KEPT_WORDS]))[:500]
+
+    def _environment(self) -> dict[str, str]:
+        found = {
+            name: value
+            for name, value in self.environ.items()
+            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name in _KEPT_VARIABLES
+        }
+        found |= {
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": "https:ssh:git:file",
+            "GIT_ASKPASS": "true",
+            "SSH_ASKPASS_REQUIRE": "never",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "LC_ALL": "C",
+        }
+        settings = self.login.settings if self.login else ()
+        found |= self.login.variables if self.login else {}
+        found["GIT_CONFIG_COUNT"] = str(len(settings))
+        for index, (name, value) in enumerate(settings):
+            found[f"GIT_CONFIG_KEY_{index}"] = name
+            found[f"GIT_CONFIG_VALUE_{index}"] = value
+        return found
+
+
+def _feed(stream: IO[bytes], content: bytes) -> None:
+    with suppress(OSError, ValueError):  # git ended, or was ended
+        stream.write(content)
+        stream.close()
+
+
+def _bound() -> None:
+    """Let neither a file that the child writes nor its memory grow without end."""
+    for what, most in ((resource.RLIMIT_FSIZE, _PACK_LIMIT), (resource.RLIMIT_DATA, _MEMORY_LIMIT)):
+        _, hard = resource.getrlimit(what)
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (limit, hard))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,18 @@
+"""The answer to "is it installed?" for a `setup` command that nobody else knows better."""
+
+from __future__ import annotations
+
+import os
+
+from host import Command, hookimpl
+from host.run.expand import expand
+from host.run.launch import find_program
+
+
+@hookimpl
+def is_installed(command: Command) -> bool | None:
+    """Follow `installed_when`, else look for a program of the command's name on PATH."""
+    condition = command.definition.installed_when
+    if "path" in condition:
+        return os.path.exists(expand(condition["path"], os.environ.get))
+    return find_program(condition.get("command", command.words[-1]), os.environ) is not None

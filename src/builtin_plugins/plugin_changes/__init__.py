@@ -1,0 +1,1 @@
+"""Changes of plugins: from a source to a swap under one lock."""

@@ -1,0 +1,168 @@
+"""Commands of a plugin whose words another one has: who has them, and who would be found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Collection, Iterator
+from itertools import takewhile
+from typing import NamedTuple
+
+from builtin_plugins.plugin_changes.contents import PluginContents, Words
+from builtin_plugins.plugin_changes.kinds.kind import Work
+from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.venv.copy import VenvCopy
+from host.cli.catalog import contents
+from host.cli.session import Session
+from host.errors import OperationError, PluginError
+from host.planning.loading import canonical
+from host.run.locate import locate
+from host.run.lock import Lock, Tree, read_lock
+
+_KEY = "copy"
+# Builds the lock that this program would have in a copy of its environment.
+_ASK = """
+import os, sys
+from host.planning.discovery import ask
+from host.run.installation import Layout
+from host.run.lock import write_lock
+from host.places import open_places
+place, key, *layout = sys.argv[1:]
+lock = ask(open_places(Layout(*layout), os.environ), directory_hooks=False, python=True)
+write_lock([place], key, lock)
+"""
+
+
+class Collision(NamedTuple):
+    """Words that are taken: `line` says by whom; `kept` whether that one is still found."""
+
+    line: str
+    kept: bool
+
+
+def check_collisions(
+    session: Session, name: str, taken: Collection[Collision], *, force: bool = True
+) -> None:
+    """Warn of each collision; raises PluginError where nobody forces it, or the plugin would win.
+
+    Whoever has the words keeps them (the order of precedence is fixed).
+    """
+    for one in taken:
+        if not one.kept:
+            raise PluginError(
+                f"{one.line}, and that of {name} would be found in its place; disable or remove "
+                "one of the two plugins"
+            )
+    if taken and not force:
+        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
+        line = next(iter(taken)).line
+        raise PluginError(f"{line}{more}; --force adds {name}, the existing one wins")
+    for one in taken:
+        session.messages.warn(f"{one.line} and wins")
+
+
+def collisions(session: Session, entry: Entry, found: PluginContents) -> list[Collision]:
+    """Return the collisions of what reading finds in a plugin, whose `entry` has its name.
+
+    Words that the plugin has already do not count.
+    """
+    own, others = _parted(session.plugins_known, entry)
+    after = others
+    if found.tree:
+        tree = Tree(found.tree, entry.name)
+        after = Lock(_placed(session, tree, others.trees), others.commands)
+    return list(_collisions(set(found.commands) - _words(own), others, after))
+
+
+def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Collision]:
+    """Return the collisions of a distribution that is staged in the copy of the environment.
+
+    Its plugins are asked there, in a process of their own, so what only Python knows counts.
+    Raises PluginError when they say that there is nothing.
+    """
+    if session.safe:
+        return []
+    after = _asked(session, work)
+    own, others = _parted(after, entry)
+    words = _words(own)
+    points = [name for name, one in after.origins.items() if canonical(one[0]) == entry.name]
+    for point in points:
+        if point in after.broken:
+            session.messages.warn(f"plugin {point} is broken: {after.broken[point]}")
+    if entry.enabled and not any(after.hooks.get(one) or one in after.broken for one in points):
+        raise PluginError(f"{entry.name}: holds no command and no hook")
+    known, _ = _parted(session.plugins_known, entry)
+    return list(_collisions(words - _words(known), others, after))
+
+
+def _asked(session: Session, work: Work) -> Lock:
+    place = os.path.join(work.stage.path, "copy.lock")
+    layout = session.layout
+    ask = [VenvCopy.of_this().python, "-I", "-c", _ASK, place, _KEY]
+    try:
+        done = subprocess.run(
+            [*ask, layout.program, layout.root, layout.config_file],
+            env=dict(work.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=work.seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise OperationError(
+            f"its plugins do not answer within {work.seconds:g} seconds; nothing was changed"
+        ) from None
+    lock = read_lock([place], _KEY)
+    if lock is None:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise OperationError(f"its plugins cannot be asked: {' '.join(last)}")
+    return lock
+
+
+def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collision]:
+    for one in sorted(words):
+        there = locate(one, others.trees, others.commands)
+        if there.kind == "command" and there.words == one:
+            owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
+            found = locate(one, after.trees, after.commands)
+            kept = (found.directories, found.plugin) == (there.directories, there.plugin)
+            yield Collision(f"{' '.join(one)} is a command of {owner} already", kept)
+        elif one[0] in ("self", "help"):
+            yield Collision(f"{' '.join(one)} cannot be called: {one[0]} is reserved", True)
+
+
+def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
+    """Return what the plugin declares, and what all others do."""
+    names, places = {entry.name}, set[str]()
+    if entry.kind == "pip":
+        points = {name for name, one in lock.origins.items() if canonical(one[0]) == entry.name}
+        names, places = points, {place for name in points for place in lock.origins[name][2:]}
+    trees = [
+        one
+        for one in lock.trees
+        if (one.path in places if entry.kind == "pip" else one.plugin in names)
+    ]
+    commands = [one for one in lock.commands if one.plugin in names]
+    return (
+        Lock(trees, commands),
+        Lock(
+            [one for one in lock.trees if one not in trees],
+            [one for one in lock.commands if one not in commands],
+        ),
+    )
+
+
+def _words(lock: Lock) -> set[Words]:
+    return {one.words for one in contents((), lock, lambda _: None, deep=True).commands}
+
+
+def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
+    """Return `trees` with `tree` where the registry has its plugin, else after the last one.
+
+    Directories come before what distributions have, as everywhere.
+    """
+    registry = read_registry(registry_path(session.places.plugins_dir)).entries
+    order = [name for name, one in registry.items() if one.kind != "pip"]
+    earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
+    before = list(takewhile(lambda one: one.plugin in earlier, trees))
+    return [*before, tree, *trees[len(before) :]]

@@ -1,0 +1,95 @@
+"""What a plugin would add, told from its files alone: nothing of it is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from builtin_plugins.plugin_directories.directory import Manifest, inside, read_manifest
+from host.cli.catalog import contents
+from host.errors import PluginError
+from host.planning.loading import HOOKS
+from host.run.definition import Definition
+from host.run.lock import Lock, Tree
+
+_HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PluginContents:
+    """The commands of a plugin by their words, the hooks that its Python implements.
+
+    `problems` are definitions that do not count, and hooks that cannot work; `tree` is the
+    directory of its categories, where it has one.
+    """
+
+    commands: Mapping[Words, Definition] = field(default_factory=dict)
+    hooks: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    manifest: Manifest | None = None
+    tree: str = ""
+
+
+def read_contents(root: str) -> PluginContents:
+    """Return what the directory plugin at `root` holds.
+
+    Raises PluginError or DefinitionError when its plugin.json is wrong.
+    """
+    manifest = read_manifest(root)
+    tree = inside(root, manifest.directory, "directory") if manifest else root
+    if not os.path.isdir(tree):
+        raise PluginError(f'{root}/plugin.json: "directory": there is no {tree}')
+    problems: list[str] = []
+    lock = Lock([Tree(tree)])
+    found = contents((), lock, problems.append, deep=True)
+    hooks: tuple[str, ...] = ()
+    if manifest and manifest.hooks:
+        hooks = hooks_in_file(inside(root, manifest.hooks, "hooks"), problems)
+    commands = {one.words: one.definition for one in found.commands}
+    return PluginContents(commands, hooks, tuple(problems), manifest, tree)
+
+
+def hooks_in_file(path: str, problems: list[str]) -> tuple[str, ...]:
+    """Return the hooks that a Python file implements; adds to `problems`. Raises PluginError."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read(_HOOKS_LIMIT + 1)
+    except OSError as failure:
+        raise PluginError(f"{path}: {failure.strerror}") from None
+    if len(source) > _HOOKS_LIMIT:
+        raise PluginError(f"{path}: larger than {_HOOKS_LIMIT} bytes")
+    return hooks_in_source(path, source, problems)
+
+
+def hooks_in_source(name: str, source: bytes, problems: list[str]) -> tuple[str, ...]:
+    """Return the hooks that Python source implements, by reading it only."""
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
+        line = getattr(failure, "lineno", None) or 1
+        problems.append(f"{name}:{line}: not Python: {getattr(failure, 'msg', failure)}")
+        return ()
+    marked = [
+        one.name
+        for one in ast.walk(module)
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+        and any(_is_marker(decorator) for decorator in one.decorator_list)
+    ]
+    problems += [
+        f"{name}: there is no hook {one}; there are {', '.join(HOOKS)}"
+        for one in marked
+        if one not in HOOKS
+    ]
+    return tuple(one for one in HOOKS if one in marked)
+
+
+def _is_marker(decorator: ast.expr) -> bool:
+    if isinstance(decorator, ast.Call):
+        decorator = decorator.func
+    if isinstance(decorator, ast.Attribute):
+        return decorator.attr == "hookimpl"
+    return isinstance(decorator, ast.Name) and decorator.id == "hookimpl"

@@ -1,0 +1,1 @@
+"""What differs between git, archive, pip and local plugins."""

@@ -1,0 +1,51 @@
+"""Plugins from .tar.gz and .zip, by path or address."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.archives.tree import MOST_BYTES, MOST_FILES
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file, described
+from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.staging import Undo, put_version, take_away
+from builtin_plugins.plugin_directories.registry import Entry
+
+
+class ArchiveKind:
+    """Members are judged before one is written; the checksum is recorded, and checked if given."""
+
+    def fetch(self, origin: Origin, work: Work) -> Staged:
+        packed = Path(work.stage.path, "archive")
+        sha256 = bring_file(origin, packed, work)
+        work.stage.make_version()
+        rules = Rules(stays=is_category, links=True, members=MOST_FILES, size=MOST_BYTES)
+        extract(packed, Path(work.stage.tree), rules, called=origin.source)
+        os.unlink(packed)
+        entry = Entry(
+            name="",
+            kind="archive",
+            source=origin.source,
+            sha256=sha256,
+            pinned=bool(origin.sha256),
+        )
+        return described(entry, work.stage.tree, origin)
+
+    def put(self, entry: Entry, work: Work) -> Undo:
+        return put_version(work.stage, entry)
+
+    def take(self, entry: Entry, work: Work) -> Undo:
+        return take_away(work.stage, entry.name)
+
+
+def is_category(paths: Collection[str]) -> bool:
+    """Tell whether the one leading directory of an archive is the plugin's, not its wrapping."""
+    inside = [path.split("/")[1:] for path in paths]
+    if ["plugin.json"] in inside:
+        return False
+    return any(
+        one in (["category.json"], ["command.json"]) or one[1:] == ["command.json"]
+        for one in inside
+    )

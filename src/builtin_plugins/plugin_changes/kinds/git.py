@@ -1,0 +1,130 @@
+"""Plugins from git repositories: objects are fetched and files written; nothing is checked out.
+
+So no hook, template, filter, attribute or submodule of the repository has any effect.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from builtin_plugins.git.call import Git
+from builtin_plugins.git.files import write_tree
+from builtin_plugins.git.login import login_of
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, described
+from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.staging import Undo, put_version, take_away
+from builtin_plugins.plugin_directories.registry import Entry
+from host.errors import OperationError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
+_WANTED = "refs/cli/wanted"
+
+
+class GitKind:
+    """Follows a branch; stays where a tag or commit was asked for."""
+
+    def fetch(self, origin: Origin, work: Work) -> Staged:
+        directory = os.path.join(work.stage.path, "objects.git")
+        os.mkdir(directory)
+        git = _git(origin, directory, work)
+        git("init", "--quiet", "--bare", "--template=")
+        address = origin.source
+        commit, pinned = origin.commit, bool(origin.commit)
+        if not commit:
+            commit, pinned = _resolve(git, address, origin.ref)
+        commit = _bring(git, address, commit)
+        work.stage.make_version()
+        for note in write_tree(git, commit, work.stage.tree, address):
+            work.reporter.warn(f"{address}: {note}")
+        entry = Entry(
+            name="",
+            kind="git",
+            source=origin.source,
+            ref=origin.ref,
+            commit=commit,
+            pinned=pinned and bool(origin.ref),
+        )
+        return described(entry, work.stage.tree, origin)
+
+    def put(self, entry: Entry, work: Work) -> Undo:
+        return put_version(work.stage, entry)
+
+    def take(self, entry: Entry, work: Work) -> Undo:
+        return take_away(work.stage, entry.name)
+
+
+def newest(origin: Origin, work: Work) -> str:
+    """Return the commit that a branch or tag is at, without fetching it."""
+    git = _git(origin, work.stage.path, work)
+    return _resolve(git, origin.source, origin.ref)[0]
+
+
+def _git(origin: Origin, directory: str, work: Work) -> Git:
+    return Git(
+        directory,
+        work.environ,
+        time.monotonic() + work.seconds,
+        held=work.stage.descriptor,
+        login=login_of(origin.address),
+        say=work.reporter.detail,
+    )
+
+
+def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
+    """Return the commit (or its beginning) that `ref` names there, and whether it stays so."""
+    if _COMMIT.match(ref):
+        return ref, True
+    wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
+    listed = _ask(git, address, "ls-remote", "--", address, *wanted).decode("utf-8", "replace")
+    found = {
+        name: commit
+        for commit, _, name in (line.partition("\t") for line in listed.splitlines())
+        if name in wanted and _COMMIT.match(commit)
+    }
+    for name in (wanted[0], *reversed(wanted[1:])):
+        if name in found:
+            return found[name], name != wanted[0]
+    if _SHORT_COMMIT.match(ref):
+        return ref, True
+    what = f"there is no branch, tag or commit {ref}" if ref else "it has no commit"
+    raise OperationError(f"{address}: {what}")
+
+
+def _bring(git: Git, address: str, commit: str) -> str:
+    """Fetch one commit, alone where the server lets us, and return its full name."""
+    options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    options = ("--progress", *options[1:]) if git.say else options
+    if _COMMIT.match(commit):
+        try:
+            wanted = f"{commit}:{_WANTED}"
+            _ask(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
+        except OperationError as error:
+            if "too long" in str(error):
+                raise
+        else:
+            return _full_name(git, address, _WANTED)
+    branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
+    _ask(git, address, "fetch", *options, "--", address, *branches)
+    return _full_name(git, address, commit)
+
+
+def _ask(git: Git, address: str, *arguments: str) -> bytes:
+    """Call git for what is at `address`; an error names it, and what ssh can be checked with."""
+    try:
+        return git(*arguments, stall=True)
+    except OperationError as error:
+        scheme, found, rest = address.partition("://")
+        host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
+        hint = f"; check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
+        raise OperationError(f"{address}: {error}{hint}") from None
+
+
+def _full_name(git: Git, address: str, name: str) -> str:
+    try:
+        found = git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    except OperationError:
+        raise OperationError(f"{address}: there is no commit {name}") from None
+    return found.decode().strip()

@@ -1,0 +1,33 @@
+"""Local plugins: a link to the author's own directory, so that every edit is live."""
+
+from __future__ import annotations
+
+import os
+
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, described
+from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.staging import Undo, put_link, take_away
+from builtin_plugins.plugin_directories.registry import Entry
+from host.errors import OperationError
+
+
+class LocalKind:
+    """Nothing is copied and nothing of the author's is ever changed."""
+
+    def fetch(self, origin: Origin, work: Work) -> Staged:
+        root = os.path.realpath(origin.source)
+        plugins_dir = os.path.realpath(work.stage.plugins_dir)
+        if not os.path.isdir(root):
+            raise OperationError(f"{origin.source}: no such directory")
+        if os.path.dirname(root) == plugins_dir:
+            raise OperationError(f"{origin.source}: is in the plugins directory, so it works as is")
+        if plugins_dir.startswith(os.path.join(root, "")):
+            raise OperationError(f"{origin.source}: holds the plugins directory itself")
+        entry = Entry(name="", kind="local", source=origin.source, dev=True)
+        return described(entry, root, origin)
+
+    def put(self, entry: Entry, work: Work) -> Undo:
+        return put_link(work.stage.plugins_dir, entry.name, entry.source)
+
+    def take(self, entry: Entry, work: Work) -> Undo:
+        return take_away(work.stage, entry.name)

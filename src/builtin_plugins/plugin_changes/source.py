@@ -1,0 +1,182 @@
+"""What a user names as SOURCE → which kind of plugin it is and where it comes from."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from builtin_plugins.fetch.addresses import masked, without_credentials
+from builtin_plugins.plugin_directories.registry import Entry
+from builtin_plugins.venv.pip import parse_requirement
+from host.errors import OperationError, UsageError
+
+ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
+WHEEL = ".whl"
+SITES = {
+    "github": ("https://github.com/{}", "git@github.com:{}.git"),
+    "gitlab": ("https://gitlab.com/{}", "git@gitlab.com:{}.git"),
+    "bitbucket": ("https://bitbucket.org/{}", "git@bitbucket.org:{}.git"),
+}
+
+_SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")
+_SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
+_GIT_SCHEMES = ("https", "ssh", "git", "file")
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+=@-]{0,199}\Z")
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a plugin comes from: `source` as it is stored, without credentials.
+
+    `address` is what is fetched (it may hold credentials), `ref`, `sha256`, `commit`
+    and `version` what is asked for exactly, "" for the newest.
+    """
+
+    kind: str
+    source: str
+    address: str = ""
+    ref: str = ""
+    sha256: str = ""
+    commit: str = ""
+    version: str = ""
+
+    @property
+    def suggested_name(self) -> str:
+        """Return a plugin's name made of the source's last part."""
+        last = re.split(r"[/:]", urlsplit(self.source).path.rstrip("/") or self.source)[-1]
+        for suffix in (".git", *ARCHIVES):
+            last = last.removesuffix(suffix)
+        return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
+
+
+def parse_source(
+    text: str, *, ref: str = "", sha256: str = "", site: str = "", ssh: bool = False
+) -> Origin:
+    """Return the origin that SOURCE and the options name.
+
+    Raises UsageError for what cannot be a source, OperationError for what is not there.
+    """
+    _check(text, ref, sha256)
+    found = _by_site(text, site, ssh) or _by_scheme(text) or _by_path(text) or _by_form(text)
+    if ref and found.kind != "git":
+        raise UsageError(f"--ref goes with a git repository; {found.source} is none")
+    if sha256 and found.kind in ("git", "local"):
+        raise UsageError("--sha256 goes with an archive or a wheel; git has --ref COMMIT")
+    return replace(found, ref=ref, sha256=sha256.lower())
+
+
+def of_entry(entry: Entry, *, exact: bool) -> Origin:
+    """Return where an installed plugin came from, with `exact` at just what is recorded."""
+    source = without_credentials(entry.source) if "://" in entry.source else entry.source
+    found = Origin(entry.kind, source, entry.source, ref=entry.ref)
+    if exact:
+        return replace(found, sha256=entry.sha256, commit=entry.commit, version=entry.version)
+    return replace(found, sha256=entry.sha256) if entry.pinned else found
+
+
+def check_stored(entry: Entry) -> None:
+    """Check an entry that somebody else may have written; raises UsageError or OperationError.
+
+    Its source must be of the form that `add` stores for its kind.
+    """
+    if entry.kind == "pip":
+        _check(entry.source, "", "")
+        return
+    if entry.kind == "local":
+        return
+    parsed = parse_source(entry.source, ref=entry.ref)
+    if parsed.kind != entry.kind:
+        raise UsageError(f"{entry.name}: {parsed.source} is no source of kind {entry.kind}")
+
+
+def _check(text: str, ref: str, sha256: str) -> None:
+    if not text or text.startswith("-"):
+        raise UsageError(f"{masked(text) or 'an empty text'} cannot be a SOURCE")
+    if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
+        raise UsageError("SOURCE holds control characters")
+    if "::" in text:
+        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
+    if ref and (not _REF.match(ref) or ".." in ref or "@{" in ref or ref.endswith((".lock", "/"))):
+        raise UsageError(f"--ref {ref}: not a branch, tag or commit")
+    if sha256 and not _SHA256.match(sha256.lower()):
+        raise UsageError("--sha256: expected 64 hexadecimal digits")
+
+
+def _by_site(text: str, site: str, ssh: bool) -> Origin | None:
+    if not site and not (ssh and _SHORT.match(text)):
+        return None
+    if not _SHORT.match(text):
+        raise UsageError(f"{masked(text)}: --{site} goes with user/repository")
+    address = SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
+    return Origin("git", address, address)
+
+
+def _by_scheme(text: str) -> Origin | None:
+    if text.startswith("pip:"):
+        return _requirement(text.removeprefix("pip:").strip())
+    scheme, mark, _ = text.partition("://")
+    if not mark:
+        return None
+    scheme = scheme.lower()
+    if scheme.startswith("git+"):
+        text, scheme = text[4:], scheme[4:]
+        path = ""
+    else:
+        path = _path_of(text).lower()
+    stored = without_credentials(text)
+    if scheme in ("https", "http") and path.endswith(WHEEL):
+        return Origin("pip", stored, text)
+    if scheme in ("https", "http") and path.endswith(ARCHIVES):
+        return Origin("archive", stored, text)
+    if scheme not in _GIT_SCHEMES:
+        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
+    if urlsplit(stored).query != urlsplit(text).query:
+        raise UsageError(
+            f"{stored}: git takes no secret in a query; write https://USER:TOKEN@HOST/…"
+        )
+    return Origin("git", stored, text)
+
+
+def _by_path(text: str) -> Origin | None:
+    path = os.path.abspath(text)
+    if os.path.isdir(path):
+        if os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(
+            os.path.join(path, "objects")
+        ):
+            return Origin("git", f"file://{path}", f"file://{path}")
+        return Origin("local", path, path)
+    if os.path.isfile(path):
+        if path.endswith(WHEEL):
+            return Origin("pip", path, path)
+        if path.lower().endswith(ARCHIVES):
+            return Origin("archive", path, path)
+        raise UsageError(
+            f"{masked(text)}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}"
+        )
+    return None
+
+
+def _by_form(text: str) -> Origin:
+    if text.startswith(("/", ".", "~")) or text.lower().endswith((*ARCHIVES, WHEEL)):
+        raise OperationError(f"{masked(text)}: no such file or directory")
+    if _SHORT.match(text):
+        address = SITES["github"][0].format(text.removesuffix(".git"))
+        return Origin("git", address, address)
+    if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text):
+        return Origin("git", text, text)
+    return _requirement(text)
+
+
+def _requirement(text: str) -> Origin:
+    parse_requirement(text)
+    return Origin("pip", text)
+
+
+def _path_of(address: str) -> str:
+    try:
+        return urlsplit(address).path
+    except ValueError:
+        raise UsageError(f"{masked(address)}: not an address") from None

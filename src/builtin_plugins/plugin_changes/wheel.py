@@ -1,0 +1,121 @@
+"""What a wheel holds, told by reading the file: nothing of it is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import zipfile
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from pathlib import PurePosixPath
+from typing import Any
+
+from builtin_plugins.plugin_changes.contents import PluginContents, Words, hooks_in_source
+from host.errors import HostError, OperationError
+from host.hookspecs import PROJECT
+from host.run.definition import Definition, is_word, parse_declared
+from host.run.json_files import parse_json
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9._+]+-[A-Za-z0-9._+!]+(-[A-Za-z0-9._]+){3,4}\.whl\Z")
+_MEMBER_LIMIT = 4 << 20
+_TREE_NAMES = ("commands", "cli_commands")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel's name, version and summary, its plugins (entry point → module), its contents."""
+
+    name: str
+    version: str
+    summary: str
+    points: dict[str, str]
+    contents: PluginContents
+
+
+def is_wheel_name(name: str) -> bool:
+    """Tell whether `name` can be a wheel's file name."""
+    return bool(_FILE_NAME.match(name))
+
+
+def read_wheel(path: str) -> Wheel:
+    """Return what is in the wheel at `path`; raises OperationError when it is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except (zipfile.BadZipFile, KeyError, OSError, ValueError, NotImplementedError) as failure:
+        raise OperationError(f"{PurePosixPath(path).name}: not a sound wheel: {failure}") from None
+
+
+def _read(archive: zipfile.ZipFile) -> Wheel:
+    names = archive.namelist()
+    metadata = [name for name in names if name.endswith(".dist-info/METADATA")]
+    if not metadata:
+        raise ValueError("it has no METADATA")
+    info = metadata[0].partition("/")[0]
+    said = HeaderParser().parsestr(_text(archive, f"{info}/METADATA"))
+    points: dict[str, str] = {}
+    if f"{info}/entry_points.txt" in names:
+        parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
+        setattr(parser, "optionxform", str)  # noqa: B010 - entry points are case-sensitive
+        parser.read_string(_text(archive, f"{info}/entry_points.txt"))
+        points = dict(parser[PROJECT]) if parser.has_section(PROJECT) else {}
+    commands: dict[Words, Definition] = {}
+    problems: list[str] = []
+    hooks: list[str] = []
+    for reference in points.values():
+        module = reference.partition(":")[0].replace(".", "/")
+        source = next(
+            (one for one in (f"{module}.py", f"{module}/__init__.py") if one in names), ""
+        )
+        if source:
+            content = _text(archive, source).encode()
+            hooks += hooks_in_source(source, content, problems)
+            commands |= _declared(content)
+    for name in names:
+        if name.endswith("/command.json"):
+            commands |= _in_tree(archive, name, problems)
+    problems = [f"{said['Name']}: {one}" for one in problems]
+    found = PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
+    return Wheel(said["Name"] or "", said["Version"] or "", said["Summary"] or "", points, found)
+
+
+def _text(archive: zipfile.ZipFile, name: str) -> str:
+    if archive.getinfo(name).file_size > _MEMBER_LIMIT:
+        raise ValueError(f"{name} is of unusual size")
+    return archive.read(name).decode("utf-8", "replace")
+
+
+def _in_tree(archive: zipfile.ZipFile, name: str, problems: list[str]) -> dict[Words, Definition]:
+    """Return the command of a command.json; its words are what follows a `commands` directory."""
+    parts = PurePosixPath(name).parts[:-1]
+    start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
+    words = tuple(parts[max(start, 0) :])
+    try:
+        fields: Any = parse_json(name, _text(archive, name).encode())
+        if not words or not all(map(is_word, words)) or not isinstance(fields, dict):
+            return {}
+        if not (fields.get("entrypoint") or fields.get("script")):
+            return {}
+        # Only what it is called matters here; where its script lies does not.
+        return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
+    except HostError as error:
+        problems.append(str(error))
+        return {}
+
+
+def _declared(source: bytes) -> dict[Words, Definition]:
+    """Return the commands that a module declares with words written out."""
+    found: dict[Words, Definition] = {}
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    for call in ast.walk(module):
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "CommandDeclaration":
+            try:
+                words, fields = (ast.literal_eval(one) for one in call.args)
+                found[tuple(words)] = parse_declared("wheel", fields)
+            except (ValueError, TypeError, HostError, SyntaxError):
+                continue
+    return found

@@ -1,0 +1,1 @@
+"""`self plugin …`: one module a word."""

@@ -1,0 +1,147 @@
+"""`self plugin add`."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.plugin_changes.change import (
+    check_new_name,
+    confirmed,
+    kind_of,
+    or_name,
+    put,
+    working,
+)
+from builtin_plugins.plugin_changes.collisions import (
+    check_collisions,
+    collisions,
+    collisions_in_copy,
+)
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.source import Origin, parse_source
+from builtin_plugins.plugin_commands.wording import heading, plan_lines
+from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host.cli.session import Session
+from host.errors import OperationError, PluginError, UsageError
+
+
+@click.command
+@click.argument("source", metavar="SOURCE")
+@click.option("--ref", default="", help="A branch, tag or commit of a git repository.")
+@click.option("--name", default="", help="The plugin's name here.")
+@click.option("--sha256", default="", help="What an archive or wheel must have as its SHA-256.")
+@click.option("--ssh", is_flag=True, help="Clone user/repo over ssh.")
+@click.option("--gitlab", "site", flag_value="gitlab", help="user/repo is on GitLab.")
+@click.option("--bitbucket", "site", flag_value="bitbucket", help="user/repo is on Bitbucket.")
+@click.option("--force", is_flag=True, help="Add it though a command has words already taken.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@timeout_option
+@click.pass_obj
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    session: Session,
+    source: str,
+    ref: str,
+    name: str,
+    sha256: str,
+    ssh: bool,
+    site: str | None,
+    force: bool,
+    yes: bool,
+    timeout: float,
+) -> None:
+    """Add a plugin from SOURCE.
+
+    \b
+    SOURCE is one of
+      a directory               linked, so that every edit is live
+      user/repo, a git address  cloned (https, ssh, git, file)
+      .tar.gz, .zip             a path or an https address
+      .whl                      a path or an https address, installed with pip
+      pip:REQUIREMENT           installed with pip into this program's environment
+
+    Nothing of a directory, repository or archive is run: it shows which commands and
+    Python hooks it adds, and on a terminal asks first.
+    """  # noqa: D301 - click wants the character itself
+    origin = parse_source(source, ref=ref, sha256=sha256, site=site or "", ssh=ssh)
+    if name and origin.kind == "pip":
+        raise UsageError("--name does not go with a distribution; its name is its own")
+    there = _known(session, origin, name)
+    if there is not None:
+        session.show(f"{installed(session, there)}{or_name(there)}\n")
+        return
+    with working(session, timeout) as work:
+        work.reporter.detail(f"fetching {origin.source}")
+        staged = kind_of(origin.kind).fetch(origin, work)
+        add_staged(session, staged, name, work, force=force, yes=yes)
+
+
+def add_staged(
+    session: Session, staged: Staged, name: str, work: Work, *, force: bool, yes: bool
+) -> None:
+    """Show what a staged plugin adds, and put it in place when nothing is against it."""
+    entry = staged.entry._replace(name=name) if name else staged.entry
+    found = staged.contents
+    refuse_same(session, entry)
+    check_new_name(entry, ())
+    for problem in found.problems:
+        session.messages.warn(problem)
+    if entry.kind != "pip" and not found.commands and not found.hooks:
+        raise PluginError(
+            f"{entry.source}: holds no command and no hook; a plugin has <category>/<command>/"
+            f"command.json (see: {session.program} self new plugin --help)"
+        )
+    session.show("".join(f"{line}\n" for line in plan_lines(entry, found)))
+    check_collisions(session, entry.name, collisions(session, entry, found), force=force)
+    if not confirmed("Add it?", yes):
+        raise OperationError("nothing was added")
+    if entry.kind == "pip":
+        taken = collisions_in_copy(session, entry, work)
+        check_collisions(session, entry.name, taken, force=force)
+    entry = put(entry, None, work)
+    program = session.program
+    session.show(
+        f"added {entry.name}\n"
+        f"update it with: {program} self plugin update {entry.name}\n"
+        f"remove it with: {program} self plugin remove {entry.name}\n"
+    )
+
+
+def _known(session: Session, origin: Origin, name: str) -> Entry | None:
+    """Return the plugin that came from there, so that nothing is to be done.
+
+    Raises PluginError when `name` is that of a plugin from elsewhere.
+    """
+    if name:
+        check_new_name(Entry(name, origin.kind), ())
+    registry = read_registry(registry_path(session.places.plugins_dir))
+    for entry in registry.entries.values():
+        same = entry.source == origin.source and entry.ref == origin.ref
+        if name and entry.name == name and not same:
+            raise PluginError(f"{installed(session, entry)}; or use --name")
+        if same and entry.name == (name or entry.name) and _is_here(session, entry):
+            return entry
+    return None
+
+
+def _is_here(session: Session, entry: Entry) -> bool:
+    place = os.path.join(session.places.plugins_dir, entry.name)
+    return entry.kind == "pip" or os.path.isdir(place)
+
+
+def refuse_same(session: Session, entry: Entry) -> None:
+    """Raise PluginError when a plugin of that name is installed."""
+    there = read_registry(registry_path(session.places.plugins_dir)).entries.get(entry.name)
+    if there is not None:
+        raise PluginError(f"{installed(session, there)}{or_name(entry)}")
+
+
+def installed(session: Session, entry: Entry) -> str:
+    """Return what to say of a plugin that is there: what it is, how to update or remove it."""
+    command = f"{session.program} self plugin"
+    return (
+        f"{heading(entry)} is installed already; update it with: {command} update {entry.name}; "
+        f"remove it with: {command} remove {entry.name}"
+    )

@@ -1,0 +1,199 @@
+"""All plugins as `list` and `show` tell them: registry, directories and distributions joined."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from builtin_plugins.plugin_commands.command_words import command_words, first_words
+from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
+from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host.cli.session import Session
+from host.errors import PluginError
+from host.run.definition import Definition
+from host.run.lock import Lock
+
+
+@dataclass(slots=True)
+class Row:
+    """One plugin: its entry (made up where the registry has none), its state and why.
+
+    `state` is enabled, disabled, missing or broken. `trees` hold its commands,
+    `declared` are those in Python; `root` is its directory, "" for a distribution.
+    """
+
+    entry: Entry
+    state: str
+    reason: str = ""
+    root: str = ""
+    trees: list[str] = field(default_factory=list)
+    declared: list[tuple[tuple[str, ...], Definition]] = field(default_factory=list)
+    hooks: list[str] = field(default_factory=list)
+    registered: bool = True
+
+    @property
+    def words(self) -> list[str]:
+        """Return the words that it adds at the top."""
+        found = {word for tree in self.trees for word in first_words(tree)}
+        return sorted(found | {words[0] for words, _ in self.declared})
+
+    @property
+    def commands(self) -> list[str]:
+        found = {words for tree in self.trees for words in command_words(tree)}
+        return sorted(" ".join(words) for words in found | {one for one, _ in self.declared})
+
+    def described(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        from builtin_plugins.fetch.addresses import masked
+
+        fields = self.entry.fields()
+        fields.pop("versions", None)
+        fields["source"] = masked(self.entry.source) or None
+        return {
+            **fields,
+            "pinned": self.entry.pinned,
+            "state": self.state,
+            "reason": self.reason or None,
+            "path": os.path.realpath(self.root) if self.root else None,
+            "commands": self.commands,
+            "implements": self.hooks,
+        }
+
+
+def inventory(session: Session) -> list[Row]:
+    """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
+    plugins_dir = session.places.plugins_dir
+    if not session.safe and session.held is None:  # a lock that holds was made when settled
+        from builtin_plugins.plugin_directories.repair import settle
+
+        settle(plugins_dir)
+    registry = None
+    try:
+        registry = read_registry(registry_path(plugins_dir))
+    except PluginError as error:
+        session.messages.warn(str(error))
+    entries = registry.entries if registry else {}
+    lock = session.plugins_known
+    directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)[0]}
+    points = _points_by_distribution(lock)
+    rows = []
+    for entry in entries.values():
+        if entry.kind == "pip":
+            rows.append(_distribution_row(entry, points.pop(entry.name, {}), lock))
+        else:
+            rows.append(_directory_row(entry, directories.get(entry.name), lock))
+    rows += [
+        _directory_row(_unregistered(plugins_dir, plugin), plugin, lock)
+        for plugin in directories.values()
+        if plugin.name not in entries
+    ]
+    for origin in map(_second_origin, lock.broken):
+        if origin and origin not in entries:
+            points.setdefault(origin, {})
+    for name, found in sorted(points.items()):
+        version = next((one[1] for one in found.values()), "")
+        row = _distribution_row(Entry(name, "pip", version=version), found, lock)
+        row.registered = False
+        rows.append(row)
+    return rows
+
+
+def find_row(rows: Iterable[Row], name: str) -> Row | None:
+    """Return the plugin called so; a distribution answers to any spelling of its name."""
+    from host.planning.loading import canonical
+
+    rows = list(rows)
+    exact = [row for row in rows if row.entry.name == name]
+    near = [row for row in rows if row.entry.kind == "pip" and row.entry.name == canonical(name)]
+    return next(iter([*exact, *near]), None)
+
+
+def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> Row:
+    row = Row(entry, "enabled" if entry.enabled else "disabled")
+    if plugin is None:
+        row.state, row.reason = "missing", "its files are gone; self plugin sync brings them back"
+        if entry.kind == "local":
+            what = entry.source or f"plugins/{entry.name}"
+            row.reason = f"{what} is gone; put it back, or: self plugin remove {entry.name}"
+        return row
+    row.root = plugin.root
+    row.trees = [plugin.tree] if plugin.tree else []
+    row.hooks = lock.hooks.get(entry.name, []) if plugin.hooks else []
+    if plugin.manifest and not entry.managed:  # its author may be working on it
+        said = plugin.manifest
+        row.entry = _with(entry, version=said.version, description=said.description)
+        row.entry = _with(row.entry, directory=said.directory, hooks=said.hooks)
+    row.reason = plugin.problem or lock.broken.get(entry.name, "")
+    if row.reason:
+        row.state = "broken"
+    elif not os.path.isdir(plugin.tree):
+        row.state, row.reason = "broken", f"there is no directory {plugin.tree}"
+    return row
+
+
+def _unregistered(plugins_dir: str, plugin: DirectoryPlugin) -> Entry:
+    """Return an entry for a directory that the registry does not speak of, or cannot."""
+    from builtin_plugins.plugin_directories.repair import recorded
+
+    local = Entry(plugin.name, "local", dev=plugin.dev)
+    return plugin.entry or recorded(plugins_dir, plugin.name) or local
+
+
+def _with(entry: Entry, **fields: Any) -> Entry:
+    return entry._replace(**{name: value for name, value in fields.items() if value})
+
+
+def _points_by_distribution(lock: Lock) -> dict[str, dict[str, list[str]]]:
+    from host.planning.loading import canonical
+
+    found: dict[str, dict[str, list[str]]] = {}
+    for point, origin in lock.origins.items():
+        found.setdefault(canonical(origin[0]), {})[point] = origin
+    return found
+
+
+def _distribution_row(entry: Entry, points: dict[str, list[str]], lock: Lock) -> Row:
+    row = Row(entry, "enabled" if entry.enabled else "disabled")
+    for point, (_, version, *trees) in points.items():
+        row.entry = _with(row.entry, version=version)
+        row.trees += trees
+        row.hooks += lock.hooks.get(point, [])
+        row.declared += [
+            (one.words, one.definition) for one in lock.commands if one.plugin == point
+        ]
+    reasons = list(_reasons(entry.name, points, lock))
+    if reasons:
+        row.state, row.reason = "broken", "; ".join(reasons)
+    elif not points:
+        there = installed_version(entry.name)
+        if there is None:
+            row.state, row.reason = "missing", "the distribution is not installed"
+        else:
+            row.entry = _with(row.entry, version=there)
+    return row
+
+
+def _reasons(name: str, points: Iterable[str], lock: Lock) -> Iterator[str]:
+    for point, reason in lock.broken.items():
+        if point in points or _second_origin(point) == name:
+            yield reason
+
+
+def _second_origin(point: str) -> str:
+    """Return the distribution that is noted beside a plugin's name which another one has."""
+    from host.planning.loading import canonical
+
+    name, _, origin = point.partition(" (")
+    return canonical(origin.rstrip(")")) if origin and "/" not in origin and name else ""
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of an installed distribution, None when it is not there."""
+    import importlib_metadata
+
+    try:
+        return str(importlib_metadata.version(name))
+    except importlib_metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,76 @@
+"""`self plugin remove`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import click
+
+from builtin_plugins.fetch.timeout import SECONDS
+from builtin_plugins.plugin_changes.change import confirmed, kind_of, working
+from builtin_plugins.plugin_changes.kinds.kind import Work
+from builtin_plugins.plugin_changes.staging import changing, commit, set_aside
+from builtin_plugins.plugin_commands.inventory import find_row, inventory
+from builtin_plugins.plugin_commands.show import unknown_plugin
+from builtin_plugins.plugin_directories.directory import VERSIONS
+from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
+from builtin_plugins.plugin_directories.repair import heal, keep_removed
+from host.cli.session import Session
+from host.errors import OperationError, PluginError
+from host.run.text import printable
+
+
+@click.command
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def command(session: Session, name: str, yes: bool) -> None:
+    """Remove the plugin NAME, also one that is only half there.
+
+    A linked plugin's own files are never touched. A directory that was dropped into
+    plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
+    """
+    with working(session, SECONDS) as work:
+        row = find_row(inventory(session), name)
+        entry = row.entry if row else _half_there(session, name)
+        if entry.kind == "pip" and (row is None or row.state != "missing"):
+            session.messages.line(
+                f"this uninstalls the distribution {printable(entry.name)} with pip"
+            )
+        if not confirmed(f"Remove {printable(entry.name)}?", yes):
+            raise OperationError("nothing was removed")
+        kept = remove(entry, work)
+    session.show(f"removed {printable(entry.name)}\n")
+    if entry.dev and entry.source:
+        session.show(f"its files are untouched: {printable(entry.source)}\n")
+    elif kept:
+        session.show(f"its files are kept: {printable(kept)}\n")
+
+
+def remove(entry: Entry, work: Work) -> str:
+    """Take a plugin away; return where its only copy is kept, "" when there is another."""
+    plugins_dir = work.stage.plugins_dir
+    kind = kind_of(entry.kind)
+    # Who adds holds the environment before the registry; so does this.
+    undo = kind.take(entry, work) if entry.kind == "pip" else None
+    with changing(plugins_dir) as registry:
+        place = os.path.join(plugins_dir, entry.name)
+        only_copy = entry.kind == "local" and os.path.isdir(place) and not os.path.islink(place)
+        if undo is None:
+            undo = set_aside(plugins_dir, entry.name) if only_copy else kind.take(entry, work)
+        registry.drop(entry.name)
+        commit(plugins_dir, registry, undo)
+        kept = keep_removed(plugins_dir, entry.name) if only_copy else ""
+        with suppress(OSError, PluginError):  # the change is made; the next one clears up
+            heal(plugins_dir)
+    return kept
+
+
+def _half_there(session: Session, name: str) -> Entry:
+    """Return an entry for what is left of a plugin that nobody lists."""
+    plugins_dir = session.places.plugins_dir
+    places = (os.path.join(plugins_dir, name), os.path.join(plugins_dir, VERSIONS, name))
+    if is_plugin_name(name) and any(os.path.lexists(place) for place in places):
+        return Entry(name, "local")
+    raise unknown_plugin(session, name)

@@ -1,0 +1,81 @@
+"""`self plugin show`."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from builtin_plugins.fetch.addresses import masked
+from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
+from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory
+from builtin_plugins.plugin_commands.wording import command_lines
+from host.cli.session import Session
+from host.errors import DefinitionError, PluginError, UsageError
+from host.run.text import printable
+
+
+@click.command
+@click.argument("name")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(session: Session, name: str, format: str) -> None:
+    """Show all about the plugin NAME; nothing of it is run."""
+    row = find_row(inventory(session), name)
+    if row is None:
+        raise unknown_plugin(session, name)
+    if format == "json":
+        values = row.described() | {"versions": list(row.entry.versions)}
+        session.show(json.dumps(values, indent=2) + "\n")
+        return
+    session.show(_text(row))
+
+
+def unknown_plugin(session: Session, name: str) -> UsageError:
+    """Return the error for a name that no plugin has."""
+    return UsageError(f"there is no plugin {name}; see: {session.program} self plugin list")
+
+
+def _text(row: Row) -> str:
+    entry = row.entry
+    facts = {
+        "name": entry.name,
+        "version": entry.version,
+        "description": entry.description,
+        "kind": f"{entry.kind} [dev]" if entry.dev else entry.kind,
+        "source": masked(entry.source),
+        "ref": f"{entry.ref} (pinned)" if entry.ref and entry.pinned else entry.ref,
+        "commit": entry.commit,
+        "sha256": entry.sha256,
+        "state": f"{row.state}: {row.reason}" if row.reason else row.state,
+        "installed": entry.installed_at,
+        "files": os.path.realpath(row.root) if row.root else "",
+        "kept": ", ".join(one for one in entry.versions if one != entry.label),
+    }
+    lines = [f"{key + ':':<13}{printable(value)}" for key, value in facts.items() if value]
+    found = _contents(row)
+    hooks = row.hooks or list(found.hooks)
+    if hooks:
+        where = f" ({printable(entry.hooks)})" if entry.hooks else ""
+        lines.append(f"{'hooks:':<13}{', '.join(hooks)}{where}")
+    lines.append(f"{'commands:':<13}{len(found.commands) or 'none'}")
+    lines += command_lines(found.commands.items())
+    lines += [f"problem: {printable(one)}" for one in found.problems]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _contents(row: Row) -> PluginContents:
+    commands = dict(row.declared)
+    problems: list[str] = []
+    hooks: tuple[str, ...] = ()
+    for place in [row.root] if row.root else row.trees:
+        try:
+            found = read_contents(place)
+        except (PluginError, DefinitionError) as error:
+            problems.append(str(error))
+            continue
+        commands |= found.commands
+        problems += found.problems
+        hooks += found.hooks
+    return PluginContents(commands, hooks, tuple(problems))

@@ -1,0 +1,47 @@
+"""`self plugin enable` and `self plugin disable`."""
+
+from __future__ import annotations
+
+import click
+
+from builtin_plugins.fetch.timeout import SECONDS
+from builtin_plugins.plugin_changes.change import working
+from builtin_plugins.plugin_changes.staging import changing, commit
+from builtin_plugins.plugin_commands.inventory import find_row, inventory
+from builtin_plugins.plugin_commands.show import unknown_plugin
+from builtin_plugins.plugin_directories.repair import now
+from host.cli.session import Session
+from host.run.text import printable
+
+
+@click.command
+@click.argument("name")
+@click.pass_obj
+def enable(session: Session, name: str) -> None:
+    """Switch the plugin NAME on."""
+    _switch(session, name, on=True)
+
+
+@click.command
+@click.argument("name")
+@click.pass_obj
+def disable(session: Session, name: str) -> None:
+    """Switch the plugin NAME off: its files stay, its Python is not imported."""
+    _switch(session, name, on=False)
+
+
+def _switch(session: Session, name: str, *, on: bool) -> None:
+    with working(session, SECONDS) as work:
+        row = find_row(inventory(session), name)
+        if row is None:
+            raise unknown_plugin(session, name)
+        entry = row.entry
+        plugins_dir = work.stage.plugins_dir
+        with changing(plugins_dir) as registry:
+            there = registry.entries.get(entry.name, entry._replace(installed_at=now()))
+            if there.enabled != on or not row.registered:
+                registry.put(there._replace(enabled=on))
+                commit(plugins_dir, registry, lambda: None)
+    state = "enabled" if on else "disabled"
+    already = " already" if there.enabled == on else ""
+    session.show(f"{printable(entry.name)} is {state}{already}\n")

@@ -1,0 +1,118 @@
+"""`self plugin sync`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+import click
+
+from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.plugin_changes.change import confirmed, kind_of, put, working
+from builtin_plugins.plugin_changes.collisions import (
+    check_collisions,
+    collisions,
+    collisions_in_copy,
+)
+from builtin_plugins.plugin_changes.source import check_stored, of_entry
+from builtin_plugins.plugin_commands.inventory import installed_version
+from builtin_plugins.plugin_commands.wording import heading, version_text
+from builtin_plugins.plugin_directories.directory import kept_label
+from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host.cli.session import Session
+from host.errors import HostError, OperationError
+from host.run.text import printable
+
+
+@click.command
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.option("--dry-run", is_flag=True, help="Only show what would come in.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@timeout_option
+@click.pass_obj
+def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
+    """Bring in what the registry, or a colleague's registry FILE, lists and is not here.
+
+    Each plugin comes at exactly the recorded commit, version and checksum. Plugins
+    that only this installation has stay.
+    """
+    plugins_dir = session.places.plugins_dir
+    own = read_registry(registry_path(plugins_dir))
+    wanted = read_registry(file) if file else own
+    for problem in wanted.problems:
+        session.messages.warn(problem)
+    lacking = list(_lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
+    if not lacking:
+        session.show("everything is here\n")
+        return
+    for entry in lacking:
+        former = own.entries.get(entry.name)
+        change = f"  (here: {version_text(former)})" if former and former != entry else ""
+        session.show(f"{heading(entry)}{change}\n")
+    if dry_run:
+        return
+    if not confirmed(f"Bring in {len(lacking)}?", yes):
+        raise OperationError("nothing was changed")
+    failed = []
+    for entry in lacking:
+        try:
+            _bring(session, entry, own.entries.get(entry.name), timeout)
+            session.show(f"brought in {printable(entry.name)}\n")
+        except HostError as error:
+            if len(lacking) == 1:
+                raise
+            failed.append(entry.name)
+            session.messages.error(f"{entry.name}: {error}")
+    if failed:
+        raise OperationError(f"not brought in: {', '.join(failed)}; run it again")
+
+
+def _lacking(
+    session: Session, wanted: Iterable[Entry], own: dict[str, Entry], plugins_dir: str
+) -> Iterator[Entry]:
+    """Yield the entries whose recorded version is not the one that is on here."""
+    for entry in wanted:
+        there = own.get(entry.name)
+        if entry.kind == "local":
+            if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
+                session.messages.warn(
+                    f"{entry.name}: a directory on somebody's machine; add it from yours"
+                )
+        elif entry.kind == "pip":
+            is_same = there is not None and (there.version, there.sha256) == (
+                entry.version,
+                entry.sha256,
+            )
+            if not is_same or installed_version(entry.name) != entry.version:
+                yield entry
+        elif (
+            there is None
+            or there.label != entry.label
+            or kept_label(plugins_dir, entry.name) != entry.label
+        ):
+            yield entry
+
+
+def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float) -> None:
+    if entry.kind == "pip" and not entry.source:
+        entry = entry._replace(source=entry.name)
+    check_stored(entry)
+    if not entry.label:
+        raise OperationError("the registry records no commit, version or sha256 of it")
+    with working(session, timeout) as work:
+        staged = kind_of(entry.kind).fetch(of_entry(entry, exact=True), work)
+        if staged.entry.label != entry.label:
+            raise OperationError(
+                f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
+            )
+        found = staged.entry._replace(
+            name=entry.name,
+            ref=entry.ref,
+            pinned=entry.pinned,
+            enabled=entry.enabled,
+            versions=former.versions if former else (),
+        )
+        check_collisions(session, found.name, collisions(session, found, staged.contents))
+        if found.kind == "pip":
+            check_collisions(session, found.name, collisions_in_copy(session, found, work))
+        put(found, former, work)

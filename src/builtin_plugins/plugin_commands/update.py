@@ -1,0 +1,143 @@
+"""`self plugin update`."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.plugin_changes.change import confirmed, kind_of, put, working
+from builtin_plugins.plugin_changes.collisions import (
+    check_collisions,
+    collisions,
+    collisions_in_copy,
+)
+from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.source import check_stored, of_entry
+from builtin_plugins.plugin_commands.inventory import find_row, inventory
+from builtin_plugins.plugin_commands.show import unknown_plugin
+from builtin_plugins.plugin_commands.wording import change_lines, version_text
+from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
+from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host.cli.session import Session
+from host.errors import HostError, OperationError
+from host.run.text import printable
+
+
+@click.command
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@timeout_option
+@click.pass_obj
+def command(
+    session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
+) -> None:
+    """Bring plugins to the newest version of their branch; without NAME all of them.
+
+    A plugin added at a tag, a commit, a checksum or an exact version stays there. What
+    changes for you is shown first: commands that come and go, new sudo, new variables.
+    """
+    failed = []
+    chosen = _chosen(session, names)
+    if len(chosen) == 1:
+        _update(session, *chosen[0], timeout, dry_run=dry_run, yes=yes)
+        return
+    for entry, former in chosen:
+        try:
+            _update(session, entry, former, timeout, dry_run=dry_run, yes=yes)
+        except HostError as error:
+            failed.append(entry.name)
+            session.messages.error(f"{entry.name}: {error}")
+    if failed:
+        raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
+
+
+def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry | None]]:
+    """Return each plugin to update, with its entry in the registry, None where it has none."""
+    entries = read_registry(registry_path(session.places.plugins_dir)).entries
+    if not names:
+        return [(entry, entry) for entry in entries.values()]
+    rows = inventory(session)
+    chosen = []
+    for name in dict.fromkeys(names):
+        row = find_row(rows, name)
+        if row is None:
+            raise unknown_plugin(session, name)
+        former = entries.get(row.entry.name)
+        chosen.append((former or row.entry, former))
+    return chosen
+
+
+def _update(
+    session: Session,
+    entry: Entry,
+    former: Entry | None,
+    timeout: float,
+    *,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    label = printable(entry.name)
+    if entry.kind == "local":
+        session.show(f"{label}: is a directory of yours; every edit is live\n")
+        return
+    if entry.pinned:
+        at = printable(entry.ref) or version_text(entry)
+        session.show(f"{label}: stays at {at}\n")
+        return
+    if entry.kind == "pip" and not entry.source:
+        entry = entry._replace(source=entry.name)
+    check_stored(entry)
+    with working(session, timeout) as work:
+        staged = kind_of(entry.kind).fetch(of_entry(entry, exact=False), work)
+        staged = Staged(_completed(entry, staged.entry), staged.contents)
+        if staged.entry.label == entry.label:
+            session.show(f"{label}: {version_text(entry)} is the newest\n")
+            return
+        show_changes(session, entry, staged, work)
+        if dry_run:
+            return
+        if not confirmed(f"Update {label}?", yes):
+            raise OperationError("stays as it is")
+        if entry.kind == "pip":
+            check_collisions(session, entry.name, collisions_in_copy(session, entry, work))
+        put(staged.entry, former, work)
+    session.show(f"updated {label}\n")
+
+
+def _completed(former: Entry, fetched: Entry) -> Entry:
+    """Return the new version's entry with what the user decided about the plugin."""
+    return fetched._replace(
+        name=former.name,
+        enabled=former.enabled,
+        ref=former.ref,
+        pinned=former.pinned,
+        source=former.source,
+    )
+
+
+def show_changes(session: Session, former: Entry, staged: Staged, work: Work) -> None:
+    """Say on stdout what the staged version changes, and warn of what would not count."""
+    before = _contents_now(former, work.stage.plugins_dir)
+    lines = change_lines(former, staged.entry, before, staged.contents)
+    session.show("".join(f"{line}\n" for line in lines))
+    for problem in staged.contents.problems:
+        session.messages.warn(problem)
+    taken = collisions(session, staged.entry, staged.contents)
+    check_collisions(session, former.name, taken)
+
+
+def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
+    """Return what the version that is on holds; nothing where that cannot be told."""
+    try:
+        if entry.kind != "pip":
+            return read_contents(os.path.join(plugins_dir, entry.name))
+        from builtin_plugins.plugin_changes.wheel import read_wheel
+
+        kept = os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+        return read_wheel(os.path.join(kept, os.listdir(kept)[0])).contents
+    except (HostError, OSError, IndexError):
+        return PluginContents()

@@ -1,0 +1,1 @@
+"""What is below `plugins/`, and its registry."""

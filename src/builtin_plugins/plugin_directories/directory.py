@@ -1,0 +1,179 @@
+"""Directory plugins: what lies in `plugins/`, joined with what the registry says of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from builtin_plugins.plugin_directories.registry import (
+    FRAMEWORK_WORDS,
+    Entry,
+    Registry,
+    is_plugin_name,
+    read_registry,
+    registry_path,
+)
+from host.errors import DefinitionError, PluginError
+from host.run.json_files import read_json
+
+FILE_NAME = "plugin.json"
+_KEYS = ("name", "version", "description", "directory", "hooks")
+
+
+VERSIONS = ".versions"
+STAGING = ".staging"
+REMOVED = ".removed"
+TREE = "tree"
+
+
+class DirectoryPlugin(NamedTuple):
+    """A plugin's directory: where it is, where its categories and its hooks file are.
+
+    `entry` is None until the registry knows it; `problem` says why it does not count.
+    """
+
+    name: str
+    root: str
+    dev: bool = False
+    entry: Entry | None = None
+    manifest: Manifest | None = None
+    tree: str = ""
+    hooks: str = ""
+    problem: str = ""
+
+    @property
+    def enabled(self) -> bool:
+        return self.entry is None or self.entry.enabled
+
+
+def find_directory_plugins(
+    plugins_dir: str, registry: Registry | None = None
+) -> tuple[list[DirectoryPlugin], list[str]]:
+    """Return the plugins in registry order, then the unregistered by name; and problems.
+
+    A registry that cannot be read is a problem, and no reason to lose plugins; one that
+    was read already is taken as it is.
+    """
+    try:
+        registry = registry or read_registry(registry_path(plugins_dir))
+    except PluginError as error:
+        return [_plugin(plugins_dir, name, None) for name in _present(plugins_dir)], [str(error)]
+    problems = [f"{registry_path(plugins_dir)}: {problem}" for problem in registry.problems]
+    return list(_joined(plugins_dir, registry)), problems
+
+
+def _joined(plugins_dir: str, registry: Registry) -> Iterator[DirectoryPlugin]:
+    present = _present(plugins_dir)
+    for name, entry in registry.entries.items():
+        if name in present and entry.kind != "pip":
+            yield _plugin(plugins_dir, name, entry)
+    for name in present:
+        # A link to a kept version without an entry is half added or half removed.
+        if name in registry.refused and name not in registry.entries:
+            root = os.path.join(plugins_dir, name)
+            yield DirectoryPlugin(name, root, problem=registry.refused[name])
+        elif name not in registry.entries and not kept_label(plugins_dir, name):
+            yield _plugin(plugins_dir, name, None)
+
+
+def _present(plugins_dir: str) -> list[str]:
+    """Return the names of the directories, links to directories included, sorted."""
+    try:
+        with os.scandir(plugins_dir) as entries:
+            return sorted(one.name for one in entries if _may_be_plugin(one))
+    except OSError:
+        return []
+
+
+def _may_be_plugin(entry: os.DirEntry[str]) -> bool:
+    try:
+        return not entry.name.startswith((".", "__")) and entry.is_dir()
+    except OSError:
+        return False
+
+
+def kept_label(plugins_dir: str, name: str) -> str | None:
+    """Return which kept version `plugins/<name>` links to, None when it links to none."""
+    try:
+        parts = os.readlink(os.path.join(plugins_dir, name)).split("/")
+    except OSError:
+        return None
+    is_kept = len(parts) == 4 and parts[:2] == [VERSIONS, name] and parts[3] == TREE
+    return parts[2] if is_kept else None
+
+
+def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
+    root = os.path.join(plugins_dir, name)
+    linked = os.path.islink(root) and kept_label(plugins_dir, name) is None
+    dev = entry.dev if entry else linked
+    try:
+        _check_place(name, root, leads_out=linked and not dev)
+        manifest = read_manifest(root)
+        said = manifest or Manifest(
+            directory=entry.directory if entry else "", hooks=entry.hooks if entry else ""
+        )
+        tree = inside(root, said.directory, "directory") if said.directory else root
+        hooks = inside(root, said.hooks, "hooks") if said.hooks else ""
+    except (PluginError, DefinitionError) as error:
+        return DirectoryPlugin(name, root, dev, entry, problem=str(error))
+    return DirectoryPlugin(name, root, dev, entry, manifest, tree, hooks)
+
+
+def _check_place(name: str, root: str, *, leads_out: bool) -> None:
+    if name in FRAMEWORK_WORDS:
+        raise PluginError(f"{root}: {name} is a word of this program itself; rename the directory")
+    if not is_plugin_name(name):
+        raise PluginError(f"{root}: cannot be a plugin's name; use a-z, 0-9 and ._-")
+    if leads_out:
+        raise PluginError(f"{root}: leads out of the plugins directory")
+
+
+class Manifest(NamedTuple):
+    """What plugin.json says, "" where it says nothing.
+
+    `directory` is the subdirectory that holds the categories, `hooks` a Python file
+    with hookimpls; both relative to the plugin.
+    """
+
+    name: str = ""
+    version: str = ""
+    description: str = ""
+    directory: str = ""
+    hooks: str = ""
+
+
+def read_manifest(root: str) -> Manifest | None:
+    """Return the manifest of the plugin at `root`, None where there is none.
+
+    Raises DefinitionError naming file and key.
+    """
+    path = os.path.join(root, FILE_NAME)
+    try:
+        values: Any = read_json(path)
+    except FileNotFoundError:
+        return None
+    if not isinstance(values, dict):
+        raise DefinitionError(f"{path}: expected an object")
+    found = {}
+    for key in _KEYS:
+        value = values.get(key, "")
+        if type(value) is not str:
+            raise DefinitionError(f'{path}: "{key}": expected a string')
+        if "\0" in value or any("\ud800" <= one <= "\udfff" for one in value):
+            raise DefinitionError(f'{path}: "{key}": holds a character that is not allowed')
+        found[key] = value
+    return Manifest(**found)
+
+
+def inside(root: str, relative: str, what: str) -> str:
+    """Return the path of `relative` in the plugin at `root`.
+
+    Raises PluginError when it leaves the plugin, also by a link.
+    """
+    path = os.path.join(root, relative)
+    top = os.path.realpath(root)
+    real = os.path.realpath(path)
+    if relative.startswith("/") or (real != top and not real.startswith(top + os.sep)):
+        raise PluginError(f'{root}: "{what}": {relative} leaves the plugin')
+    return path

@@ -1,0 +1,265 @@
+"""plugins/registry.json: which plugins there are, in which order, and which are on.
+
+    {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
+     "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
+     "enabled", "dev", "pinned", "versions"}]}
+
+`kind` is git, local, archive or pip. `pinned` and `versions` (labels of what is kept
+for a rollback, oldest first) are this program's own; keys that it does not know
+survive. Nothing read here is trusted: each entry is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from builtin_plugins.files.atomic import write_durably
+from host.errors import HostError, PluginError
+from host.run.json_files import Number, read_json
+
+FILE_NAME = "registry.json"
+FORMAT = "1.0.0"
+KINDS = ("git", "local", "archive", "pip")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
+FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
+_LOCK_FILE = ".registry.lock"
+_PATIENCE = 120.0  # seconds that a change waits for another one
+_TEXTS = {
+    "name": "name",
+    "kind": "kind",
+    "source": "source",
+    "version": "version",
+    "description": "description",
+    "directory": "directory",
+    "hooks": "hooks",
+    "ref": "ref",
+    "commit": "commit",
+    "sha256": "sha256",
+    "installedAt": "installed_at",
+}
+
+
+def is_plugin_name(text: str) -> bool:
+    """Tell whether `text` can name a plugin: `[a-z0-9][a-z0-9._-]*`, at most 64, not reserved."""
+    return bool(_NAME.match(text)) and text not in {*FRAMEWORK_WORDS, FILE_NAME}
+
+
+class Entry(NamedTuple):
+    """One checked entry; "" where the file has null or nothing."""
+
+    name: str
+    kind: str
+    source: str = ""
+    version: str = ""
+    description: str = ""
+    directory: str = ""
+    hooks: str = ""
+    ref: str = ""
+    commit: str = ""
+    sha256: str = ""
+    installed_at: str = ""
+    enabled: bool = True
+    dev: bool = False
+    pinned: bool = False
+    versions: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Return the name of the directory in `.versions/<name>` that holds it, "" for none."""
+        if self.kind == "git":
+            return self.commit[:16]
+        if self.kind == "archive":
+            return self.sha256[:16]
+        return f"{self.version}-{self.sha256[:12]}" if self.kind == "pip" and self.sha256 else ""
+
+    @property
+    def managed(self) -> bool:
+        """Tell whether its files are copies that this program keeps in `.versions`."""
+        return self.kind in ("git", "archive")
+
+    def fields(self) -> dict[str, Any]:
+        """Return it as the file has it."""
+        found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}
+        found |= {"enabled": self.enabled, "dev": self.dev}
+        if self.pinned:
+            found["pinned"] = True
+        if self.versions:
+            found["versions"] = list(self.versions)
+        return found
+
+
+class Registry:
+    """The registry's content: entries in order, and what was wrong with others.
+
+    `refused` has the reason for each name whose entry cannot be used: nothing is known
+    of that plugin, so its files stay as they are.
+    """
+
+    def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
+        self.values = values
+        self.exists = exists
+        self.problems: list[str] = []
+        self.refused: dict[str, str] = {}
+        self.entries: dict[str, Entry] = {}
+        for item in values["plugins"]:
+            try:
+                entry = read_entry(item)
+            except PluginError as error:
+                self.problems.append(str(error))
+                self.refused[str(item.get("name"))] = str(error)
+                continue
+            if self.entries.setdefault(entry.name, entry) is not entry:
+                self.problems.append(f"the name {entry.name} stands twice; the first counts")
+
+    @property
+    def names(self) -> set[str]:
+        """Return the names that the file speaks of, whether it can be understood or not."""
+        return self.entries.keys() | self.refused.keys()
+
+    def put(self, entry: Entry) -> None:
+        """Add `entry`, or replace the one of its name, whose unknown keys stay."""
+        self.entries[entry.name] = entry
+        for item in self.values["plugins"]:
+            if item.get("name") == entry.name:
+                for key in ("pinned", "versions"):
+                    item.pop(key, None)
+                item.update(entry.fields())
+                return
+        self.values["plugins"].append(entry.fields())
+
+    def drop(self, name: str) -> None:
+        """Take the entry of that name out, if there is one."""
+        self.entries.pop(name, None)
+        kept = [item for item in self.values["plugins"] if item.get("name") != name]
+        self.values["plugins"] = kept
+
+
+def read_entry(item: Mapping[str, Any]) -> Entry:
+    """Return an entry of the file, checked; raises PluginError saying what is wrong with it."""
+    name = item.get("name")
+    if type(name) is not str or not is_plugin_name(name):  # a number is a str, too
+        raise PluginError(f"{name!r} cannot name a plugin")
+    found: dict[str, Any] = {}
+    for key, own in _TEXTS.items():
+        value = item.get(key)
+        if value is not None and (type(value) is not str or "\0" in value):
+            raise PluginError(f'{name}: "{key}": expected a string')
+        found[own] = str(value or "")
+    if found["kind"] not in KINDS:
+        raise PluginError(f'{name}: "kind": expected one of {", ".join(KINDS)}')
+    for key, usual in (("enabled", True), ("dev", False), ("pinned", False)):
+        value = item.get(key, usual)
+        if not isinstance(value, bool):
+            raise PluginError(f'{name}: "{key}": expected true or false')
+        found[key] = value
+    versions = item.get("versions") or []
+    if not isinstance(versions, list) or not all(map(is_label, versions)):
+        raise PluginError(f'{name}: "versions": expected an array of labels')
+    entry = Entry(**found, versions=tuple(versions))
+    if entry.label and not is_label(entry.label):
+        raise PluginError(f"{name}: its commit, version or sha256 is none")
+    return entry
+
+
+def is_label(text: Any) -> bool:
+    return isinstance(text, str) and bool(_LABEL.match(text))
+
+
+def registry_path(plugins_dir: str) -> str:
+    return os.path.join(plugins_dir, FILE_NAME)
+
+
+def read_registry(path: str) -> Registry:
+    """Return the registry in the file `path`, an empty one where there is none.
+
+    Raises PluginError when it is unreadable or of a newer format.
+    """
+    try:
+        values: Any = read_json(path)
+    except FileNotFoundError:
+        return Registry({"version": FORMAT, "plugins": []}, exists=False)
+    except HostError as error:
+        raise PluginError(str(error)) from None
+    version = values.get("version", "") if isinstance(values, dict) else None
+    if not isinstance(version, str) or not version.split(".")[0].isdecimal():
+        raise PluginError(f'{path}: "version": expected a string such as "{FORMAT}"')
+    if int(version.split(".")[0][:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
+        raise PluginError(
+            f"{path}: format {version} is newer than this program; update it: self update"
+        )
+    entries = values.get("plugins")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise PluginError(f'{path}: "plugins": expected an array of objects')
+    return Registry(values, exists=True)
+
+
+@contextmanager
+def exclusive(plugins_dir: str, *, patient: bool = True) -> Iterator[None]:
+    """Be the only one who changes plugins here; raises PluginError when another one stays."""
+    path = os.path.join(plugins_dir, _LOCK_FILE)
+    try:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(path, flags, 0o644)
+    except OSError as failure:
+        raise PluginError(f"{path}: {failure.strerror}") from None
+    try:
+        _acquire(descriptor, path, _PATIENCE if patient else 0.0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, path: str, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise PluginError(f"{path}: another change is under way; try again") from None
+            time.sleep(0.005)
+        except OSError as failure:
+            raise PluginError(f"{path}: {failure.strerror}") from None
+        else:
+            return
+
+
+def write_registry(path: str, registry: Registry) -> None:
+    """Replace the file by `registry`, whole and flushed; the caller holds `exclusive`.
+
+    A link is followed, so that a team's file can stay where it is shared. Raises
+    PluginError.
+    """
+    content = (dump(registry.values) + "\n").encode()
+    try:
+        write_durably(os.path.realpath(path), content)
+    except OSError as failure:
+        raise PluginError(f"{path}: {failure.strerror}; nothing was changed") from None
+
+
+def dump(value: Any, indent: str = "") -> str:
+    """Return `value` as JSON text; numbers come out as they were written."""
+    import json
+
+    inner = indent + "  "
+    if isinstance(value, Number):
+        return str(value)
+    if isinstance(value, dict) and value:
+        rows = [f"{inner}{json.dumps(key)}: {dump(one, inner)}" for key, one in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        rows = [inner + dump(one, inner) for one in value]
+        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=not _is_encodable(value))
+
+
+def _is_encodable(value: Any) -> bool:
+    return not (isinstance(value, str) and any("\ud800" <= one <= "\udfff" for one in value))

@@ -1,0 +1,262 @@
+"""`plugins/` and its registry brought to agree: dropped-in directories, traces of killed changes.
+
+The registry decides. What a killed change left is undone where the registry does not
+have it yet, and finished where it has.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from builtin_plugins.plugin_directories.directory import (
+    REMOVED,
+    STAGING,
+    TREE,
+    VERSIONS,
+    DirectoryPlugin,
+    find_directory_plugins,
+    kept_label,
+)
+from builtin_plugins.plugin_directories.registry import (
+    Entry,
+    Registry,
+    exclusive,
+    is_plugin_name,
+    read_entry,
+    read_registry,
+    registry_path,
+    write_registry,
+)
+from host.errors import PluginError
+
+_PENDING = ".pending"  # what a directory is called while its removal is under way
+RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
+
+
+def settle(plugins_dir: str) -> None:
+    """Enter new directories into the registry and heal, when there is need and nothing in the way.
+
+    Called before the lock is built. A registry that cannot be read or written, or that
+    another process is changing, stays as it is: plugins work without.
+    """
+    try:
+        if _is_settled(plugins_dir):
+            return
+        with exclusive(plugins_dir, patient=False):
+            heal(plugins_dir)
+    except (PluginError, OSError):
+        return
+
+
+def heal(plugins_dir: str) -> Registry:
+    """Do what `settle` does, and return the registry; the caller holds `exclusive`.
+
+    Raises PluginError when the registry cannot be read or written, OSError.
+    """
+    path = registry_path(plugins_dir)
+    registry = read_registry(path)
+    changed = False
+    if not registry.exists:
+        changed = _recover(plugins_dir, registry)
+    _clear_staging(plugins_dir, registry)
+    _settle_removals(plugins_dir, registry)
+    for entry in registry.entries.values():
+        if entry.managed:
+            relink(plugins_dir, entry)
+    _clear_versions(plugins_dir, registry)
+    for plugin in find_directory_plugins(plugins_dir, registry)[0]:
+        if plugin.name not in registry.names and is_plugin_name(plugin.name):
+            registry.put(_adopted(plugin))
+            changed = True
+    if changed:
+        write_registry(path, registry)
+    return registry
+
+
+def relink(plugins_dir: str, entry: Entry) -> None:
+    """Make `plugins/<name>` lead to the version that `entry` records, when that is here."""
+    place = os.path.join(plugins_dir, entry.name)
+    wanted = os.path.join(VERSIONS, entry.name, entry.label, TREE)
+    if not os.path.isdir(os.path.join(plugins_dir, wanted)):
+        return
+    if kept_label(plugins_dir, entry.name) == entry.label:
+        return
+    if os.path.lexists(place) and not os.path.islink(place):
+        return  # somebody put a directory of their own there
+    temporary = os.path.join(plugins_dir, f".{entry.name}.link")
+    if os.path.lexists(temporary):
+        os.unlink(temporary)
+    os.symlink(wanted, temporary)
+    os.rename(temporary, place)
+
+
+def now() -> str:
+    """Return the time as the registry has it, UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def pending_removal(plugins_dir: str, name: str) -> str:
+    """Return where a directory lies while the registry still has to forget it."""
+    return os.path.join(plugins_dir, REMOVED, f"{name}{_PENDING}")
+
+
+def keep_removed(plugins_dir: str, name: str) -> str:
+    """Give a directory that was removed its name among those that are kept; return where it is."""
+    pending = pending_removal(plugins_dir, name)
+    place = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
+    while os.path.lexists(place):
+        place += "+"
+    try:
+        os.rename(pending, place)
+    except OSError:
+        return pending  # the next change tries again
+    return place
+
+
+def _settle_removals(plugins_dir: str, registry: Registry) -> None:
+    """Put back what a killed removal set aside, where the registry still has it."""
+    for file in _names(os.path.join(plugins_dir, REMOVED)):
+        if file.endswith(_PENDING):
+            name = file.removesuffix(_PENDING)
+            place = os.path.join(plugins_dir, name)
+            if name in registry.names and not os.path.lexists(place):
+                os.rename(pending_removal(plugins_dir, name), place)
+            else:
+                keep_removed(plugins_dir, name)
+
+
+def _is_settled(plugins_dir: str) -> bool:
+    if any(name == STAGING or _is_temporary(name) for name in _names(plugins_dir)):
+        return False
+    if any(file.endswith(_PENDING) for file in _names(os.path.join(plugins_dir, REMOVED))):
+        return False
+    registry = read_registry(registry_path(plugins_dir))
+    if any(
+        entry.managed and kept_label(plugins_dir, entry.name) != entry.label
+        for entry in registry.entries.values()
+    ):
+        return False
+    return set(_names(os.path.join(plugins_dir, VERSIONS))) <= registry.names and all(
+        plugin.name in registry.names
+        for plugin in find_directory_plugins(plugins_dir, registry)[0]
+        if is_plugin_name(plugin.name)
+    )
+
+
+def _adopted(plugin: DirectoryPlugin) -> Entry:
+    manifest = plugin.manifest
+    source = os.path.realpath(plugin.root) if plugin.dev else ""
+    return Entry(
+        name=plugin.name,
+        kind="local",
+        source=source,
+        version=manifest.version if manifest else "",
+        description=manifest.description if manifest else "",
+        directory=manifest.directory if manifest else "",
+        hooks=manifest.hooks if manifest else "",
+        installed_at=now(),
+        dev=plugin.dev,
+    )
+
+
+def _recover(plugins_dir: str, registry: Registry) -> bool:
+    """Enter the plugins whose kept versions are still linked, from the records beside those."""
+    for name in _names(plugins_dir):
+        entry = recorded(plugins_dir, name)
+        if entry is not None:
+            registry.put(entry)
+    return bool(registry.entries)
+
+
+def recorded(plugins_dir: str, name: str) -> Entry | None:
+    """Return what the record beside the kept version of a plugin says, None where it has none."""
+    from host.errors import DefinitionError
+    from host.run.json_files import read_json
+
+    label = kept_label(plugins_dir, name)
+    if label is None:
+        return None
+    try:
+        entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
+    except (OSError, DefinitionError, PluginError, AttributeError):
+        return None
+    return entry if (entry.name, entry.label) == (name, label) else None
+
+
+def _clear_staging(plugins_dir: str, registry: Registry) -> None:
+    """Remove the staging areas of dead processes; what they were removing goes back or away."""
+    staging = os.path.join(plugins_dir, STAGING)
+    for area in _names(staging):
+        with _if_abandoned(os.path.join(staging, area)) as abandoned:
+            if not abandoned:
+                continue
+            removed = os.path.join(staging, area, "removed")
+            for name in _names(removed):
+                place = os.path.join(plugins_dir, name)
+                if name in registry.names and not os.path.lexists(place):
+                    os.rename(os.path.join(removed, name), place)
+            shutil.rmtree(os.path.join(staging, area), ignore_errors=True)
+    for name in _names(plugins_dir):
+        if _is_temporary(name):
+            os.unlink(os.path.join(plugins_dir, name))
+    if os.path.isdir(staging):
+        try:
+            os.rmdir(staging)
+        except OSError:
+            pass  # others are at work there
+
+
+@contextmanager
+def _if_abandoned(area: str) -> Iterator[bool]:
+    """Tell whether nobody works in `area` any more; its owner holds a lock on it."""
+    try:
+        descriptor = os.open(area, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
+
+
+def _clear_versions(plugins_dir: str, registry: Registry) -> None:
+    """Remove kept versions that no entry speaks of, and links that lead to one."""
+    versions = os.path.join(plugins_dir, VERSIONS)
+    for name in _names(plugins_dir):
+        if kept_label(plugins_dir, name) is not None and name not in registry.names:
+            os.unlink(os.path.join(plugins_dir, name))
+    for name in _names(versions):
+        if name in registry.refused:
+            continue
+        entry = registry.entries.get(name)
+        wanted = {entry.label, *entry.versions} if entry else set()
+        for label in _names(os.path.join(versions, name)):
+            if label not in wanted:
+                shutil.rmtree(os.path.join(versions, name, label), ignore_errors=True)
+        if entry is None:
+            shutil.rmtree(os.path.join(versions, name), ignore_errors=True)
+    if os.path.isdir(versions) and not _names(versions):
+        os.rmdir(versions)
+
+
+def _is_temporary(name: str) -> bool:
+    """Tell whether a killed change left that in `plugins/`; they are made under the lock only."""
+    return name.startswith(".") and name.endswith((".link", ".tmp"))
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []

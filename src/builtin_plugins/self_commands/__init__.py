@@ -1,0 +1,1 @@
+"""`self …`: one module a word."""

@@ -1,0 +1,35 @@
+"""The `self` commands: where each is, so that only the one that is called gets imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from host import CommandDeclaration, hookimpl
+
+_COMMANDS = {
+    "env": "Show where a command's variables come from",
+    "init": "Make a complete installation",
+    "list": "List every command",
+    "new": "Make a new plugin",
+    "plugin": "Add, list, update and remove plugins",
+    "lock": "Build the lock anew",
+    "update": "Bring this program to its newest version",
+    "version": "Show the version",
+    "which": "Show which file a command runs",
+}
+
+_HERE = "builtin_plugins.self_commands."
+_ELSEWHERE = {"plugin": "builtin_plugins.plugin_commands.group"}
+
+
+@hookimpl
+def discover_commands() -> Iterator[CommandDeclaration]:
+    for word, description in _COMMANDS.items():
+        yield CommandDeclaration(
+            ("self", word),
+            {
+                "name": word,
+                "description": description,
+                "entrypoint": f"{_ELSEWHERE.get(word, _HERE + word)}:command",
+            },
+        )

@@ -1,0 +1,91 @@
+"""`self init`: a complete installation, made from the files that the package ships."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
+from host.cli.session import Session
+from host.errors import OperationError, UsageError
+from host.run.definition import is_word
+from host.run.text import printable
+
+
+@click.command
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.option("--name", help="The program's name; the launcher is DIRECTORY/core/NAME.")
+@click.pass_obj
+def command(session: Session, directory: Path | None, name: str | None) -> None:
+    """Make a complete installation in DIRECTORY; no file that is there is overwritten.
+
+    Without DIRECTORY it is where this program looks for its installation.
+    """
+    program = session.program if name is None else name
+    if not is_word(program) or program in IN_CORE:
+        raise UsageError(f"{program} cannot name a program; use letters, digits and ._-")
+    try:
+        root = Path(os.path.abspath(directory or session.layout.root))
+    except FileNotFoundError:
+        raise OperationError(
+            f"{directory}: cannot be found from a deleted current directory; give its full path"
+        ) from None
+    try:
+        made = [path for path in _copies(root, name) if path]
+        launcher = root / "core" / program
+        if write_launcher(launcher):
+            made.append(launcher)
+    except OSError as failure:
+        raise OperationError(f"{failure.filename or root}: {failure.strerror}") from None
+    session.show(_report(root, launcher, len(made)))
+
+
+def _copies(root: Path, name: str | None) -> Iterator[Path | None]:
+    """Copy what is missing; yield each file that was made."""
+    for relative, source in shipped_files():
+        target = root / relative
+        content = source.read_bytes()
+        if name and target == root / "core" / "cli.json":
+            content = _renamed(content, name)
+        yield _create(target, content, source.stat().st_mode & 0o777)
+
+
+def _renamed(content: bytes, name: str) -> bytes:
+    values = json.loads(content)
+    values["name"] = name
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _create(target: Path, content: bytes, mode: int) -> Path | None:
+    """Make `target` whole or not at all; return None when something is there already."""
+    if os.path.lexists(target):
+        return None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(prefix=".cli-", dir=target.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, mode)
+        os.link(temporary, target)
+    except FileExistsError:
+        return None
+    finally:
+        os.unlink(temporary)
+    return target
+
+
+def _report(root: Path, launcher: Path, made: int) -> str:
+    said = f"{made} files made" if made else "nothing to do: every file is there"
+    path = printable(shlex.quote(str(launcher)))
+    return (
+        f"{printable(str(root))}: {said}\n"
+        f"start it with: {path}\n"
+        f"to have it on PATH: ln -s {path} ~/.local/bin/\n"
+    )

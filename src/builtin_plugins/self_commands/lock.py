@@ -1,0 +1,26 @@
+"""`self lock`."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from host.cli.session import Session
+
+
+@click.command
+@click.pass_obj
+def command(session: Session) -> None:
+    """Build the lock anew.
+
+    Nobody has to: every change of commands and plugins is seen by the next
+    invocation. It helps to find out what plugins declare.
+    """
+    lock = session.refresh_lock()
+    written = next((place for place in session.places.locks if os.path.exists(place)), None)
+    session.show(
+        f"{written or 'not written: no place for it is writable'}\n"
+        f"{len(lock.trees)} directories, {len(lock.commands)} commands in Python, "
+        f"{len(lock.sources)} sources of variables\n"
+    )

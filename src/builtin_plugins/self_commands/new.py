@@ -1,0 +1,74 @@
+"""`self new plugin`: a plugin that works at once, to be changed into one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+
+from builtin_plugins.plugin_directories.registry import is_plugin_name
+from builtin_plugins.self_commands.templates import directory_files, package_files
+from host.cli.session import Session
+from host.errors import OperationError, UsageError
+from host.run.text import printable
+
+
+@click.group
+def command() -> None:
+    """Make something new that works at once."""
+
+
+@command.command("plugin")
+@click.argument("name")
+@click.option("--python", is_flag=True, help="A pip package with hooks in Python and tests.")
+@click.pass_obj
+def new_plugin(session: Session, name: str, python: bool) -> None:
+    """Make the plugin NAME in a new directory of that name, here.
+
+    It has one command that works; add the plugin to try it.
+    """
+    if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
+        raise UsageError(f"{name} cannot name a plugin; use a-z, 0-9 and -")
+    files = package_files(name) if python else directory_files(name)
+    target = Path(os.path.abspath(name))
+    if os.path.lexists(target):
+        raise OperationError(f"{target}: is there already; choose another name")
+    try:
+        _write(target, files)
+    except OSError as failure:
+        raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
+    made = "".join(f"  {printable(f'{name}/{path}')}\n" for path in sorted(files))
+    session.show(f"made\n{made}{_next(session.program, name, python=python)}")
+
+
+def _write(target: Path, files: dict[str, object]) -> None:
+    """Make the directory with all its files, or nothing."""
+    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        for name, content in files.items():
+            path = staged / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
+            path.write_text(text, encoding="utf-8")
+            if text.startswith("#!"):
+                path.chmod(0o755)
+        staged.chmod(0o755)
+        staged.rename(target)
+    except BaseException:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+
+
+def _next(program: str, name: str, *, python: bool) -> str:
+    program = printable(program)
+    if python:
+        return (
+            f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}\n"
+            f"add it:    {program} self plugin add dist/{name.replace('-', '_')}-0.1.0-*.whl\n"
+            f"try it:    {program} {name} hello\n"
+        )
+    return f"add it:  {program} self plugin add ./{name}\ntry it:  {program} {name} hello\n"

@@ -1,0 +1,50 @@
+"""`self update`: this program itself, from its git checkout or through pip."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.plugin_changes.change import confirmed, working
+from builtin_plugins.self_commands.update_program import CheckoutUpdate, PackageUpdate, Update
+from host.cli.session import Session
+from host.errors import OperationError
+from host.run.text import printable
+
+
+@click.command
+@click.option("--check", is_flag=True, help="Only tell whether there is a newer version.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@timeout_option
+@click.pass_obj
+def command(session: Session, check: bool, yes: bool, timeout: float) -> None:
+    """Bring this program to its newest version.
+
+    A git checkout made an installation by install.sh is fast-forwarded and installed
+    again; an installed package is upgraded with pip. Your commands, configuration and
+    plugins stay. If anything fails, the old version goes on working.
+    """
+    with working(session, timeout) as work:
+        update = _update_of(session)
+        found = update.look(work)
+        if not found:
+            session.show(f"{printable(update.now)} is the newest\n")
+            return
+        session.show(f"{printable(update.now)} → {printable(found)}\n")
+        if check:
+            return
+        if not confirmed("Update?", yes):
+            raise OperationError("stays as it is")
+        update.bring(work)
+    session.show("updated\n")
+
+
+def _update_of(session: Session) -> Update:
+    root = session.layout.root
+    if os.path.isdir(os.path.join(root, ".git")) and os.path.isfile(
+        os.path.join(root, "pyproject.toml")
+    ):
+        return CheckoutUpdate(session.layout)
+    return PackageUpdate(session.layout)

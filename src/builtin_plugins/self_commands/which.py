@@ -1,0 +1,56 @@
+"""`self which`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from host.cli.catalog import contents
+from host.cli.session import Session
+from host.cli.unknown import find_command
+from host.run.definition import Definition
+from host.run.launch import start_of
+from host.run.locate import Found
+from host.run.plan import check_runnable
+from host.run.text import printable
+
+
+@click.command
+@click.argument("words", nargs=-1, required=True)
+@click.option("--all", "everything", is_flag=True, help="What it shadows too.")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(session: Session, words: tuple[str, ...], everything: bool, format: str) -> None:
+    """Show the file that the command WORDS runs, its interpreter and where it comes from."""
+    found, definition = find_command(session, words)
+    row = _described(session, found, definition)
+    if format == "json":
+        session.show(json.dumps(row, indent=2) + "\n")
+        return
+    shadows = row.pop("shadows")
+    lines = [f"{key + ':':<13}{printable(str(value))}" for key, value in row.items() if value]
+    if everything:
+        lines += [f"{'shadows:':<13}{printable(one)}" for one in shadows or ["nothing"]]
+    session.show("".join(f"{line}\n" for line in lines))
+
+
+def _described(session: Session, found: Found, definition: Definition) -> dict[str, Any]:
+    file = check_runnable(found.words, definition)
+    interpreter = start_of(file, session.environ).interpreter if file else sys.executable
+    origin = "python" if not definition.file else "plugin" if found.plugin else "commands"
+    return {
+        "file": file or definition.entrypoint,
+        "interpreter": interpreter,
+        "definition": definition.file,
+        "origin": origin,
+        "plugin": found.plugin or None,
+        "shadows": _shadows(session, found),
+    }
+
+
+def _shadows(session: Session, found: Found) -> list[str]:
+    inside = contents(found.words[:-1], session.lock, session.messages.warn)
+    return [place for one in inside.commands if one.words == found.words for place in one.shadows]

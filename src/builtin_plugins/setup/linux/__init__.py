@@ -1,0 +1,1 @@
+"""`setup` on Linux: prepare, stage, swap."""

@@ -1,0 +1,138 @@
+"""Make an unpacked application ready to be installed: launcher, picture, menu entry."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from builtin_plugins.fetch.download import Limits, fetch
+from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.setup.linux.menu import menu_entry
+from builtin_plugins.setup.linux.stage import make_directory
+from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, read_mark
+from builtin_plugins.setup.settings import Settings
+from host.errors import OperationError
+from host.run.text import printable
+
+_MENU_FILE = "menu.desktop"
+
+
+_ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
+_PICTURES = {
+    b"\x89PNG\r\n\x1a\n": ".png",
+    b"<svg": ".svg",
+    b"<?xml": ".svg",
+    b"/* XPM */": ".xpm",
+}
+
+
+def prepare(tree: str, settings: Settings, reporter: Reporter) -> None:
+    """Find launcher and picture of the application in `tree` and note them there.
+
+    Raises OperationError when it has no launcher; a missing picture is a warning.
+    """
+    launcher = _find_launcher(tree, settings)
+    make_directory(os.path.join(tree, MARK_DIRECTORY))
+    icon = _find_icon(tree, settings, reporter)
+    places = settings.places
+    menu = menu_entry(
+        places.tool,
+        settings.name,
+        places.link,
+        os.path.join(places.install_dir, icon) if icon else "",
+        settings.categories,
+    )
+    note(tree, places.tool, launcher, menu)
+    reporter.detail(f"launcher {launcher}, icon {icon or 'none'}")
+
+
+def _find_launcher(tree: str, settings: Settings) -> str:
+    if settings.launcher:
+        candidates = [settings.launcher]
+    else:
+        candidates = list(_usual_launchers(settings.name, settings.places.tool))
+    for candidate in candidates:
+        if is_program(tree, candidate):
+            return candidate
+    tried = ", ".join(dict.fromkeys(candidates))
+    raise OperationError(f"the archive has no program to start (looked for {printable(tried)})")
+
+
+def _usual_launchers(name: str, tool: str) -> Iterator[str]:
+    for candidate in (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}"):
+        if "/" not in candidate.removeprefix("bin/") and candidate not in (".", ".."):
+            yield candidate
+
+
+def _find_icon(tree: str, settings: Settings, reporter: Reporter) -> str:
+    """Return the picture's path inside `tree`: the one fetched, else the archive's own."""
+    bundled = settings.icon if inner_file(tree, settings.icon) else ""
+    instead = "the archive's own is used" if bundled else "the menu entry has none"
+    if settings.icon_address:
+        try:
+            return _fetch_icon(tree, settings.icon_address)
+        except OperationError as failure:
+            reporter.warn(f"icon: {failure}; {instead}")
+    elif settings.icon and not bundled:
+        reporter.warn(f"icon: the archive has no {settings.icon}; {instead}")
+    return bundled
+
+
+def _fetch_icon(tree: str, address: str) -> str:
+    fetched = Path(tree, MARK_DIRECTORY, "icon")
+    fetch(address, fetched, limits=_ICON_LIMITS)
+    with fetched.open("rb") as file:
+        start = file.read(512).lstrip(b"\xef\xbb\xbf \r\n\t")
+    for beginning, suffix in _PICTURES.items():
+        if start.startswith(beginning):
+            fetched.chmod(0o644)
+            fetched.rename(fetched.with_suffix(suffix))
+            return f"{MARK_DIRECTORY}/icon{suffix}"
+    fetched.unlink()
+    raise OperationError("what came is not a picture")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A version that is ready: its launcher's path inside it, and its menu entry's text."""
+
+    launcher: str
+    menu: str
+
+
+def note(tree: str, tool: str, launcher: str, menu: str) -> None:
+    """Write the notes of `tree`, which make it setup's own; raises OSError."""
+    noted = {"tool": tool, "launcher": launcher}
+    for name, text in ((_MENU_FILE, menu), (MARK_FILE, json.dumps(noted, indent=2) + "\n")):
+        path = os.path.join(tree, MARK_DIRECTORY, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+            os.fchmod(file.fileno(), 0o644)
+
+
+def read_prepared(tree: str) -> Prepared:
+    """Return what is noted in `tree`; raises OperationError when it is not usable."""
+    launcher = read_mark(tree).get("launcher", "")
+    try:
+        with open(os.path.join(tree, MARK_DIRECTORY, _MENU_FILE), encoding="utf-8") as file:
+            menu = file.read()
+    except (OSError, ValueError):
+        menu = ""
+    if not menu or not is_program(tree, launcher):
+        raise OperationError(f"{printable(tree)}: not a prepared application")
+    return Prepared(launcher, menu)
+
+
+def is_program(tree: str, inside: str) -> bool:
+    """Tell whether `inside` ends at an executable file that lies in `tree`."""
+    real = inner_file(tree, inside)
+    return bool(real) and os.access(real, os.X_OK)
+
+
+def inner_file(tree: str, inside: str) -> str:
+    """Return the real path of the file at `inside`, or "" when it is none in `tree`."""
+    real = os.path.realpath(os.path.join(tree, inside))
+    if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
+        return real
+    return ""

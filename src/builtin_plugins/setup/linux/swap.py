@@ -1,0 +1,181 @@
+"""Put a prepared application in place of the old one, or take it away.
+
+At every moment the old version starts or the new one does, and the link never
+dangles. Each step is one rename, and each has its undo. Where the file system can
+exchange two directories, that one call is the swap. Elsewhere, and when the launcher
+moves within the archive, the command starts from a hard-linked copy of the new
+version (the bridge) while the directories change places.
+"""
+
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from builtin_plugins.files.atomic import (
+    copy_linked,
+    replace_file,
+    replace_link,
+    sync_directory,
+    sync_file_system,
+    temporary,
+    undoing,
+    uninterrupted,
+)
+from builtin_plugins.files.exchange import exchange, exchange_or_raise
+from builtin_plugins.setup.linux.prepare import Prepared, read_prepared
+from builtin_plugins.setup.linux.rights import refuse_foreign
+from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, make_directory, remove_tree
+from builtin_plugins.setup.linux.state import (
+    Owner,
+    Places,
+    directory_owner,
+    is_installed,
+    link_owner,
+    menu_owner,
+    read_mark,
+    was_interrupted,
+)
+
+NEW, OLD, _BRIDGE = "new", "old", "bridge"
+
+
+def put_in_place(places: Places) -> None:
+    """Make `<stage>/new` the installed version; its notes name launcher and menu entry.
+
+    Undoes what was done and raises OSError when a step fails, OperationError when
+    something foreign is in the way. The caller holds the stage.
+    """
+    for directory in (places.bin_dir, os.path.dirname(places.desktop_file)):
+        make_directory(directory)
+    prepared = read_prepared(os.path.join(places.stage, NEW))
+    sync_file_system(places.stage)
+    refuse_foreign(places)  # a download is long enough for something to appear there
+    with uninterrupted(), undoing() as undo:
+        _swap_directory(places, prepared, undo)
+        _write_menu(places, prepared.menu, undo)
+        _point_link(places, os.path.join(places.install_dir, prepared.launcher), undo)
+    sync_directory(os.path.dirname(places.install_dir))
+    sync_directory(places.bin_dir)
+
+
+def heal(places: Places) -> None:
+    """Bring the leftovers of a killed run to the old version or the new one, and clear them.
+
+    The caller holds the stage. Only a swap without exchange leaves the command starting
+    from the stage; then one of the two versions is in the stage, complete.
+    """
+    with uninterrupted():
+        if was_interrupted(places):
+            for name in (NEW, OLD):
+                staged = os.path.join(places.stage, name)
+                if directory_owner(places) is Owner.NOBODY and _belongs(staged, places):
+                    os.rename(staged, places.install_dir)
+            launcher = read_mark(places.install_dir).get("launcher", "")
+            if directory_owner(places) is Owner.SETUP and launcher:
+                replace_link(places.link, os.path.join(places.install_dir, launcher))
+        for path in (temporary(places.link), temporary(places.desktop_file)):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+    if not was_interrupted(places):
+        clear_stage(places.stage)
+
+
+def left_behind(places: Places) -> list[str]:
+    """Return what interrupted runs left outside the stage."""
+    paths = (temporary(places.link), temporary(places.desktop_file))
+    return [path for path in paths if os.path.lexists(path)]
+
+
+def _belongs(directory: str, places: Places) -> bool:
+    return read_mark(directory).get("tool") == places.tool
+
+
+def _swap_directory(places: Places, prepared: Prepared, undo: list[Callable[[], None]]) -> None:
+    new, target = os.path.join(places.stage, NEW), places.install_dir
+    if not os.path.lexists(target):
+        os.rename(new, target)
+        undo.append(lambda: os.rename(target, new))
+        return
+    live = is_installed(places)
+    kept = not live or os.readlink(places.link) == os.path.join(target, prepared.launcher)
+    if kept and exchange(new, target):
+        undo.append(lambda: exchange_or_raise(new, target))
+        return
+    if live:
+        os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
+        copy_linked(new, os.path.join(places.stage, _BRIDGE))
+        _point_link(places, os.path.join(places.stage, _BRIDGE, prepared.launcher), undo)
+    old = os.path.join(places.stage, OLD)
+    os.rename(target, old)
+    undo.append(lambda: os.rename(old, target))
+    os.rename(new, target)
+    undo.append(lambda: os.rename(target, new))
+    if live:
+        replace_link(places.link, os.path.join(target, prepared.launcher))
+        undo.append(
+            lambda: replace_link(
+                places.link, os.path.join(places.stage, _BRIDGE, prepared.launcher)
+            )
+        )
+
+
+def _write_menu(places: Places, text: str, undo: list[Callable[[], None]]) -> None:
+    path = places.desktop_file
+    former = None
+    if os.path.lexists(path):
+        with open(path, encoding="utf-8") as file:
+            former = file.read()
+    if former == text:
+        return
+    replace_file(path, text)
+    if former is None:
+        undo.append(lambda: os.unlink(path))
+    else:
+        earlier = former
+        undo.append(lambda: replace_file(path, earlier))
+
+
+def _point_link(places: Places, target: str, undo: list[Callable[[], None]]) -> None:
+    former = os.readlink(places.link) if os.path.lexists(places.link) else None
+    if former == target:
+        return
+    replace_link(places.link, target)
+    if former is None:
+        undo.append(lambda: os.unlink(places.link))
+    else:
+        earlier = former
+        undo.append(lambda: replace_link(places.link, earlier))
+
+
+def remove_all(places: Places) -> None:
+    """Remove application, link and menu entry; raises OSError, OperationError."""
+    try:
+        with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
+            heal(places)
+            _take_away(places, os.path.join(stage, OLD))
+    except OSError as failure:
+        if failure.errno not in (errno.ENOSPC, errno.EDQUOT) or os.path.lexists(places.stage):
+            raise
+        _take_away(places, places.stage)  # a full disk has no room for a stage
+        remove_tree(places.stage)
+
+
+def _take_away(places: Places, grave: str) -> None:
+    """Unlink the small things and move the application to `grave`, in one rename.
+
+    Puts back what it unlinked when a step fails.
+    """
+    owners = (directory_owner(places), link_owner(places), menu_owner(places))
+    with uninterrupted(), undoing() as undo:
+        if owners[2] is Owner.SETUP:
+            entry = Path(places.desktop_file).read_text(encoding="utf-8")
+            os.unlink(places.desktop_file)
+            undo.append(lambda: replace_file(places.desktop_file, entry))
+        if owners[1] is Owner.SETUP:
+            target = os.readlink(places.link)
+            os.unlink(places.link)
+            undo.append(lambda: replace_link(places.link, target))
+        if owners[0] is Owner.SETUP:
+            os.rename(places.install_dir, grave)

@@ -1,0 +1,135 @@
+"""Install, upgrade and uninstall on macOS: Homebrew does it, as a cask."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+
+from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.setup.linux.state import variable
+from builtin_plugins.setup.settings import Settings
+from host.errors import OperationError
+from host.run.installation import home
+from host.run.launch import find_program
+from host.run.text import printable
+
+_PREFIXES = ("/opt/homebrew", "/usr/local")
+_MARK = "# made by setup for the cask "
+
+
+def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
+    """Tell whether the cask's directory exists; runs nothing."""
+    name = cask.rpartition("/")[2]
+    return any(os.path.isdir(os.path.join(p, "Caskroom", name)) for p in _prefixes(environ))
+
+
+def install(
+    settings: Settings, environ: Mapping[str, str], reporter: Reporter, upgrade: bool = False
+) -> None:
+    """Let brew install or upgrade the cask; raises OperationError when it cannot."""
+    brew = _find_brew(environ)
+    there = is_installed(settings.cask, environ)
+    name = printable(settings.name)
+    if upgrade and not there:
+        raise OperationError(f"{name} is not installed")
+    if there and not upgrade:
+        reporter.info(f"{name} is installed already; --upgrade brings the latest version")
+        return
+    _run(brew, "upgrade" if upgrade else "install", settings.cask, environ)
+    _provide_command(settings, brew, environ, reporter)
+    reporter.info(f"{name} is {'upgraded' if upgrade else 'installed'}")
+
+
+def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter) -> None:
+    """Let brew remove the cask; your own data stays (no --zap)."""
+    brew = _find_brew(environ)
+    name = printable(settings.name)
+    there = is_installed(settings.cask, environ)
+    if there:
+        _run(brew, "uninstall", settings.cask, environ)
+    command = _command_path(settings, brew, environ)
+    if _is_own(command):
+        os.unlink(command)
+    reporter.info(
+        f"{name} is uninstalled; your own data stays" if there else f"{name} is not installed"
+    )
+
+
+def _find_brew(environ: Mapping[str, str]) -> str:
+    found = find_program("brew", environ)
+    for prefix in _prefixes(environ):
+        found = found or find_program(os.path.join(prefix, "bin", "brew"), environ)
+    if found is None:
+        raise OperationError("Homebrew is not installed; see https://brew.sh, then try again")
+    return found
+
+
+def _prefixes(environ: Mapping[str, str]) -> list[str]:
+    """Return where Homebrew may live: what it says itself, else its usual places."""
+    own = environ.get("HOMEBREW_PREFIX", "")
+    if own:
+        return [own]
+    brew = find_program("brew", environ)
+    beside = [os.path.dirname(os.path.dirname(os.path.abspath(brew)))] if brew else []
+    return list(dict.fromkeys([*beside, *_PREFIXES]))
+
+
+def _run(brew: str, action: str, cask: str, environ: Mapping[str, str]) -> None:
+    """Run brew with its output on stderr, as it is progress and not an answer."""
+    try:
+        done = subprocess.run(
+            [brew, action, "--cask", cask], env=dict(environ), stdout=2, check=False
+        )
+    except OSError as failure:
+        raise OperationError(f"{printable(brew)}: {failure.strerror}") from None
+    if done.returncode:
+        raise OperationError(f"brew {action} --cask {cask} failed with status {done.returncode}")
+
+
+def _provide_command(
+    settings: Settings, brew: str, environ: Mapping[str, str], reporter: Reporter
+) -> None:
+    """Put the tool's word on the PATH, unless the cask brought a command of its own.
+
+    A two-line script rather than a link: an application finds its frameworks only
+    when it is started by its path inside the bundle.
+    """
+    command = _command_path(settings, brew, environ)
+    if os.path.lexists(command) and not _is_own(command):
+        return
+    program = _find_program(settings.name, environ)
+    if not program:
+        reporter.warn(f"no {printable(settings.name)}.app found, so there is no command for it")
+        return
+    try:
+        os.makedirs(os.path.dirname(command), exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(command)
+        with open(os.open(command, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755), "w") as file:
+            file.write(f'#!/bin/sh\n{_MARK}{settings.cask}\nexec {shlex.quote(program)} "$@"\n')
+            os.fchmod(file.fileno(), 0o755)
+    except OSError as failure:
+        reporter.warn(f"{printable(command)}: {failure.strerror}; {settings.name} has no command")
+
+
+def _command_path(settings: Settings, brew: str, environ: Mapping[str, str]) -> str:
+    """Return where the command goes: the chosen BIN_DIR, else beside brew, which is on PATH."""
+    places = settings.places
+    chosen = environ.get(variable(places.tool, "BIN_DIR"))
+    return os.path.join(chosen or os.path.dirname(os.path.abspath(brew)), places.tool)
+
+
+def _find_program(name: str, environ: Mapping[str, str]) -> str:
+    for applications in ("/Applications", os.path.join(home(environ), "Applications")):
+        program = os.path.join(applications, f"{name}.app", "Contents", "MacOS", name)
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
+    return ""
+
+
+def _is_own(command: str) -> bool:
+    if os.path.islink(command) or not os.path.isfile(command):
+        return False
+    with open(command, "rb") as file:
+        return file.read(256).partition(b"\n")[2].startswith(_MARK.encode())

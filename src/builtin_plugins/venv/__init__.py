@@ -1,0 +1,1 @@
+"""The virtual environment that this program runs in."""

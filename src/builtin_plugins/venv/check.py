@@ -1,0 +1,80 @@
+"""Whether a changed copy of the environment may take the original's place."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import importlib_metadata
+
+from builtin_plugins.venv.copy import VenvCopy, packages
+from host.errors import OperationError
+from host.run.text import printable
+from host.planning.loading import canonical
+
+_SECONDS = 60.0  # for one start of this program
+_START = "import host.__main__, host.cli.self_group, builtin_plugins.self_commands.hooks"
+
+
+def check_starts(python: str, what: str) -> None:
+    """Raise OperationError unless this program starts in that environment; `what` is new there."""
+    try:
+        done = subprocess.run(
+            [python, "-I", "-c", _START], capture_output=True, check=False, timeout=_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise OperationError(f"{what} does not start within {_SECONDS:g} seconds") from None
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise OperationError(f"{what} does not start: {' '.join(last)}")
+
+
+def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> None:
+    """Raise OperationError when the change of distribution `name` changed a file of another.
+
+    `only` are the distributions to look at, canonical names, None for all. One that pip
+    brought in another version is as it should be.
+    """
+    before, after = _installed(copy.prefix), _installed(copy.path)
+    for owner, distribution in before.items():
+        there = after.get(owner)
+        if owner == name or (only is not None and owner not in only):
+            continue
+        if there is not None and there.version != distribution.version:
+            continue
+        for file in _files(distribution, copy.prefix):
+            if not _is_same(os.path.join(copy.prefix, file), os.path.join(copy.path, file)):
+                culprits = (
+                    one
+                    for one, found in after.items()
+                    if one != owner and file in _files(found, copy.path)
+                )
+                raise OperationError(
+                    f"{printable(next(culprits, name))}: {printable(file)} is a file of "
+                    f"{printable(owner)} too, which would be broken; nothing was changed"
+                )
+
+
+def _installed(prefix: str) -> dict[str, Any]:
+    """Return the distributions that the environment at `prefix` itself holds."""
+    place = os.path.join(prefix, os.path.relpath(packages(), VenvCopy.of_this().prefix))
+    found = importlib_metadata.distributions(path=[place])
+    return {canonical(str(one.metadata["Name"])): one for one in found}
+
+
+def _files(distribution: Any, prefix: str) -> Iterator[str]:
+    """Yield the files that a distribution records and that are there, relative to `prefix`."""
+    for file in distribution.files or ():
+        path = os.path.relpath(str(file.locate()), prefix)
+        if not path.startswith("..") and not path.endswith(".pyc"):
+            yield path
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)
+    except FileNotFoundError:
+        return not os.path.lexists(one)

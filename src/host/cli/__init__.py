@@ -1,0 +1,1 @@
+"""What the program answers itself: listings, help pages, `self`."""

@@ -1,0 +1,108 @@
+"""The help page of a command, made from its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from host.cli.columns import wrap
+from host.records import Terminal
+from host.run.definition import Definition
+from host.run.layers import ENV_FILES, ENVS
+from host.run.text import printable
+
+_INDENT = "  "
+
+
+def help_page(
+    program: str, words: Sequence[str], definition: Definition, plugin: str, terminal: Terminal
+) -> str:
+    """Return the page as text that ends with a newline; everything in it is printable."""
+    page = _Page(terminal.width)
+    usage = printable(" ".join([program, *words]))
+    page.line(printable(definition.name))
+    page.paragraph(definition.description)
+    page.section("Usage:", [f"{usage} {_arguments(definition)}"])
+    page.table("Arguments:", [(one["name"], _about(one)) for one in definition.args])
+    page.table("Variables:", list(_variables(definition)))
+    page.section("Environment files:", definition.env_files)
+    page.section("Aliases:", definition.aliases)
+    page.table("Examples:", [_example(program, words, one) for one in definition.examples])
+    page.section("Notes:", list(_notes(definition, plugin)))
+    return page.text()
+
+
+class _Page:
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[str] = []
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def paragraph(self, text: str) -> None:
+        self.lines += wrap(printable(text), self.width)
+
+    def section(self, heading: str, rows: Sequence[str]) -> None:
+        if rows:
+            self.lines += ["", heading, *(_INDENT + printable(row) for row in rows)]
+
+    def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
+        """Add rows of a term and its explanation, which stands below it, indented."""
+        if not rows:
+            return
+        self.lines += ["", heading]
+        for term, text in rows:
+            self.lines.append(_INDENT + printable(term))
+            if text:
+                wrapped = wrap(printable(text), self.width - 3 * len(_INDENT))
+                self.lines += [3 * _INDENT + line for line in wrapped]
+
+    def text(self) -> str:
+        return "".join(f"{line.rstrip()}\n" for line in self.lines)
+
+
+def _arguments(definition: Definition) -> str:
+    if not definition.args:
+        return "[args…]"
+    return " ".join(
+        f"<{one['name']}>" if one.get("required") is True else f"[{one['name']}]"
+        for one in definition.args
+    )
+
+
+def _about(argument: dict[str, object]) -> str:
+    text = str(argument.get("description", ""))
+    choices = argument.get("choices")
+    if isinstance(choices, list) and choices:
+        text += f" (one of {', '.join(map(str, choices))})"
+    return text.strip()
+
+
+def _variables(definition: Definition) -> Iterator[tuple[str, str]]:
+    for name in definition.required_envs:
+        if name not in definition.envs:
+            yield name, "required"
+    for name in definition.envs:
+        required = ", required" if name in definition.required_envs else ""
+        yield name, f"set by this command (rank {ENVS}){required}; export it to override"
+
+
+def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
+    """Return an example with the program and its category before it, when it lacks them."""
+    command = str(example["command"])
+    if command.split(" ", maxsplit=1)[0] == words[-1]:
+        command = " ".join([program, *words[:-1], command])
+    return command, str(example.get("description", ""))
+
+
+def _notes(definition: Definition, plugin: str) -> Iterator[str]:
+    if definition.env_files:
+        yield f"Variables of the environment files have rank {ENV_FILES}."
+    if definition.os:
+        yield f"Runs on {' and '.join(definition.os)}."
+    if definition.sudo:
+        yield "Needs administrator rights (sudo)."
+    if plugin:
+        yield f"Comes from the plugin {plugin}."
+    if definition.file:
+        yield f"Defined in {definition.file}."

@@ -1,0 +1,110 @@
+"""What the user asks to see of commands: a listing, or the help page of one."""
+
+from __future__ import annotations
+
+import os
+
+from builtin_plugins.directories.finder import holds_commands
+from host.cli.catalog import Contents, contents
+from host.cli.help_page import help_page
+from host.cli.options import HELP_WORDS, Asked, parse_options
+from host.cli.rows import select, with_installed
+from host.cli.session import Session
+from host.cli.unknown import unknown
+from host.errors import UsageError
+from host.records import Category, Listing
+from host.run.locate import Found
+from host.run.lock import RESERVED
+
+_SELF_DESCRIPTION = "Manage this program and its plugins"
+
+
+def show(session: Session, asked: Asked) -> None:
+    """Show the listing or help page that the words ask for; raises HostError."""
+    found = session.find(asked.words)
+    rest = asked.words[len(found.words) :]
+    if found.kind == "unknown" and rest == ("help",) and found.words:
+        found = session.find(found.words)
+    if found.kind == "unknown":
+        raise unknown(session, found, rest)
+    if found.kind == "command":
+        if asked.lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
+            raise UsageError("--all and --format go with a listing, not with a command")
+        session.show(_help(session, found))
+        return
+    trailing = Asked(())
+    if rest and rest[0] not in HELP_WORDS:
+        trailing = parse_options(rest, " ".join([session.program, *found.words]))
+    if trailing.words:
+        raise unknown(session, found, trailing.words)
+    everything = asked.everything or trailing.everything
+    rendered = listing_text(
+        session, found, asked.format or trailing.format or "text", everything=everything
+    )
+    session.show(rendered)
+
+
+def _help(session: Session, found: Found) -> str:
+    if found.definition is None:
+        raise AssertionError(f"{found.words} is a command without a definition")
+    return help_page(session.program, found.words, found.definition, found.plugin, session.terminal)
+
+
+def listing_text(
+    session: Session, found: Found, format: str, *, everything: bool, deep: bool = False
+) -> str:
+    """Return the listing of a category, rendered; raises UsageError for an unknown format."""
+    everything_below = deep or format == "tree"
+    inside = contents(found.words, session.lock, session.messages.warn, deep=everything_below)
+    is_category = not found.words or found.definition or any(inside)
+    if not is_category and not any(map(holds_commands, found.directories)):
+        above = [os.path.dirname(directory) for directory in found.directories]
+        outer = Found("unknown", found.words[:-1], directories=above)
+        raise unknown(session, outer, found.words[-1:])
+    inside = select(inside, everything=everything)
+    listing = _listing(session, found, inside, everything=everything, deep=everything_below)
+    call = {"listing": listing, "format": format, "terminal": session.terminal}
+    [text] = session.ask("render_listing", [call])
+    if not isinstance(text, str):
+        raise UsageError(
+            f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
+        )
+    return text
+
+
+def _listing(
+    session: Session, found: Found, inside: Contents, *, everything: bool, deep: bool
+) -> Listing:
+    config = session.places.config
+    definition = found.definition
+    name, description, version = config.name, config.description, config.version
+    if found.words:
+        name = definition.name if definition and definition.name else found.words[-1]
+        description = definition.description if definition else ""
+        version = ""
+    if found.words == (RESERVED,):
+        description = _SELF_DESCRIPTION
+    categories = inside.categories
+    if deep:
+        categories = tuple(one for one in categories if one.words[0] != RESERVED)
+    commands = tuple(one for one in inside.commands if not deep or one.words[0] != RESERVED)
+    return Listing(
+        program=session.program,
+        words=found.words,
+        name=name,
+        description=description,
+        version=version,
+        categories=tuple(map(_with_own_words, categories)),
+        commands=with_installed(
+            commands, lambda asked: session.ask("is_installed", [{"command": one} for one in asked])
+        ),
+        deep=deep,
+        everything=everything,
+        runnable=bool(definition and definition.entrypoint),
+    )
+
+
+def _with_own_words(category: Category) -> Category:
+    if category.words == (RESERVED,):
+        return Category(category.words, category.name, _SELF_DESCRIPTION)
+    return category

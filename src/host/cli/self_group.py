@@ -1,0 +1,72 @@
+"""`self …`: the click commands that built-in plugins declare, called with the session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from host.cli.options import HELP_WORDS, Asked, one_line
+from host.cli.session import Session
+from host.cli.unknown import EMPTY, nearest
+from host.errors import InstallationError, OperationError, UsageError
+from host.run.definition import is_reference
+from host.run.importing import load_reference
+from host.run.lock import RESERVED, Declared
+
+
+def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int:
+    """Run the command that `words` (with `self`) name; return its exit status.
+
+    Raises HostError. Without a command the listing of `self` is shown.
+    """
+    declared = _declared(session)
+    for one in sorted(declared, key=lambda one: -len(one.words)):
+        if tuple(words[: len(one.words)]) == one.words:
+            args = list(words[len(one.words) :])
+            return _call(session, one, [*args, "--help"] if help_asked else args)
+    rest = list(words[1:])
+    if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
+        near = nearest(rest[0], [one.words[1] for one in declared])
+        hint = f"did you mean {near}?" if near else f"see: {session.program} self"
+        raise UsageError(f"unknown command {rest[0] or EMPTY} in self; {hint}")
+    from host.cli.pages import show
+
+    show(session, Asked((RESERVED, *rest)))
+    return 0
+
+
+def _declared(session: Session) -> list[Declared]:
+    try:
+        declared = session.known.commands
+    except InstallationError:  # `self init` makes one
+        from host.planning.discovery import own_commands
+
+        declared = own_commands(session.layout)
+    return [one for one in declared if one.words[0] == RESERVED]
+
+
+def _call(session: Session, declared: Declared, args: list[str]) -> int:
+    """Call a click command with the session as its object; its usage errors become ours."""
+    entrypoint = declared.definition.entrypoint
+    if not is_reference(entrypoint):
+        raise AssertionError(f"{entrypoint} was checked when it was declared")
+    command: Any = load_reference(entrypoint)
+    label = " ".join([session.program, *declared.words])
+    try:
+        status = command.main(
+            args=args,
+            prog_name=label,
+            obj=session,
+            standalone_mode=False,
+            help_option_names=list(HELP_WORDS[1:]),
+        )
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else label
+        raise UsageError(f"{one_line(error.format_message())}; see: {path} --help") from None
+    except click.ClickException as error:
+        raise OperationError(one_line(error.format_message())) from None
+    except click.Abort:
+        raise OperationError("stopped; nothing was changed") from None
+    return status if isinstance(status, int) else 0

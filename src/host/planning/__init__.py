@@ -1,0 +1,1 @@
+"""What plugins say, gathered into the lock."""

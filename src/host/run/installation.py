@@ -1,0 +1,221 @@
+"""Where an installation keeps its files, from the executable and the caller's environment."""
+
+import os
+import sys
+
+from host.errors import InstallationError
+from host.run.definition import Config, read_config
+from host.run.lock import lock_places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from host.records import Installation
+
+# Says which program a caller has given another installation or another cli.json:
+# "<program>" or "<program>:<path of cli.json>". Exported only then; see `_Inherited`.
+ADOPTED_BY = "CLI_DIR_PROGRAM"
+
+
+class Layout:
+    """The paths of one installation; all absolute.
+
+    `program` is the base name of the executable as invoked, `root` the installation,
+    `config_file` its cli.json. `adopted` is the value of ADOPTED_BY for the program's
+    children, "" where neither CLI_DIR nor GLOBAL_CONFIG_FILE made a difference that
+    they could mistake.
+    """
+
+    __slots__ = ("adopted", "config_file", "core_dir", "default", "lib_dir", "program", "root")
+
+    def __init__(
+        self,
+        program: str,
+        root: str,
+        config_file: str,
+        adopted: str = "",
+        default: bool = False,
+    ) -> None:
+        self.program = program
+        self.root = root
+        self.config_file = config_file
+        self.adopted = adopted
+        self.default = default
+        self.core_dir = os.path.join(root, "core")
+        self.lib_dir = os.path.join(self.core_dir, "lib")
+
+    @property
+    def settings_file(self) -> str:
+        return os.path.join(self.root, "config", "settings.conf")
+
+    @property
+    def lock_file(self) -> str:
+        return os.path.join(self.root, "cli.lock")
+
+
+def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
+    """Return the layout for `executable` (argv[0]) started with `environ`.
+
+    The root is CLI_DIR when the caller set it, else `<root>` when the executable's
+    real path is `<root>/core/<name>`, else `${XDG_DATA_HOME:-~/.local/share}/<name>`.
+    GLOBAL_CONFIG_FILE replaces the path of cli.json only. No file is read, only its
+    presence looked at. Raises InstallationError when a relative path meets a deleted
+    current directory.
+    """
+    program = program_name(executable)
+    own, default = _own_root(executable, program, environ)
+    inherited = _Inherited(program, environ)
+    at_home = _is_installation(own)
+    named, chosen = inherited.named(alone=not at_home), inherited.chosen()
+    root = _absolute(named) if named else own
+    usual = os.path.join(root, "core", "cli.json")
+    config_file = _absolute(chosen) if chosen else usual
+    adopted = ""
+    if config_file != usual:
+        adopted = f"{program}:{config_file}"
+    elif root != own and at_home:
+        adopted = program
+    return Layout(program, root, config_file, adopted, default and not named)
+
+
+def program_name(executable: str) -> str:
+    """Return the base name that usage lines show; `cli` under `python -m host`."""
+    name = os.path.basename(executable)
+    return "cli" if name in ("", "__main__.py", "-c", "-m") else name
+
+
+def data_home(environ: "Mapping[str, str]") -> str:
+    """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME does not count."""
+    chosen = environ.get("XDG_DATA_HOME", "")
+    return chosen if chosen.startswith("/") else os.path.join(home(environ), ".local", "share")
+
+
+def home(environ: "Mapping[str, str]") -> str:
+    """Return the caller's home directory: HOME, else what the system knows, else `/`."""
+    found = environ.get("HOME")
+    if found:
+        return found
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return "/"
+
+
+def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tuple[str, bool]:
+    directory = os.path.dirname(_resolved(executable))
+    if os.path.basename(directory) == "core":
+        return os.path.dirname(directory), False
+    return os.path.join(data_home(environ), program), True
+
+
+class _Inherited:
+    """CLI_DIR and GLOBAL_CONFIG_FILE: the caller's word, or only what a run exported?
+
+    They are inputs when the caller set them. A run exports both for its
+    command, together with a CORE_DIR inside CLI_DIR. So what does not fit CORE_DIR
+    was set since. What fits was inherited by the command; it keeps its meaning for
+    the program that a caller gave it to, which ADOPTED_BY names, and has none for
+    others: a command of one program that calls another gets that one's installation.
+    """
+
+    __slots__ = ("config_file", "environ", "exported", "own")
+
+    def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
+        self.environ = environ
+        self.exported = environ.get("CORE_DIR") if "COMMAND_NAME" in environ else None
+        adopter, colon, config_file = environ.get(ADOPTED_BY, "").partition(":/")
+        self.config_file = f"/{config_file}" if colon else None
+        self.own = adopter == program
+
+    def named(self, *, alone: bool) -> str:
+        """Return the installation that the caller names, or "".
+
+        A program without one of its own (`alone`) can only have been started with
+        CLI_DIR, so what it inherits is that, and needs no mark.
+        """
+        named = self.environ.get("CLI_DIR", "")
+        inherited = named and self.exported == os.path.join(named, "core")
+        return named if alone or self.own or not inherited else ""
+
+    def chosen(self) -> str:
+        """Return the cli.json that the caller chooses, or ""."""
+        chosen = self.environ.get("GLOBAL_CONFIG_FILE", "")
+        if not chosen or self.exported is None:
+            return chosen
+        if chosen == os.path.join(self.exported, "cli.json"):
+            return ""
+        return chosen if self.own or chosen != self.config_file else ""
+
+
+def _is_installation(root: str) -> bool:
+    return os.path.lexists(os.path.join(root, "core", "cli.json"))
+
+
+def _resolved(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        raise _lost(path) from None
+
+
+def _absolute(path: str) -> str:
+    if path.startswith("/"):
+        return os.path.normpath(path) if path != "/" else path
+    try:
+        return os.path.abspath(path)
+    except OSError:
+        raise _lost(path) from None
+
+
+def _lost(path: str) -> InstallationError:
+    return InstallationError(
+        f"{path}: cannot be found from a deleted current directory; give its full path"
+    )
+
+
+class Places:
+    """A layout together with what its cli.json says; `key` names it in its lock."""
+
+    __slots__ = ("commands_dir", "config", "key", "layout", "locks", "plugins_dir")
+
+    def __init__(self, layout: Layout, config: Config, cache_home: str, python_path: str) -> None:
+        self.layout = layout
+        self.config = config
+        self.commands_dir = os.path.join(layout.root, config.commands_dir)
+        self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
+        self.locks = lock_places(layout.lock_file, cache_home)
+        interpreter = os.path.dirname(sys.executable)  # python and python3 of one environment
+        directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
+        self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
+
+    def installation(self) -> "Installation":
+        """Return what hooks are told about the installation."""
+        from host.records import Installation
+
+        return Installation(
+            program=self.layout.program,
+            root=self.layout.root,
+            commands_dir=self.commands_dir,
+            plugins_dir=self.plugins_dir,
+            config_dir=os.path.join(self.layout.root, "config"),
+        )
+
+
+def open_places(layout: Layout, environ: "Mapping[str, str]") -> Places:
+    """Return the installation at `layout`; raises InstallationError when it is none."""
+    try:
+        config = read_config(layout.config_file)
+    except InstallationError as error:
+        if layout.default and not os.path.lexists(layout.config_file):
+            raise InstallationError(
+                f"{error}; to make an installation run: {layout.program} self init"
+            ) from None
+        raise
+    cache_home = environ.get("XDG_CACHE_HOME", "")
+    if not cache_home.startswith("/"):
+        cache_home = os.path.join(home(environ), ".cache")
+    python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
+    return Places(layout, config, cache_home, python_path)

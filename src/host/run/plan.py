@@ -1,0 +1,177 @@
+"""A located command → the merged environment and the program to become (SPEC 3)."""
+
+import os
+import sys
+
+from host.errors import (
+    CannotStartError,
+    DefinitionError,
+    HostError,
+    InstallationError,
+    MissingError,
+    SourceError,
+)
+from host.run.definition import SYSTEM_OS, Definition, is_reference
+from host.run.installation import ADOPTED_BY, Layout
+from host.run.json_files import read_regular
+from host.run.launch import start_of
+from host.run.layers import Layers
+from host.run.messages import Messages
+from host.run.process import Exec
+from host.run.sources import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from host.run.installation import Places
+    from host.run.locate import Found
+    from host.run.lock import Lock
+    from host.run.sources import Source
+
+LIBRARY_MARK = "CLI_HOST_INIT"
+
+
+def plan_run(
+    found: "Found",
+    words: "Sequence[str]",
+    places: "Places",
+    lock: "Lock",
+    environ: dict[str, str],
+    messages: Messages,
+) -> "Exec | None":
+    """Return the process to become, or None when the words ask for a listing or a help page."""
+    args = words[len(found.words) :]
+    definition = found.definition
+    if definition is None or not definition.entrypoint:
+        return None
+
+    asks_help = args[:1] in (["--help"], ["-h"])
+    if found.kind == "category" and (asks_help or not args or not args[0].startswith("-")):
+        return None
+    if asks_help and not definition.compatible:
+        return None  # its page can be read anywhere
+    file = check_runnable(found.words, definition)
+    if asks_help and file and not answers_help(file):
+        return None
+    framework = framework_variables(places.layout, places.plugins_dir, found.words)
+    layers = read_layers(found.words, definition, lock.sources, environ, framework, messages)
+    check_required(definition, layers)
+    return prepare(messages.program, found.words, definition, file, args, layers.environment())
+
+
+def framework_variables(layout: Layout, plugins_dir: str, words: "Sequence[str]") -> dict[str, str]:
+    """Return the variables that describe this run (SPEC 2.9); no source overrides them."""
+    found = {
+        "CLI_DIR": layout.root,
+        "CORE_DIR": layout.core_dir,
+        "LIB_DIR": layout.lib_dir,
+        "PLUGINS_DIR": plugins_dir,
+        "GLOBAL_CONFIG_FILE": layout.config_file,
+        "COMMAND_NAME": words[-1],
+        "COMMAND_CATEGORY": "/".join(words[:-1]),
+    }
+    if layout.adopted:
+        found[ADOPTED_BY] = layout.adopted
+    return found
+
+
+def read_layers(
+    words: tuple[str, ...],
+    definition: Definition,
+    sources: "Iterable[Source]",
+    system: "Mapping[str, str]",
+    framework: "Mapping[str, str]",
+    messages: Messages,
+) -> Layers:
+    """Return what all sources say for one command, in load order; raises SourceError."""
+    own = {name: value for name, value in system.items() if name != ADOPTED_BY}
+    layers = Layers(own, framework)
+    reading = Reading(words, definition, layers, messages)
+    for source in sources:
+        reading.read(source)
+    return layers
+
+
+def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
+    """Return the path of the entrypoint's file, "" for a Python reference.
+
+    Raises CannotStartError on another system than the definition's `os`,
+    DefinitionError when the entrypoint leaves the command's directory.
+    """
+    if not definition.compatible:
+        raise CannotStartError(
+            f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+        )
+    if is_reference(definition.entrypoint):
+        return ""
+    file = os.path.join(definition.directory, definition.entrypoint)
+    inside = os.path.realpath(definition.directory) + os.sep
+    if not os.path.realpath(file).startswith(inside):
+        raise DefinitionError(
+            f'{definition.file}: "entrypoint": {definition.entrypoint} is not inside the '
+            "command's directory"
+        )
+    return file
+
+
+def check_required(definition: Definition, layers: Layers) -> None:
+    """Raise SourceError when a name in `required_envs` is unset or empty."""
+    missing = [name for name in definition.required_envs if not layers.get(name)]
+    if missing:
+        them = "it" if len(missing) == 1 else "them"
+        raise SourceError(
+            f"{definition.file}: {', '.join(missing)} must be set; export {them}, or set {them} in "
+            "config/settings.conf, a file of env_files, or envs"
+        )
+
+
+def prepare(
+    program: str,
+    words: "Sequence[str]",
+    definition: Definition,
+    file: str,
+    args: "Sequence[str]",
+    environment: "Mapping[str, str]",
+) -> Exec:
+    """Return the process to become: `file`, or the Python reference when it is ""."""
+    if not file:
+        label = " ".join([program, *words])
+        argv = [
+            sys.executable,
+            "-I",
+            "-m",
+            "host.run.python_entrypoint",
+            label,
+            definition.entrypoint,
+        ]
+        return Exec(sys.executable, [*argv, *args], environment)
+    start = start_of(file, environment)
+    env = dict(environment)
+    library = os.path.join(env["LIB_DIR"], "init.sh")
+    if start.loads_library and _is_readable(library):
+        given = env.get("BASH_ENV")
+        env["BASH_ENV"] = library
+        kept = "u" if given is None else f"s{given}"
+        name = "" if ":" in program else program
+        env[LIBRARY_MARK] = f"{os.getpid()}:{name}:{kept}"
+    return Exec(start.program, [*start.argv, *args], env)
+
+
+def _is_readable(library: str) -> bool:
+    """Tell whether the library is there; raises InstallationError when it cannot be read."""
+    try:
+        os.close(os.open(library, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as failure:
+        raise InstallationError(f"{library}: {failure.strerror}") from None
+    return True
+
+
+def answers_help(file: str) -> bool:
+    """Tell whether the entrypoint's file holds the bytes `--help`, so that it answers itself."""
+    try:
+        return b"--help" in read_regular(file, sys.maxsize, MissingError)
+    except (HostError, OSError):
+        return False

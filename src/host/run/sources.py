@@ -1,0 +1,209 @@
+"""The sources of variables, read in load order into layers (SPEC 2.6, 3)."""
+
+import os
+
+from host.errors import CannotStartError, SourceError
+from host.run.definition import Definition
+from host.run.expand import expand, is_name
+from host.run.layers import Assignment, Layers
+from host.run.messages import Messages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+# What a command that runs with more rights never takes from a file in its folder.
+_REFUSED_WITH_SUDO = frozenset(
+    [
+        "BASH_ENV",
+        "ENV",
+        "GIT_SSH_COMMAND",
+        "NODE_OPTIONS",
+        "PERL5LIB",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "RUBYOPT",
+    ]
+)
+
+
+class Source:
+    """One declared source: a `reader` of files or of a definition's field, or a provider.
+
+    `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
+    command's definition), or "python" (calls `provider`, a "module:attr"). `words`
+    are the leading words of the commands that it serves; () serves all.
+    """
+
+    __slots__ = ("files", "name", "plugin", "provider", "rank", "reader", "words")
+
+    def __init__(
+        self,
+        name: str,
+        rank: float,
+        reader: str,
+        files: "Iterable[str]" = (),
+        provider: str = "",
+        words: "Iterable[str]" = (),
+        plugin: str = "",
+    ) -> None:
+        self.name = name
+        self.rank = rank
+        self.reader = reader
+        self.files = tuple(files)
+        self.provider = provider
+        self.words = tuple(words)
+        self.plugin = plugin
+
+    def serves(self, words: tuple[str, ...]) -> bool:
+        return words[: len(self.words)] == self.words
+
+
+class Reading:
+    """One pass over the sources of one command: `layers` so far, and where messages go."""
+
+    __slots__ = ("definition", "layers", "messages", "words")
+
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        definition: Definition,
+        layers: Layers,
+        messages: Messages,
+    ) -> None:
+        self.words = words
+        self.definition = definition
+        self.layers = layers
+        self.messages = messages
+
+    def read(self, source: Source) -> None:
+        """Offer what `source` says to the layers; raises SourceError."""
+        if not source.serves(self.words):
+            return
+        if source.reader == "envs":
+            self.envs(source)
+        elif source.reader == "env_files":
+            for path in self.definition.env_files:
+                self.env_file(source, self.env_file_path(path))
+        elif source.reader == "dotenv":
+            for path in source.files:
+                self.env_file(source, path)
+        elif source.reader == "shell":
+            self.settings(source)
+        else:
+            self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
+
+    def envs(self, source: Source) -> None:
+        file = self.definition.file or source.name
+        for name, text in self.definition.envs.items():
+            value = self.expanded(text, f'{file}: "envs.{name}"')
+            self.offer(Assignment(name, value, source.rank, file))
+
+    def settings(self, source: Source) -> None:
+        for path in source.files:
+            if _may_be_there(path):
+                from host.run.settings import capture_settings
+
+                before = self.layers.environment()
+                values = capture_settings(path, before)
+                changed = {name: text for name, text in values.items() if before.get(name) != text}
+                self.offer_all(source, path, changed)
+
+    def env_file_path(self, text: str) -> str:
+        path = self.expanded(text, f'{self.definition.file}: "env_files"')
+        return os.path.join(self.definition.directory, path)
+
+    def env_file(self, source: Source, path: str) -> None:
+        from host.run.env_file import read_env_file
+
+        for entry in read_env_file(path, self.messages.warn):
+            value = entry.value
+            if not entry.literal:
+                value = self.expanded(value, f"{path}: {entry.name}")
+            if self.definition.sudo and _is_refused(entry.name):
+                raise SourceError(
+                    f"{path}: {entry.name} is not taken from a .env file for a command with "
+                    '"sudo"; export it before the command instead'
+                )
+            self.offer(Assignment(entry.name, value, source.rank, path))
+
+    def offer(self, assignment: Assignment) -> None:
+        if not self.layers.offer(assignment) and assignment.name in self.layers.system:
+            self.messages.debug(
+                f"{assignment.name}: {assignment.origin} is ignored, the caller has set it"
+            )
+
+    def offer_all(self, source: Source, origin: str, values: "Mapping[str, str]") -> None:
+        for name, value in values.items():
+            self.offer(Assignment(name, value, source.rank, origin))
+
+    def provided(self, source: Source) -> dict[str, str]:
+        """Call a plugin's provider with the words and a copy of the environment so far."""
+        from host.run.importing import load_reference
+
+        provider = load_reference(source.provider)
+        owner = f"plugin {source.plugin}: {source.provider}"
+        try:
+            values: Any = provider(self.words, self.layers.environment())
+        except (Exception, SystemExit) as failure:
+            raise SourceError(f"{owner}: raised {type(failure).__name__}: {failure}") from failure
+        if not isinstance(values, dict):
+            raise SourceError(f"{owner}: expected a dict of strings")
+        for name, value in values.items():
+            if not (isinstance(name, str) and is_name(name) and isinstance(value, str)):
+                raise SourceError(f"{owner}: expected names of variables with strings as values")
+            if "\0" in value:
+                raise SourceError(f"{owner}: {name} holds a NUL")
+        return values
+
+    def expanded(self, text: str, where: str) -> str:
+        def warn() -> None:
+            self.messages.warn(_FOREIGN_FORM.format(where))
+
+        try:
+            return expand(text, self.lookup, warn, _LONGEST_VALUE)
+        except OverflowError:
+            raise CannotStartError(
+                f"{where}: too large for an environment once it is expanded"
+            ) from None
+
+    def lookup(self, name: str) -> str | None:
+        value = self.layers.get(name)
+        return _from_system(name) if value is None else value
+
+
+_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
+_FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
+
+
+def _may_be_there(path: str) -> bool:
+    """Tell whether there is something at `path`, or nobody can tell."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _is_refused(name: str) -> bool:
+    return name in _REFUSED_WITH_SUDO or name.startswith("LD_")
+
+
+def _from_system(name: str) -> str | None:
+    """Return HOME, USER, PWD or HOSTNAME where the environment lacks it (SPEC 2.5)."""
+    try:
+        if name == "PWD":
+            return os.getcwd()
+        if name == "HOSTNAME":
+            return os.uname().nodename
+        if name in ("HOME", "USER"):
+            import pwd
+
+            account = pwd.getpwuid(os.getuid())
+            return account.pw_dir if name == "HOME" else account.pw_name
+    except (OSError, KeyError):
+        pass
+    return None
