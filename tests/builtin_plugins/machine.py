@@ -12,7 +12,9 @@ import pytest
 NOBODY = 65534
 PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
 RUN = (
-    "import sys\nfrom builtin_plugins.setup.command import main\nfrom host.errors import HostError\n"
+    "import sys\n"
+    "from builtin_plugins.setup.command import main\n"
+    "from host.errors import HostError\n"
     "try: sys.exit(main(sys.argv[1:]))\n"
     "except HostError as failure:\n"
     "    sys.stderr.write(f'error: {failure}\\n'); sys.exit(failure.status)"
