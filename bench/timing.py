@@ -63,13 +63,13 @@ _PLANNED = """
 import sys
 sys.path.append({packages!r})
 sys.argv = {argv!r}
-import host.run.plan
+import host.run.process
 def execute(plan):
     for line in open("/proc/self/status"):
         if line.startswith("VmHWM"):
             print(line.split()[1])
     raise SystemExit
-host.run.plan.execute = execute
+host.run.process.execute = execute
 from host.__main__ import main
 main()
 """

@@ -27,11 +27,11 @@ _PLANNED_RUN = """
 import sys
 sys.path.append({source!r})
 sys.argv = {argv!r}
-import host.run.plan
+import host.run.process
 def execute(plan):
     print("\\n".join(sorted(sys.modules)))
     raise SystemExit(0)
-host.run.plan.execute = execute
+host.run.process.execute = execute
 from host.__main__ import main
 main()
 """

@@ -15,11 +15,10 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from builtin_plugins.setup.command.linux import elevated as setup_elevated
-from builtin_plugins.setup.command.linux import install as setup_linux
-
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup import command as setup
+from builtin_plugins.setup.linux import elevated as setup_elevated
+from builtin_plugins.setup.linux import install as setup_linux
 from builtin_plugins.setup.linux.state import Places
 from builtin_plugins.setup.settings import read_settings
 from host.errors import HostError

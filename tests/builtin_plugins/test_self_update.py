@@ -14,6 +14,7 @@ from plugin_ground import Repository
 
 from installation import PROJECT, Made, Result
 
+LAUNCHER = "src/builtin_plugins/self_commands/launcher.py"
 _SHIPPED = (
     *("pyproject.toml", "README.md", "LICENSE", "install.sh", ".gitignore"),
     *("src", "core", "commands", "config", "plugins"),
@@ -63,7 +64,7 @@ def test_a_package_upgrades_through_pip(source: Path, tmp_path: Path) -> None:
     assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
     made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
     assert made.run("self", "update").all == (0, "0.1.0 is the newest\n", "")
-    logger, launcher = source / "core/lib/logger.sh", source / "src/host/launcher.py"
+    logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
     logger.write_text(logger.read_text() + "# newer\n")
     launcher.write_text(launcher.read_text().replace("{head}\n", "{head}\n# newer\n"))
     _build(source, "0.2.0", wheels)

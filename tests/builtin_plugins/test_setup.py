@@ -18,7 +18,7 @@ from applications import PNG, Member, application, directory, symlink, tar
 from machine import PATHS, RUN, validate
 
 from builtin_plugins.files.atomic import replace_link
-from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.state import Places, is_installed
 from host.errors import HostError, OperationError, UsageError
 

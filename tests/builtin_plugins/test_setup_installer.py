@@ -13,8 +13,8 @@ import httpserver
 import pytest
 from machine import PATHS
 
-from builtin_plugins.setup.command import command as setup
-from builtin_plugins.setup.command import hooks as setup_installer
+from builtin_plugins.setup import command as setup
+from builtin_plugins.setup import hooks as setup_installer
 from builtin_plugins.setup.linux.state import Places
 
 PROJECT = Path(__file__).parent.parent.parent

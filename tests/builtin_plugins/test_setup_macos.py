@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.hooks import look
 from host.errors import OperationError
 

@@ -12,7 +12,7 @@ import pytest
 from applications import Member, tar
 from machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs
 
-from builtin_plugins.setup.command import command as setup
+from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.elevated import copy_tree
 from host.errors import OperationError
 

@@ -32,8 +32,9 @@ def _environment(prefix: Path) -> Path:
     (packages / "pip").mkdir()
     (packages / "builtin_plugins").symlink_to(PROJECT / "src/builtin_plugins")
     (packages / "host").mkdir()
-    for module in (PROJECT / "src/host").glob("*.py"):
-        (packages / "host" / module.name).symlink_to(module)
+    for part in (PROJECT / "src/host").iterdir():
+        if part.name != "__pycache__":
+            (packages / "host" / part.name).symlink_to(part)
     write_tree(
         packages,
         {

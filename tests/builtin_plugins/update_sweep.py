@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import builtin_plugins.self_commands.update  # noqa: F401 - once, not in every fork
-from builtin_plugins.self_commands.hooks import update_program
+from builtin_plugins.self_commands import update_program
 from host.__main__ import main as run_main
 
 NEW = "2.0.0"

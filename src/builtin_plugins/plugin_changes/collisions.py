@@ -24,9 +24,8 @@ _KEY = "copy"
 _ASK = """
 import os, sys
 from host.planning.discovery import ask
-from host.run.installation import Layout
+from host.run.installation import Layout, open_places
 from host.run.lock import write_lock
-from host.places import open_places
 place, key, *layout = sys.argv[1:]
 lock = ask(open_places(Layout(*layout), os.environ), directory_hooks=False, python=True)
 write_lock([place], key, lock)
