@@ -89,21 +89,15 @@ TYPES = {
     "name is a boolean": ({"name": True}, "name", "a string, found true"),
     "name is an array": ({"name": []}, "name", "a string, found an array"),
     "name is an object": ({"name": {}}, "name", "a string, found an object"),
-    "entrypoint is null": ({"entrypoint": None}, "entrypoint", "a string, found null"),
     "script is a number": ({"entrypoint": ..., "script": 1}, "script", "a string"),
     "os is a string": ({"os": "linux"}, "os", "an array of strings, found a string"),
     "os holds a number": ({"os": [1]}, "os", "an array of strings"),
-    "os is null": ({"os": None}, "os", "an array of strings, found null"),
     "sudo is a string": ({"sudo": "true"}, "sudo", "true, false or an array"),
     "sudo is a number": ({"sudo": 1}, "sudo", "true, false or an array"),
-    "sudo is null": ({"sudo": None}, "sudo", "true, false or an array"),
     "sudo holds a boolean": ({"sudo": [True]}, "sudo", "an array of strings"),
     "hidden is a string": ({"hidden": "no"}, "hidden", "true or false, found a string"),
-    "hidden is null": ({"hidden": None}, "hidden", "true or false, found null"),
     "group is an array": ({"group": []}, "group", "a string"),
     "envs is an array": ({"envs": []}, "envs", "an object of strings, found an array"),
-    "envs is null": ({"envs": None}, "envs", "an object of strings, found null"),
-    "envs holds null": ({"envs": {"A": None}}, "envs.A", "a string, number or boolean, found null"),
     "envs holds an array": ({"envs": {"A": []}}, "envs.A", "a string, number or boolean"),
     "envs holds an object": ({"envs": {"A": {}}}, "envs.A", "a string, number or boolean"),
     "env_files is a string": ({"env_files": ".env"}, "env_files", "an array of strings"),
@@ -114,7 +108,6 @@ TYPES = {
     "examples without command": ({"examples": [{"description": "x"}]}, "examples[0]", "command"),
     "examples is an object": ({"examples": {}}, "examples", "an array of objects"),
     "args without name": ({"args": [{"name": "x"}, {}]}, "args[1]", '"name" is missing'),
-    "args is null": ({"args": None}, "args", "an array of objects"),
     "installed_when": ({"installed_when": "x"}, "installed_when", '{"command": NAME}'),
     "installed_when both": (
         {"installed_when": {"command": "a", "path": "b"}},
@@ -180,6 +173,85 @@ def test_what_is_absent_has_a_default(tmp_path):
     assert (found.envs, found.env_files, found.aliases) == ({}, (), ())
     assert (found.examples, found.args, found.installed_when) == ((), (), {})
     assert found.compatible
+
+
+OPTIONAL = [
+    *("entrypoint", "script", "os", "sudo", "group", "envs", "env_files", "aliases", "hidden"),
+    *("required_envs", "examples", "args", "installed_when"),
+]
+
+
+@pytest.mark.parametrize("key", OPTIONAL)
+def test_an_optional_key_that_is_null_counts_as_absent(tmp_path, key):
+    fields = {"name": "N", "description": "D", "entrypoint": "main.sh"}
+    absent = read(tmp_path, json.dumps({one: fields[one] for one in fields if one != key}))
+    found = read(tmp_path, json.dumps({**fields, key: None}))
+    assert getattr(found, key, None) == getattr(absent, key, None)
+    assert found.entrypoint == absent.entrypoint
+    assert (found.extra, found.warnings) == ({}, ())
+
+
+def test_null_inside_counts_as_absent_too(tmp_path):
+    found = read(tmp_path, json.dumps(command(envs={"A": None, "B": "b"})))
+    assert found.envs == {"B": "b"}
+    found = read(tmp_path, json.dumps(command(installed_when={"command": "a", "path": None})))
+    assert found.installed_when == {"command": "a"}
+    found = read(tmp_path, json.dumps(command(examples=[{"command": "a", "description": None}])))
+    assert found.examples[0]["command"] == "a"
+    found = read(tmp_path, json.dumps(command(entrypoint=None, script="s.sh")))
+    assert found.entrypoint == "s.sh"
+    path = tmp_path / "cli.json"
+    path.write_text('{"name": "N", "version": "1.0.0", "commands_dir": null, "description": null}')
+    config = read_config(str(path))
+    assert (config.commands_dir, config.description, config.warnings) == ("commands", "", ())
+
+
+# A key that is none of ours, and the one that is meant; "" where nothing is said.
+KEYS = {
+    "entrypiont": "entrypoint", "entry_point": "entrypoint", "entryPoint": "entrypoint",
+    "Entrypoint": "entrypoint", "entripoint": "entrypoint", "scripts": "script", "OS": "os",
+    "Sudo": "sudo", "env": "envs", "env-files": "env_files", "envFiles": "env_files",
+    "env_file": "env_files", "alias": "aliases", "grupo": "", "gruop": "group",
+    "requiredEnvs": "required_envs", "instaled_when": "installed_when", "hiden": "hidden",
+    "x-entrypiont": "", "_entrypiont": "", "$entrypoin": "", "version": "", "author": "",
+    "tags": "", "config": "", "id": "", "": "", "requires": "", "samples_of_use": "",
+    "e" * 100_000: "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "ours"), KEYS.items(), ids=[key[:20] for key in KEYS])
+def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(tmp_path, key, ours):
+    found = read(tmp_path, json.dumps({"name": "N", "description": "D", key: "x"}))
+    assert found.extra == {key: "x"}
+    hint = f'{tmp_path}/command.json: unknown key "{key}"; did you mean "{ours}"?'
+    assert found.warnings == ((hint,) if ours else ())
+
+
+def test_a_key_beside_the_one_that_it_resembles_is_no_slip(tmp_path):
+    found = read(tmp_path, f'{{{BASE}, "script": "s.sh", "Name": "x", "names": []}}')
+    assert (list(found.extra), found.warnings) == (["Name", "names"], ())
+
+
+def test_a_misspelt_key_of_cli_json(tmp_path):
+    path = tmp_path / "cli.json"
+    path.write_text('{"name": "N", "version": "1.0.0", "command_dir": "c"}')
+    hint = f'{path}: unknown key "command_dir"; did you mean "commands_dir"?'
+    assert read_config(str(path)).warnings == (hint,)
+
+
+SYSTEM_NAMES = {
+    "macos": "; did you mean mac?", "macOS": "; did you mean mac?", "Darwin": "; did you mean mac?",
+    "Mac OS X": "; did you mean mac?", "Linux ": "; did you mean linux?",
+    "linus": "; did you mean linux?", "windows": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "hint"), SYSTEM_NAMES.items(), ids=SYSTEM_NAMES)
+def test_names_of_systems_that_do_not_count(tmp_path, name, hint):
+    found = read(tmp_path, json.dumps(command(os=[name])))
+    told = f'; {tmp_path}/command.json: "os": only linux and mac count{hint}'
+    assert (found.compatible, found.foreign_systems()) == (False, told)
+    assert read(tmp_path, json.dumps(command(os=["mac", "linux"]))).foreign_systems() == ""
 
 
 def test_script_stands_for_an_absent_entrypoint(tmp_path):

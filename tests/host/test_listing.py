@@ -302,6 +302,33 @@ def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None
     assert (ran.status, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
 
 
+def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install) -> None:
+    lost = command(entrypiont="main.sh")
+    del lost["entrypoint"]
+    made = install(
+        {
+            "commands/a/lost/command.json": lost,
+            "commands/a/odd/command.json": command(env={"X": "1"}, **{"x-env": 1, "_envs": 1}),
+            "commands/a/odd/main.sh": BASH,
+            "commands/a/category.json": {"name": "A", "descripton": "x"},
+        }
+    )
+    folder = f"{made.root}/commands/a"
+    lost_line = f'{folder}/lost/command.json: unknown key "entrypiont"; did you mean "entrypoint"?'
+    odd_line = f'{folder}/odd/command.json: unknown key "env"; did you mean "envs"?'
+    category_line = f'{folder}/category.json: unknown key "descripton"; did you mean "description"?'
+    lost_line, odd_line, category_line = (
+        f"cli: warning: {line}\n" for line in (lost_line, odd_line, category_line)
+    )
+    assert made.run("a").stderr == category_line + lost_line + odd_line
+    assert made.run("a", "lost").stderr == lost_line
+    assert made.run("a", "odd").all == (0, "ran\n", odd_line)
+    assert made.run("help", "a", "odd").stderr == odd_line
+    assert category_line in made.run().stderr
+    for line in (lost_line, odd_line, category_line):
+        assert made.run("self", "list").stderr.count(line) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -349,6 +349,13 @@ def test_another_system_comes_before_any_variable(made, tmp_path):
     assert not (tmp_path / "sourced").exists()
 
 
+def test_a_name_in_os_that_does_not_count(made):
+    add(made, "foreign", "#!/bin/sh\n", os=["macos"])
+    result = made.run("demo", "foreign")
+    told = '"os": only linux and mac count; did you mean mac?'
+    one_line(made, result, 126, f"demo foreign: runs on macos only; this is {SYSTEM_OS}", told)
+
+
 def test_safe_mode(made):
     assert made.run("--safe", "demo", "exit", "3").status == 3
     assert made.run("demo", "exit", "4", env={"CLI_SAFE": "1"}).status == 4

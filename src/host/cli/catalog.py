@@ -110,7 +110,8 @@ class _Walk:
         commands: list[_Directory] = []
         for directory in found:
             try:
-                definition = read_command(os.path.join(directory.path, "command.json"))
+                path = os.path.join(directory.path, "command.json")
+                definition = self.accept(read_command(path))
             except FileNotFoundError:
                 if self.holds_commands(directory.path):
                     categories.append(directory)
@@ -154,12 +155,17 @@ class _Walk:
 
     def read_category(self, path: str) -> Definition | None:
         try:
-            return read_category(os.path.join(path, "category.json"))
+            return self.accept(read_category(os.path.join(path, "category.json")))
         except FileNotFoundError:
             return None
         except DefinitionError as error:
             self.warn(str(error))
             return None
+
+    def accept(self, definition: Definition) -> Definition:
+        for warning in definition.warnings:
+            self.warn(warning)
+        return definition
 
 
 def _command(

@@ -27,6 +27,9 @@ def show(session: Session, asked: Asked) -> None:
         found = session.find(found.words)
     if found.kind == "unknown":
         raise unknown(session, found, rest)
+    for one in (session.places.config, found.definition):
+        for warning in one.warnings if one else ():
+            session.messages.warn(warning)
     if found.kind == "command":
         if asked.lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
             raise UsageError("--all and --format go with a listing, not with a command")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 USUAL_COMMANDS_DIR = "commands"
+SYSTEMS = ("linux", "mac")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -34,9 +35,12 @@ def is_reference(text: str) -> bool:
 
 
 class Config:
-    """What cli.json says: name, description, version, commands_dir, plugins_dir."""
+    """What cli.json says: name, description, version, commands_dir, plugins_dir.
 
-    __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version")
+    `warnings` are lines about keys that look like misspelt ones of these.
+    """
+
+    __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version", "warnings")
 
     def __init__(self, fields: "_Fields") -> None:
         self.name: str = fields.filled("name", required=True)
@@ -44,6 +48,7 @@ class Config:
         self.description: str = fields.text("description")
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
+        self.warnings: tuple[str, ...] = fields.misspelt()
 
 
 class Definition:
@@ -51,6 +56,8 @@ class Definition:
 
     `file` is the definition's path ("" for one that a plugin declares), `sudo` true
     on this system's terms, `envs` values already text, `os` empty for every system.
+    `extra` are the keys that are none of ours, `warnings` lines about those of them that
+    look like misspelt ones.
     """
 
     __slots__ = (
@@ -61,6 +68,7 @@ class Definition:
         "env_files",
         "envs",
         "examples",
+        "extra",
         "file",
         "group",
         "hidden",
@@ -69,6 +77,7 @@ class Definition:
         "os",
         "required_envs",
         "sudo",
+        "warnings",
     )
 
     def __init__(self, file: str, fields: "_Fields", required: bool = True) -> None:
@@ -76,6 +85,7 @@ class Definition:
         self.name: str = fields.text("name", required=required)
         self.description: str = fields.text("description", required=required)
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
+        fields.known.add("script")
         self.os: tuple[str, ...] = fields.texts("os")
         self.sudo: bool = fields.flag_or_systems("sudo")
         self.group: str = fields.text("group")
@@ -91,6 +101,8 @@ class Definition:
             "args", {"name": True, "description": False}
         )
         self.installed_when: dict[str, str] = fields.condition("installed_when")
+        self.extra: dict[str, Any] = fields.extra()
+        self.warnings: tuple[str, ...] = fields.misspelt()
 
     @property
     def directory(self) -> str:
@@ -99,6 +111,17 @@ class Definition:
     @property
     def compatible(self) -> bool:
         return not self.os or SYSTEM_OS in self.os
+
+    def foreign_systems(self) -> str:
+        """Say which of the names in `os` are none that count, "" when all of them do."""
+        foreign = [name for name in self.os if name not in SYSTEMS]
+        if not foreign:
+            return ""
+        from host.run.misspelt import meant_system
+
+        near = {ours for ours in map(meant_system, foreign) if ours}
+        hint = f"; did you mean {' and '.join(sorted(near))}?" if near else ""
+        return f'; {self.file or "its definition"}: "os": only {" and ".join(SYSTEMS)} count{hint}'
 
 
 def read_config(path: str) -> Config:
@@ -136,24 +159,54 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]") -> Definition:
 
 
 class _Fields:
-    """Typed access to the keys of one JSON object; each method raises DefinitionError."""
+    """Typed access to the keys of one JSON object; each method raises DefinitionError.
 
-    __slots__ = ("path", "values")
+    A key that is null counts as absent. `known` are the keys that were asked for.
+    """
+
+    __slots__ = ("known", "path", "values")
 
     def __init__(self, path: str, values: "Any") -> None:
         self.path = path
         if not isinstance(values, dict):
             raise DefinitionError(f"{path}: expected an object, found {_kind(values)}")
         self.values = values
+        self.known: set[str] = set()
+
+    def value(self, key: str) -> "Any":
+        """Return what stands under `key`, None where it is absent or null."""
+        self.known.add(key)
+        return self.values.get(key)
+
+    def extra(self) -> "dict[str, Any]":
+        """Return what stands under keys that nobody asked for."""
+        if self.values.keys() <= self.known:
+            return {}
+        return {key: value for key, value in self.values.items() if key not in self.known}
+
+    def misspelt(self) -> tuple[str, ...]:
+        """Return a line for each key that looks like a misspelt one of those asked for."""
+        foreign = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
+        if not foreign:
+            return ()
+        from host.run.misspelt import meant
+
+        missing = sorted(self.known - self.values.keys())
+        likely = [(key, meant(key, missing)) for key in foreign]
+        return tuple(
+            f'{self.path}: unknown key "{key}"; did you mean "{ours}"?'
+            for key, ours in likely
+            if ours
+        )
 
     def wrong(self, key: str, expected: str, value: "Any") -> DefinitionError:
         return DefinitionError(f'{self.path}: "{key}": expected {expected}, found {_kind(value)}')
 
     def text(self, key: str, required: bool = False) -> str:
-        value = self.values.get(key)
-        if value is None and key not in self.values:
-            if required:
-                raise DefinitionError(f'{self.path}: "{key}" is missing; expected a string')
+        value = self.value(key)
+        if value is None and required and key not in self.values:
+            raise DefinitionError(f'{self.path}: "{key}" is missing; expected a string')
+        if value is None and not required:
             return ""
         if type(value) is not str:
             raise self.wrong(key, "a string", value)
@@ -162,7 +215,7 @@ class _Fields:
     def filled(self, key: str, required: bool = False) -> str:
         """Return a text that may be absent but not empty."""
         value = self.text(key, required)
-        if not value and key in self.values:
+        if not value and self.values.get(key) is not None:
             raise DefinitionError(
                 f'{self.path}: "{key}": expected some text, found an empty string'
             )
@@ -174,36 +227,37 @@ class _Fields:
             raise DefinitionError(f'{self.path}: "{key}": holds a character that is not allowed')
         return value
 
-    def flag(self, key: str) -> bool:
-        value = self.values.get(key, False)
-        if value is not True and value is not False:
-            raise self.wrong(key, "true or false", value)
-        return value
+    def flag(self, key: str, expected: str = "true or false") -> bool:
+        value = self.value(key)
+        if value is not None and value is not True and value is not False:
+            raise self.wrong(key, expected, value)
+        return value is True
 
     def flag_or_systems(self, key: str) -> bool:
-        if isinstance(self.values.get(key), list):
+        if isinstance(self.value(key), list):
             return SYSTEM_OS in self.texts(key)
-        value = self.values.get(key, False)
-        if value is not True and value is not False:
-            raise self.wrong(key, "true, false or an array of system names", value)
-        return value
+        return self.flag(key, "true, false or an array of system names")
 
     def texts(self, key: str) -> tuple[str, ...]:
-        value = self.values.get(key)
-        if value is None and key not in self.values:
-            return ()
-        if not isinstance(value, list):
-            raise self.wrong(key, "an array of strings", value)
-        for item in value:
+        items = self.array(key, "an array of strings")
+        for item in items:
             if type(item) is not str:
                 raise DefinitionError(
                     f'{self.path}: "{key}": expected an array of strings, found {_kind(item)} in it'
                 )
-        return tuple([self.clean(key, item) for item in value])
+        return tuple([self.clean(key, item) for item in items])
+
+    def array(self, key: str, expected: str) -> "list[Any]":
+        value = self.value(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.wrong(key, expected, value)
+        return value
 
     def variables(self, key: str) -> dict[str, str]:
-        value = self.values.get(key)
-        if value is None and key not in self.values:
+        value = self.value(key)
+        if value is None:
             return {}
         if not isinstance(value, dict):
             raise self.wrong(key, "an object of strings", value)
@@ -218,31 +272,28 @@ class _Fields:
                 found[name] = "true" if item else "false"
             elif isinstance(item, str):
                 found[name] = self.clean(f"{key}.{name}", str(item))
-            else:
+            elif item is not None:
                 raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
         return found
 
     def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":
         """Return an array of objects; `members` are their string keys, true when required."""
-        value = self.values.get(key)
-        if value is None and key not in self.values:
-            return ()
-        if not isinstance(value, list):
-            raise self.wrong(key, "an array of objects", value)
-        for index, item in enumerate(value):
+        items = self.array(key, "an array of objects")
+        for index, item in enumerate(items):
             inner = _Fields(f'{self.path}: "{key}[{index}]"', item)
             for member, required in members.items():
                 inner.text(member, required)
-        return tuple(value)
+        return tuple(items)
 
     def condition(self, key: str) -> dict[str, str]:
-        value = self.values.get(key)
-        if value is None and key not in self.values:
+        value = self.value(key)
+        if value is None:
             return {}
-        if not isinstance(value, dict) or len(value.keys() & {"command", "path"}) != 1:
+        members = ("command", "path")
+        if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
             raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
         inner = _Fields(f'{self.path}: "{key}"', value)
-        return {member: inner.text(member) for member in ("command", "path") if member in value}
+        return {one: inner.text(one) for one in members if value.get(one) is not None}
 
 
 def _kind(value: "Any") -> str:

@@ -45,6 +45,8 @@ def plan_run(
     definition = found.definition
     if definition is None or not definition.entrypoint:
         return None
+    for warning in definition.warnings:
+        messages.warn(warning)
 
     asks_help = args[:1] in (["--help"], ["-h"])
     if found.kind == "category" and (asks_help or not args or not args[0].startswith("-")):
@@ -102,6 +104,7 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     if not definition.compatible:
         raise CannotStartError(
             f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+            f"{definition.foreign_systems()}"
         )
     if is_reference(definition.entrypoint):
         return ""
