@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from test_docs import clone
+from testing.pages import clone
 
 KEPT = ("PIP_", "SSL_", "REQUESTS_")
 

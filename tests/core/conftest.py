@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from shells import LIB, Result, shell_path
+
+from testing.shells import LIB, Result, shell_path
 
 NOBODY = 65534
 

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from shells import LIB, LIBRARIES, shell_path
+
+from testing.shells import LIB, LIBRARIES, shell_path
 
 
 def public_functions(library):

@@ -1,7 +1,8 @@
 """color.sh: codes on a terminal, empty elsewhere, nobody's variables changed."""
 
 import pytest
-from shells import LIB
+
+from testing.shells import LIB
 
 PLAIN = ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY", "WHITE"]
 LIGHT = [f"LIGHT_{name}" for name in ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY"]]

@@ -5,7 +5,8 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shells import shell_path
+
+from testing.shells import shell_path
 
 LOAD = 'set -eu\n. "$LIB_DIR/config.sh"\n'
 

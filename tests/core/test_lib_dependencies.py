@@ -7,7 +7,8 @@ import threading
 import time
 
 import pytest
-from shells import LIB, shell_path
+
+from testing.shells import LIB, shell_path
 
 LOAD = 'set -eu\n. "$LIB_DIR/dependencies.sh"\n'
 TOOLS = ["sh", "env", "tr", "ls", "awk", "date", "id", "touch", "chmod", "cat", "sleep"]

@@ -6,7 +6,8 @@ import subprocess
 import time
 
 import pytest
-from shells import shell_path
+
+from testing.shells import shell_path
 
 LOAD = 'set -eu\n. "$LIB_DIR/git.sh"\n'
 CLONE = f'{LOAD}git_clone_safe "$@"'

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 
 import pytest
-from shells import LIB, LIBRARIES, Result, shell_path
+
+from testing.shells import LIB, LIBRARIES, Result, shell_path
 
 MARK = 'export BASH_ENV="$LIB_DIR/init.sh" CLI_HOST_INIT="$$:my-cli:$1"; shift; exec "$@"'
 # bash itself changes these, or exports them under allexport.

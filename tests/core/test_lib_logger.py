@@ -6,7 +6,8 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shells import LIB, shell_path
+
+from testing.shells import LIB, shell_path
 
 LOAD = '. "$LIB_DIR/logger.sh"\n'
 LINE = re.compile(r"\[(\w+)\] (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) - (.*)\n", re.DOTALL)

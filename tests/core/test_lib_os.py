@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from shells import LIB
+
+from testing.shells import LIB
 
 LOAD = 'set -eu\n. "$LIB_DIR/os.sh"\n'
 MAC = platform.system() == "Darwin"

@@ -1,7 +1,8 @@
 """string.sh."""
 
 import pytest
-from shells import shell_path
+
+from testing.shells import shell_path
 
 LOAD = 'set -eu\n. "$LIB_DIR/string.sh"\n'
 SPACES = " \t\n\v\f\r"

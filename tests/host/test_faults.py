@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from installation import Result, command
+from testing.installation import PROJECT, Result, command
 
 ESCAPES = ("\x1b", "\u202e", "\u2066", "\x07", "\x9b", "\u200b")
 HOSTILE = "evil\x1b[31m\x07\r\n\u202egnp\u2066\x9b2J\u200b\0x".replace("\0", "")
@@ -353,7 +353,7 @@ def for_nobody(made, tmp_path_factory):
         pytest.skip("setpriv as root is needed")
     from builtin_plugins.self_commands.launcher import launcher_text
 
-    packages = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
+    packages = os.path.realpath(PROJECT / "src")
     site = sysconfig.get_path("purelib")
     for python in ("/usr/bin/python3", sys.executable):
         check = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", python, "-IS", "-c"]

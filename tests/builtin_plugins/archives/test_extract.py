@@ -1,0 +1,366 @@
+"""Unpacking archives that mean well, and archives that do not."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import subprocess
+import sys
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.archives.tree import Entry, Tree
+from host.errors import OperationError
+from testing.applications import Member, directory, symlink, tar, zipped
+
+WITH_LINKS = Rules(links=True)
+
+
+def unpack(tmp_path: Path, content: bytes, rules: Rules = WITH_LINKS) -> Path:
+    archive, target = tmp_path / "archive", tmp_path / "inner" / "target"
+    archive.write_bytes(content)
+    target.parent.mkdir(exist_ok=True)
+    extract(archive, target, rules)
+    return target
+
+
+def listed(target: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(target)): path.read_text()
+        for path in sorted(target.rglob("*"))
+        if path.is_file()
+    }
+
+
+APPLICATION = (
+    directory("App"),
+    Member("App/run", b"run", 0o755),
+    Member("App/deep/down/file", b"file"),
+    symlink("App/link", "deep/down/file"),
+    symlink("App/chain", "link"),
+    symlink("App/deep/up", "../run"),
+)
+EXPECTED = {
+    "run": "run",
+    "deep/down/file": "file",
+    "link": "file",
+    "chain": "file",
+    "deep/up": "run",
+}
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", ""], ids=["gz", "bz2", "xz", "plain"])
+def test_a_tar_unpacks_without_its_leading_directory(packing: str, tmp_path: Path) -> None:
+    assert listed(unpack(tmp_path, tar(*APPLICATION, packing=packing))) == EXPECTED
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
+def test_a_zip_unpacks_the_same(packing: int, tmp_path: Path) -> None:
+    target = unpack(tmp_path, zipped(*APPLICATION, packing=packing))
+    assert listed(target) == EXPECTED
+    assert stat.S_IMODE((target / "run").stat().st_mode) == 0o755
+    assert stat.S_IMODE((target / "deep/down/file").stat().st_mode) == 0o644
+
+
+def test_modes_are_plain_whatever_umask_and_archive_say(tmp_path: Path) -> None:
+    former = os.umask(0o077)
+    try:
+        target = unpack(
+            tmp_path,
+            tar(
+                directory("App", 0o700),
+                Member("App/setuid", b"x", 0o6711),
+                Member("App/writable", b"x", 0o666),
+            ),
+        )
+    finally:
+        os.umask(former)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in target.iterdir()}
+    assert modes == {"setuid": 0o755, "writable": 0o644}
+    assert stat.S_IMODE(target.stat().st_mode) == 0o755
+
+
+def test_dropped_bits_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(tar(Member("App/s", mode=0o4755), Member("App/t", mode=0o644)))
+    assert extract(tmp_path / "a", tmp_path / "target").privileged == 1
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ((Member("./App/file", b"x"), directory("./"), directory("./App")), ["file"]),
+        ((Member("file", b"x"), Member("App/other", b"x")), ["App/other", "file"]),
+        ((Member("only", b"x"),), ["only"]),
+        ((Member("App//file", b"x"),), ["file"]),
+    ],
+    ids=["dot names", "no common directory", "a single file", "doubled slash"],
+)
+def test_only_one_common_directory_is_stripped(
+    members: tuple[Member, ...], expected: list[str], tmp_path: Path
+) -> None:
+    assert list(listed(unpack(tmp_path, tar(*members)))) == expected
+
+
+def test_stripping_is_optional(tmp_path: Path) -> None:
+    target = unpack(tmp_path, tar(Member("App/file", b"x")), Rules(strip=False))
+    assert list(listed(target)) == ["App/file"]
+
+
+FILE = Member("App/file", b"x")
+LONG = "d" * 200
+# The shape of CVE-2025-4517: so deep a chain that `realpath` gives up before the ".." counts.
+DEEP_CHAIN = (
+    *(symlink("/".join(["App", *["a"] * n, "b"]), LONG) for n in range(16)),
+    *(directory("/".join(["App", *["a"] * n, LONG])) for n in range(16)),
+    symlink("App/escape", "b/" * 16 + "../" * 20 + "etc"),
+    Member("App/escape/evil", b"x"),
+)
+BAD_MEMBERS = {
+    "parent": ((Member("../evil"), FILE), "leads out of the archive"),
+    "parent inside": ((Member("App/a/../../../evil"), FILE), "leads out of the archive"),
+    "absolute": ((Member("/evil"), FILE), "has an absolute name"),
+    "newline": ((Member("App/a\nb"), FILE), "control characters"),
+    "escape": ((Member("App/\x1b[31m"), FILE), "control characters"),
+    "link out": ((symlink("App/link", "../../etc"), FILE), "links out of the archive"),
+    "link above the stripped": ((symlink("App/link", "../file"), FILE), "links out of the archive"),
+    "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "not a relative path"),
+    "link to nothing": ((symlink("App/link", "absent"), FILE), "links to nothing"),
+    "link through a file": ((symlink("App/link", "file/x"), FILE), "links to nothing"),
+    "link loop": (
+        (symlink("App/a", "b"), symlink("App/b", "a"), FILE),
+        "chain of links without end",
+    ),
+    "link to itself": ((symlink("App/a", "a"), FILE), "chain of links without end"),
+    "chain out": (
+        (directory("App/d"), symlink("App/a", "d"), symlink("App/b", "a/../../x"), FILE),
+        "links out of the archive",
+    ),
+    "file through a link": (
+        (symlink("App/a", "b"), directory("App/b"), Member("App/a/evil"), FILE),
+        "under something that is no directory",
+    ),
+    "file through a later link": (
+        (Member("App/a/evil"), symlink("App/a", "."), FILE),
+        "stands twice",
+    ),
+    "deep chain": (DEEP_CHAIN, "too long or too deep|no directory|out of the archive|twice"),
+    "hard link": (
+        (FILE, Member("App/hard", kind=tarfile.LNKTYPE, target="App/file")),
+        "is a hard link; those are not taken",
+    ),
+    "device": ((Member("App/dev", kind=tarfile.CHRTYPE), FILE), "special file"),
+    "fifo": ((Member("App/fifo", kind=tarfile.FIFOTYPE), FILE), "special file"),
+    "twice": ((FILE, FILE), "stands twice"),
+    "twice by another spelling": ((FILE, Member("App/./file")), "stands twice"),
+    "file and directory": ((FILE, directory("App/file")), "no directory|stands twice"),
+    "file below a file": ((FILE, Member("App/file/x")), "no directory"),
+    "no name": ((Member("./"), FILE), "has no name|no directory"),
+    "long name": ((Member("App/" + "x" * 256), FILE), "too long"),
+    "too deep": ((Member("App/" + "x/" * 70 + "y"), FILE), "too deep"),
+    "nothing": ((directory("App"),), "it holds no files"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_MEMBERS)
+def test_a_bad_member_is_refused_before_anything_is_written(name: str, tmp_path: Path) -> None:
+    members, expected = BAD_MEMBERS[name]
+    with pytest.raises(OperationError, match=expected) as failure:
+        unpack(tmp_path, tar(*members))
+    assert str(failure.value).isprintable()
+    assert list((tmp_path / "inner").iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "inner"]
+
+
+ZIP_SAME = ["parent", "absolute", "newline", "link out", "link absolute", "link loop", "twice"]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", ZIP_SAME)
+def test_a_zip_is_judged_the_same(name: str, tmp_path: Path) -> None:
+    members, expected = BAD_MEMBERS[name]
+    with pytest.raises(OperationError, match=expected):
+        unpack(tmp_path, zipped(*members))
+    assert list((tmp_path / "inner").iterdir()) == []
+
+
+def test_links_are_refused_unless_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"only files and directories are taken"):
+        unpack(tmp_path, tar(*APPLICATION), Rules())
+
+
+def test_reserved_names_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"name that is reserved"):
+        unpack(tmp_path, tar(FILE, Member("App/.own/x")), Rules(reserved=frozenset([".own"])))
+
+
+def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
+    many = tar(*(Member(f"App/{number}") for number in range(20)))
+    with pytest.raises(OperationError, match=r"more than 10 members"):
+        unpack(tmp_path, many, Rules(members=10))
+    with pytest.raises(OperationError, match=r"more than 100 bytes|far more than"):
+        unpack(tmp_path, tar(Member("App/x", b"x" * 101)), Rules(size=100))
+
+
+def _bomb(kind: str) -> bytes:
+    """Return a few hundred kilobytes that unpack to some hundred megabytes."""
+    head = tarfile.TarInfo("App/zeros")
+    head.size = 300 << 20
+    start = head.tobuf()
+    if kind == "header":
+        head.type, head.name = tarfile.GNUTYPE_LONGNAME, "././@LongLink"
+        start = head.tobuf()
+    if kind == "zip":
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("App/zeros", bytes(300 << 20))
+        return made.getvalue()
+    engine = zlib.compressobj(9, wbits=31)
+    packed = [engine.compress(start)]
+    packed += [engine.compress(bytes(1 << 20)) for _ in range(300)]
+    return b"".join([*packed, engine.compress(bytes(1024)), engine.flush()])
+
+
+UNPACK = """
+import resource, sys
+def peak():
+    # MiB; ru_maxrss would count the process that started this one, too
+    try:
+        lines = open("/proc/self/status").read().splitlines()
+        return int(next(one for one in lines if one.startswith("VmHWM")).split()[1]) // 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+from pathlib import Path
+from builtin_plugins.archives.extract import extract
+from host.errors import OperationError
+try:
+    extract(Path(sys.argv[1]), Path(sys.argv[2]))
+except OperationError as failure:
+    print(failure)
+print(peak())
+"""
+
+
+@pytest.mark.parametrize("kind", ["tar", "header", "zip"])
+def test_a_bomb_is_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "bomb").write_bytes(_bomb(kind))
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            UNPACK,
+            str(tmp_path / "bomb"),
+            str(tmp_path / "target"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    reason, memory = done.stdout.splitlines()
+    assert "far more than its size allows" in reason or "unusual size" in reason
+    assert int(memory) < 80
+    assert not (tmp_path / "target").exists()
+
+
+def test_what_is_no_archive_says_so(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"archive: it is no .tar.*looks like a web page"):
+        unpack(tmp_path, b"<!doctype html><html></html>")
+    with pytest.raises(OperationError, match=r"it is no .tar"):
+        unpack(tmp_path, b"")
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", ""], ids=["gz", "bz2", "xz", "plain"])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.97])
+def test_a_cut_tar_is_refused(packing: str, share: float, tmp_path: Path) -> None:
+    whole = tar(FILE, Member("App/noise", os.urandom(60_000)), packing=packing)
+    if not packing:
+        whole = whole[:62_000]  # without the padding at its end
+    with pytest.raises(OperationError, match=r"damaged or cut short"):
+        unpack(tmp_path, whole[: int(len(whole) * share)])
+    assert list((tmp_path / "inner").iterdir()) == []
+
+
+def test_a_plain_tar_that_ends_between_members_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"damaged or cut short"):
+        unpack(tmp_path, tar(FILE, Member("App/b", b"b"), packing="")[:1024])
+
+
+def test_a_broken_header_in_the_middle_is_refused(tmp_path: Path) -> None:
+    whole = bytearray(tar(FILE, Member("App/b", b"b"), packing=""))
+    whole[1024:1100] = b"\xff" * 76
+    with pytest.raises(OperationError, match=r"damaged or cut short"):
+        unpack(tmp_path, bytes(whole))
+
+
+def test_a_wrong_checksum_at_the_end_is_refused(tmp_path: Path) -> None:
+    whole = bytearray(tar(FILE))
+    whole[-6] ^= 1
+    with pytest.raises(OperationError, match=r"damaged or cut short"):
+        unpack(tmp_path, bytes(whole))
+
+
+def test_several_gzip_streams_and_padding_are_one_archive(tmp_path: Path) -> None:
+    plain = tar(FILE, packing="")
+    content = gzip.compress(plain[:700]) + gzip.compress(plain[700:]) + bytes(512)
+    assert list(listed(unpack(tmp_path, content))) == ["file"]
+
+
+@pytest.mark.parametrize("change", ["encrypted", "bzip2", "cut", "crc"])
+def test_an_odd_zip_is_refused(change: str, tmp_path: Path) -> None:
+    packing = zipfile.ZIP_BZIP2 if change == "bzip2" else zipfile.ZIP_STORED
+    whole = bytearray(zipped(Member("App/file", b"content"), packing=packing))
+    if change == "encrypted":
+        whole[whole.index(b"PK\x01\x02") + 8] |= 1
+    elif change == "cut":
+        del whole[-30:]
+    elif change == "crc":
+        whole[whole.index(b"content")] ^= 1
+    expected = {"encrypted": "encrypted", "bzip2": "unusual way"}.get(change, "damaged")
+    with pytest.raises(OperationError, match=expected):
+        unpack(tmp_path, bytes(whole))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b", "a/b", "b/c", "a/b/c", "d"]),
+            st.sampled_from(["file", "directory", "link"]),
+            st.sampled_from(["a", "b", "..", "../..", "a/b", "../a", "./b/..", "c", "../../x"]),
+        ),
+        max_size=8,
+    )
+)
+def test_no_sealed_tree_holds_a_link_that_leaves(members: list[tuple[str, str, str]]) -> None:
+    """What the judge lets pass is built for real, and the kernel agrees with it."""
+    import tempfile
+
+    tree = Tree(Rules(links=True, strip=False))
+    try:
+        for name, kind, target in members:
+            tree.add(Entry(name, kind, target=target))  # type: ignore[arg-type]
+        tree.seal()
+    except OperationError:
+        return
+    with tempfile.TemporaryDirectory() as base:
+        top = os.path.realpath(os.path.join(base, "top"))
+        for name, kind, _ in members:
+            place = os.path.join(top, name)
+            os.makedirs(os.path.dirname(place) if kind != "directory" else place, exist_ok=True)
+            if kind == "file":
+                Path(place).touch()
+        for name, kind, target in members:
+            if kind == "link":
+                os.symlink(target, os.path.join(top, name))
+        for name, kind, _ in members:
+            if kind == "link":
+                real = os.path.realpath(os.path.join(top, name), strict=True)
+                assert real == top or real.startswith(top + "/")

@@ -1,0 +1,281 @@
+"""Downloads from a real server that behaves, and from one that does not."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.fetch.addresses import check_address, follow, shown
+from builtin_plugins.fetch.download import Limits, fetch
+from host.errors import OperationError
+from testing import httpserver
+
+BODY = os.urandom(300_000)
+QUICK = Limits(seconds=5, stall=0.5, attempts=2)
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "file"
+
+
+def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: Path) -> None:
+    seen: list[tuple[int, int | None]] = []
+    fetched = fetch(
+        site.add("/file", BODY),
+        target,
+        digest=True,
+        progress=lambda *done: seen.append(done),
+    )
+    assert target.read_bytes() == BODY
+    assert (fetched.size, fetched.sha256) == (len(BODY), hashlib.sha256(BODY).hexdigest())
+    assert seen[-1] == (len(BODY), len(BODY))
+    assert site.requests[0][1]["Accept-Encoding"] == "identity"
+
+
+def test_an_empty_file_and_a_chunked_one_arrive(site: httpserver.Site, target: Path) -> None:
+    assert fetch(site.add("/empty", b""), target).size == 0
+    fetch(site.add("/chunked", httpserver.chunked(b"one", b"two")), target)
+    assert target.read_bytes() == b"onetwo"
+
+
+BAD_ANSWERS = {
+    "cut short with a length": (httpserver.cut(BODY, 1000, etag=None), "ended after 1000 of|short"),
+    "cut short without a length": (httpserver.body(BODY[:1000]), "does not say how long it is"),
+    "length larger than body": (httpserver.body(b"abc", content_length=9), "cut short|ended after"),
+    "length no number": (httpserver.body(b"abc", content_length="9x"), "does not say how long"),
+    "negative length": (httpserver.body(b"abc", content_length=-1), "does not say how long|usable"),
+    "chunks without an end": (httpserver.chunked(b"abc", end=False), "cut short"),
+    "204": (httpserver.status(204), "answered 204, expected 200"),
+    "404": (httpserver.status(404), "answered 404, expected 200"),
+    "503": (httpserver.status(503), r"answered 503 \(tried 2 times\)"),
+    "206 that nobody asked for": (
+        httpserver.body(b"abc", 206, content_length=3, content_range="bytes 0-2/9"),
+        "answered 206, expected 200",
+    ),
+    "gzip-encoded body": (
+        httpserver.body(b"abc", content_length=3, content_encoding="gzip"),
+        "sent as gzip, asked for as it is",
+    ),
+    "redirect loop": (httpserver.redirect("/bad"), "redirected more than 10 times"),
+    "redirect to nowhere": (httpserver.body(b"", 302, content_length=0), "redirects to no address"),
+    "redirect to ftp": (
+        httpserver.redirect("ftp://127.0.0.1/x"),
+        "/bad: redirects to ftp://127.0.0.1/x: not an https address",
+    ),
+    "redirect to a file": (
+        httpserver.redirect("file:///etc/passwd"),
+        "/bad: redirects to file:///etc/passwd: not an https address",
+    ),
+    "redirect to http elsewhere": (
+        httpserver.redirect("http://u:secret@example.invalid/x?token=secret"),
+        "/bad: redirects to http://example.invalid/x: only https is fetched",
+    ),
+    "stall": (httpserver.stall(BODY, 1000), "no answer in time"),
+    "reset": (httpserver.reset_after(BODY, 1000), "connection reset|cut short"),
+    "not HTTP": (lambda handler: handler.wfile.write(b"hello\r\n\r\n"), "connection failed|usable"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ANSWERS)
+def test_a_bad_answer_leaves_no_file(name: str, site: httpserver.Site, target: Path) -> None:
+    answer, expected = BAD_ANSWERS[name]
+    with pytest.raises(OperationError, match=expected) as failure:
+        fetch(site.add("/bad", answer), target, limits=QUICK)
+    assert not target.exists()
+    assert "\n" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [httpserver.drip(BODY, 0.05), httpserver.drip_head],
+    ids=["a body that drips", "a head that drips"],
+)
+def test_the_deadline_ends_what_never_stalls(
+    answer: httpserver.Answer, site: httpserver.Site, target: Path
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(OperationError, match=r"not finished within 1 seconds"):
+        fetch(site.add("/drip", answer), target, limits=Limits(seconds=1))
+    assert time.monotonic() - started < 3
+    assert not target.exists()
+
+
+def test_a_broken_transfer_resumes_where_it_was(site: httpserver.Site, target: Path) -> None:
+    address = site.add("/file", httpserver.cut(BODY, 200_000, times=1))
+    fetched = fetch(address, target, limits=QUICK, sha256=hashlib.sha256(BODY).hexdigest())
+    assert (target.read_bytes(), fetched.size) == (BODY, len(BODY))
+    again = site.requests[1][1]
+    assert again["If-Range"] == '"v1"'
+    assert 0 < int(again["Range"].removeprefix("bytes=").removesuffix("-")) <= 200_000
+
+
+def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
+    newer = os.urandom(250_000)
+    answers = httpserver.cut(BODY, 200_000, times=1), httpserver.serve(newer, '"v2"')
+    fetch(site.add("/file", httpserver.in_turn(*answers)), target, limits=QUICK)
+    assert target.read_bytes() == newer
+
+
+def test_without_a_validator_it_starts_over(site: httpserver.Site, target: Path) -> None:
+    fetch(site.add("/file", httpserver.cut(BODY, 9999, times=1, etag=None)), target, limits=QUICK)
+    assert target.read_bytes() == BODY
+    assert "Range" not in site.requests[1][1]
+
+
+@pytest.mark.parametrize(
+    "content_range", ["bytes 0-9/10", "bytes 5-9/11", "items 1-2/3", "", "bytes 1000-299999/300001"]
+)
+def test_a_wrong_range_is_refused(content_range: str, site: httpserver.Site, target: Path) -> None:
+    part = httpserver.body(BODY[1000:], 206, content_range=content_range, content_length=299_000)
+    address = site.add("/file", httpserver.in_turn(httpserver.cut(BODY, 1000, times=1), part))
+    with pytest.raises(OperationError, match=r"another range than asked"):
+        fetch(address, target, limits=QUICK)
+    assert not target.exists()
+
+
+def test_a_wrong_checksum_leaves_no_file(site: httpserver.Site, target: Path) -> None:
+    with pytest.raises(OperationError, match=f"the SHA-256 is [0-9a-f]{{64}}, expected {'0' * 64}"):
+        fetch(site.add("/file", BODY), target, sha256="0" * 64)
+    assert not target.exists()
+
+
+def test_a_checksum_makes_up_for_a_missing_length(site: httpserver.Site, target: Path) -> None:
+    address = site.add("/file", httpserver.body(BODY))
+    fetch(address, target, sha256=hashlib.sha256(BODY).hexdigest().upper())
+    assert target.read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    "answer", [httpserver.serve(BODY), httpserver.chunked(BODY)], ids=["length", "chunked"]
+)
+def test_size_is_capped(answer: httpserver.Answer, site: httpserver.Site, target: Path) -> None:
+    with pytest.raises(OperationError, match=r"more than 1000"):
+        fetch(site.add("/file", answer), target, limits=Limits(size=1000))
+    assert not target.exists()
+
+
+def test_a_length_beyond_the_free_space_is_refused(site: httpserver.Site, target: Path) -> None:
+    address = site.add("/file", httpserver.body(b"", content_length=10**17))
+    with pytest.raises(OperationError, match=r"bytes needed, [0-9]+ free"):
+        fetch(address, target, limits=Limits(size=10**18))
+
+
+def test_nobody_listens(target: Path) -> None:
+    with pytest.raises(
+        OperationError, match=r"connection refused \(tried 1|connection refused \(tried once"
+    ):
+        fetch("http://127.0.0.1:9/x", target, limits=Limits(attempts=1))
+
+
+def test_a_directory_that_is_not_there_is_named(site: httpserver.Site, tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"/file: .*absent/file: No such file"):
+        fetch(site.add("/file", BODY), tmp_path / "absent" / "file")
+
+
+def test_proxies_are_used_but_not_for_this_machine(
+    site: httpserver.Site, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    fetch(site.add("/file", BODY), target)
+    with pytest.raises(OperationError, match=r"refused|proxy"):
+        fetch("https://example.invalid/x", target, limits=Limits(attempts=1))
+
+
+def test_ca_settings_are_honoured(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
+    with pytest.raises(OperationError):
+        fetch("https://127.0.0.1:9/x", target, limits=Limits(attempts=1))
+
+
+def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
+    def interrupt(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(site.add("/stall", httpserver.stall(BODY, 1000)), target, progress=interrupt)
+    assert not target.exists()
+
+
+def test_progress_is_called_in_the_callers_thread(site: httpserver.Site, target: Path) -> None:
+    threads = set()
+    fetch(
+        site.add("/file", BODY),
+        target,
+        progress=lambda *_: threads.add(threading.current_thread()),
+    )
+    assert threads == {threading.current_thread()}
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://user:secret@host/path?token=secret#x", "https://host/path"),
+        ("http://[::1]:80/x", "http://[::1]:80/x"),
+        ("https://host/\x1b[31m", "https://host/\\x1b[31m"),
+        ("nonsense?x=secret", "nonsense"),
+        ("", "the address"),
+        ("file:///etc/passwd", "file:///etc/passwd"),
+        ("https://user:secret@[::1/x", "https://…@[::1/x"),
+    ],
+)
+def test_an_address_is_shown_without_secrets(address: str, expected: str) -> None:
+    assert shown(address) == expected
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://host/x", "http://localhost/x", "http://127.9.9.9/x", "http://[::1]:8080/x"],
+)
+def test_addresses_that_may_be_fetched(address: str) -> None:
+    check_address(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "http://host/x",
+        "http://localhost.evil.example/x",
+        "http://127.0.0.1.evil.example/",
+        "http://0.0.0.0/x",
+        "ftp://host/x",
+        "file:///etc/passwd",
+        "https://",
+        "https:///x",
+        "https://host/a b",
+        "https://host/\n",
+        "https://host:port/",
+        "https://host:0/",
+        "https://[::1/",
+        "-oProxy",
+        "javascript:1",
+    ],
+)
+def test_addresses_that_may_not(address: str) -> None:
+    with pytest.raises(OperationError) as failure:
+        check_address(address)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_redirect_never_leaves_https() -> None:
+    assert follow("https://host/a/b", "../c") == "https://host/c"
+    assert follow("http://127.0.0.1/a", "https://host/c") == "https://host/c"
+    with pytest.raises(OperationError, match=r"from https to http://localhost/x"):
+        follow("https://host/a", "http://localhost/x")
+
+
+def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Path) -> None:
+    with httpserver.running() as other:
+        elsewhere = other.add("/file", BODY)
+        start = site.add("/start", httpserver.redirect(elsewhere))
+        fetch(start.replace("http://", "http://user:secret@"), target)
+        assert "Authorization" in site.requests[0][1]
+        assert "Authorization" not in other.requests[0][1]

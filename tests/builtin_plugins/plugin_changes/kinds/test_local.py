@@ -1,0 +1,405 @@
+"""`self plugin` with directories: linked ones, dropped-in ones, and all that can be wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made, command
+from testing.plugin_sources import (
+    TELLTALE,
+    Repository,
+    hidden,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    visible,
+    write_tree,
+)
+
+Install = Callable[..., Made]
+
+
+def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", plugin_files(version="1.2", description="Greets"))
+    added = plugin(made, "add", str(source))
+    assert added.all == (
+        0,
+        f"acme 1.2 (local, {source})\n  Greets\ncommands: 1\n    demo hi says hi\nadded acme\n"
+        "update it with: cli self plugin update acme\n"
+        "remove it with: cli self plugin remove acme\n",
+        "",
+    )
+    assert made.run("demo", "hi", "a b").all == (0, "hi a b\n", "")
+    assert "[plugin] [dev]" in made.run("demo").stdout
+    (source / "demo/hi/main.sh").write_text("#!/bin/sh\necho edited\n")
+    assert made.run("demo", "hi").stdout == "edited\n"
+    write_tree(source, plugin_files("demo/new", "new"))
+    assert made.run("demo", "new").stdout == "new\n"
+    entry = registry(made)["acme"]
+    assert (entry["kind"], entry["source"], entry["dev"]) == ("local", str(source), True)
+    assert (entry["enabled"], entry["version"], entry["commit"]) == (True, "1.2", None)
+    assert plugin(made, "list").stdout == "acme  1.2  local [dev]  enabled  demo\n"
+    assert plugin(made, "update").stdout == "acme: is a directory of yours; every edit is live\n"
+    removed = plugin(made, "remove", "acme")
+    assert removed.stdout == f"removed acme\nits files are untouched: {source}\n"
+    assert (source / "demo/hi/main.sh").exists()
+    assert made.run("demo", "hi").status == 2
+    assert visible(made) == ["registry.json"]
+    assert hidden(made) == []
+
+
+def test_a_dropped_in_directory_works_and_is_registered(install: Install) -> None:
+    made = install()
+    made.write({f"plugins/mine/{name}": text for name, text in plugin_files().items()})
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert registry(made)["mine"]["kind"] == "local"
+    assert registry(made)["mine"]["dev"] is False
+    assert plugin(made, "show", "mine").stdout.startswith("name:        mine\n")
+    removed = plugin(made, "remove", "mine")
+    kept = Path(removed.stdout.split("kept: ")[1].strip())
+    assert (kept / "demo/hi/main.sh").read_text().endswith('echo hi "$@"\n')
+    assert made.run("demo", "hi").status == 2
+    assert listed(made) == {}
+
+
+def test_list_registers_what_was_dropped_in_without_running_its_hooks(
+    install: Install, tmp_path: Path
+) -> None:
+    made = install()
+    mark = tmp_path / "mark"
+    hooks = TELLTALE.format(mark=str(mark))
+    source = write_tree(tmp_path / "acme", {**plugin_files(hooks="h.py"), "h.py": hooks})
+    added = plugin(made, "add", str(source))
+    assert "Python hooks: h.py: discover_commands\n" in added.stdout
+    made.write({"plugins/other/plugin.json": {"hooks": "h.py"}, "plugins/other/h.py": hooks})
+    for words in (["list"], ["list", "--format", "json"], ["show", "acme"], ["update"]):
+        assert plugin(made, *words).status == 0
+    assert set(registry(made)) == {"acme", "other"}
+    assert made.run("--version").status == 0
+    assert not mark.exists()
+    assert "py" in made.run("told").stdout
+    assert mark.exists()
+    assert made.run("--safe", "told").status == 2
+
+
+def test_an_edit_of_a_hooks_file_shows_at_once(install: Install) -> None:
+    made = install()
+    hooks = TELLTALE.format(mark="/dev/null")
+    made.write({"plugins/a/plugin.json": {"hooks": "h.py"}, "plugins/a/h.py": hooks})
+    assert "Python" in made.run("told").stdout
+    made.write({"plugins/a/h.py": hooks.replace('"py"', '"snake"')})
+    assert "  snake  Python [plugin]\n" in made.run("told").stdout
+    assert not (made.root / "plugins/a/__pycache__").exists()
+    plugin(made, "disable", "a")
+    assert made.run("told").status == 2
+
+
+def test_switching_off_and_on(install: Install) -> None:
+    made = install()
+    made.write({f"plugins/mine/{name}": text for name, text in plugin_files().items()})
+    assert plugin(made, "disable", "mine").stdout == "mine is disabled\n"
+    assert made.run("demo", "hi").status == 2
+    assert listed(made)["mine"]["state"] == "disabled"
+    assert plugin(made, "disable", "mine").stdout == "mine is disabled already\n"
+    assert plugin(made, "enable", "mine").stdout == "mine is enabled\n"
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", plugin_files())
+    assert plugin(made, "add", str(source)).status == 0
+    hints = (
+        "update it with: cli self plugin update acme; remove it with: cli self plugin remove acme; "
+        "or use --name\n"
+    )
+    again = plugin(made, "add", str(source))
+    assert again.all == (0, f"acme (local, {source}) is installed already; {hints}", "")
+    other = write_tree(tmp_path / "other/acme", plugin_files("x/y"))
+    refused = plugin(made, "add", str(other))
+    assert (refused.status, refused.stdout) == (1, "")
+    assert refused.stderr == f"cli: acme (local, {source}) is installed already; {hints}"
+
+
+def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: Path) -> None:
+    made = install(
+        {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own"}
+    )
+    source = write_tree(tmp_path / "acme", {**plugin_files(), **plugin_files("demo/more", "more")})
+    refused = plugin(made, "add", str(source))
+    assert refused.status == 1
+    assert refused.stderr == (
+        "cli: demo hi is a command of commands/ already; --force adds acme, the existing one wins\n"
+    )
+    assert registry(made) == {}
+    forced = plugin(made, "add", str(source), "--force")
+    assert (
+        forced.status,
+        "demo hi is a command of commands/ already and wins" in forced.stderr,
+    ) == (
+        0,
+        True,
+    )
+    assert made.run("demo", "hi").stdout == "own\n"
+    assert made.run("demo", "more").stdout == "more\n"
+
+
+NAMES = {
+    "self": 1, "registry.json": 1, "setup": 1, "help": 1, "Upper": 1, "../x": 1, "a/b": 1,
+    ".hidden": 1, "-x": 1, "a b": 1, "x" * 65: 1, "é": 1, "ok-1.2_x": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "status"), NAMES.items())
+def test_names(install: Install, tmp_path: Path, name: str, status: int) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", plugin_files())
+    done = plugin(made, "add", str(source), f"--name={name}")
+    assert done.status == status, done.stderr
+    assert visible(made) == ([] if status else [name, "registry.json"])
+
+
+BAD_MANIFESTS = {
+    "not JSON": ("{", "plugin.json:1:2"),
+    "array": ("[]", "expected an object"),
+    "name a number": ('{"name": 1}', '"name": expected a string'),
+    "bad name": ('{"name": "../../x"}', "cannot name a plugin"),
+    "directory out": ('{"directory": "../.."}', "leaves the plugin"),
+    "directory absolute": ('{"directory": "/etc"}', "leaves the plugin"),
+    "directory missing": ('{"directory": "nothing"}', "there is no"),
+    "hooks out": ('{"hooks": "../h.py"}', "leaves the plugin"),
+    "hooks missing": ('{"hooks": "h.py"}', "h.py: No such file"),
+    "key twice": ('{"name": "a", "name": "b"}', "stands twice"),
+    "NUL": ('{"hooks": "a\\u0000b"}', "not allowed"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), BAD_MANIFESTS.values(), ids=BAD_MANIFESTS)
+def test_a_bad_plugin_json(install: Install, tmp_path: Path, text: str, reason: str) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", {**plugin_files(), "plugin.json": text})
+    done = plugin(made, "add", str(source))
+    assert (done.status, done.stdout) == (1, "")
+    assert reason in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert visible(made) == []
+    good = {f"plugins/good/{name}": content for name, content in plugin_files().items()}
+    bad = {f"plugins/bad/{name}": content for name, content in plugin_files("x/y").items()}
+    made.write({**good, **bad, "plugins/bad/plugin.json": text})
+    assert made.run("demo", "hi").stdout == "hi\n"
+    if reason not in ("cannot name a plugin", "h.py: No such file"):
+        assert listed(made)["bad"]["state"] == "broken"
+
+
+def test_a_link_out_of_the_plugin_is_no_directory_of_it(install: Install, tmp_path: Path) -> None:
+    made = install()
+    outside = write_tree(tmp_path / "outside", plugin_files())
+    made.write({"plugins/a/plugin.json": {"directory": "in"}})
+    (made.root / "plugins/a/in").symlink_to(outside)
+    assert made.run("demo", "hi").status == 2
+    assert "leaves the plugin" in listed(made)["a"]["reason"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"name": "../x", "kind": "local"},
+        {"name": "a", "kind": "local", "directory": "../../outside"},
+        {"name": "a", "kind": "local", "hooks": "../../evil.py"},
+        {"name": "a", "kind": "what"},
+        {"name": "a", "kind": "local", "enabled": "yes"},
+        {"name": "a", "kind": "git", "commit": "../../x"},
+        {"name": 3, "kind": "local"},
+        {"name": "a", "kind": "archive", "sha256": "0/../../../0000", "versions": ["../x"]},
+    ],
+)
+def test_a_hostile_registry_harms_nobody(
+    install: Install, tmp_path: Path, entry: dict[str, object]
+) -> None:
+    made = install(
+        {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own"}
+    )
+    write_tree(made.root / "outside", plugin_files("evil/x"))
+    (made.root / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    (made.root / "plugins/a").mkdir()
+    content = {"version": "1.0.0", "plugins": [entry], "team": {"n": 1.50}}
+    made.write({"plugins/registry.json": content})
+    assert made.run("demo", "hi").stdout == "own\n"
+    assert made.run("evil", "x").status == 2
+    assert plugin(made, "list").status == 0
+    assert not (tmp_path / "ran").exists()
+    source = write_tree(tmp_path / "acme", plugin_files("ok/ok"))
+    assert plugin(made, "add", str(source)).status == 0
+    assert json.loads((made.root / "plugins/registry.json").read_text())["team"] == {"n": 1.5}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", '{"version": "2.0.0", "plugins": []}', '{"version": 1}', "[]", '{"version":"1.0.0"}'],
+)
+def test_an_unreadable_or_newer_registry_is_left_alone(
+    install: Install, tmp_path: Path, content: str
+) -> None:
+    made = install()
+    good = {f"plugins/good/{name}": text for name, text in plugin_files().items()}
+    made.write({**good, "plugins/registry.json": content})
+    assert made.run("demo", "hi").stdout == "hi\n"
+    source = write_tree(tmp_path / "acme", plugin_files("x/y"))
+    for words in (["add", str(source)], ["remove", "good"], ["disable", "good"], ["update"]):
+        done = plugin(made, *words)
+        assert done.status == 1, words
+        assert "registry.json" in done.stderr
+    assert (made.root / "plugins/registry.json").read_text() == content
+    assert "good" in plugin(made, "list").stdout
+
+
+def test_remove_heals_what_is_half_there(install: Install, tmp_path: Path) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", plugin_files())
+    plugin(made, "add", str(source))
+    (made.root / "plugins/acme").unlink()
+    assert listed(made)["acme"]["state"] == "missing"
+    assert plugin(made, "remove", "acme").status == 0
+    assert registry(made) == {}
+    (made.root / "plugins/gone").symlink_to("/nowhere")
+    assert plugin(made, "remove", "gone").status == 0
+    assert visible(made) == ["registry.json"]
+    assert plugin(made, "remove", "gone").all == (
+        2,
+        "",
+        "cli: there is no plugin gone; see: cli self plugin list\n",
+    )
+
+
+def test_it_asks_on_a_terminal(install: Install, tmp_path: Path) -> None:
+    import pty
+
+    made = install()
+    source = write_tree(tmp_path / "acme", plugin_files())
+    for answer, expected in (("n\n", 1), ("y\n", 0)):
+        parent, child = pty.openpty()
+        os.write(parent, answer.encode())
+        import subprocess
+
+        done = subprocess.run(
+            [made.launcher, "self", "plugin", "add", source],
+            stdin=child,
+            stderr=child,
+            stdout=subprocess.PIPE,
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+            timeout=30,
+            check=False,
+        )
+        os.close(child)
+        os.close(parent)
+        assert done.returncode == expected
+        assert ("acme" in registry(made)) == (expected == 0)
+
+
+def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path) -> None:
+    made = install()
+    (made.root / "plugins").rmdir()
+    assert plugin(made, "list").stdout == (
+        "no plugins yet; add one with: cli self plugin add SOURCE\n"
+    )
+    assert plugin(made, "add", str(made.root)).status == 1
+    assert plugin(made, "add", str(tmp_path / "nothing")).stderr.endswith(
+        "nothing: no such file or directory\n"
+    )
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "holds no command" in plugin(made, "add", str(empty)).stderr
+    assert plugin(made, "lst").stderr == (
+        "cli: unknown command lst; did you mean list?; see: cli self plugin --help\n"
+    )
+    assert "rollback" in plugin(made).stdout
+    assert "SOURCE is one of" in made.run("help", "self", "plugin", "add").stdout
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("enabled", "no"), ("version", 1.5), ("kind", "svn"), ("sha256", 3)]
+)
+def test_an_entry_that_cannot_be_read_costs_no_file(
+    install: Install, tmp_path: Path, field: str, value: object
+) -> None:
+    made = install()
+    archive = tmp_path / "acme.tar.gz"
+    archive.write_bytes(tar_of(plugin_files()))
+    assert plugin(made, "add", str(archive)).status == 0
+    good = json.loads((made.root / "plugins/registry.json").read_text())
+    bad = json.loads(json.dumps(good))
+    bad["plugins"][0][field] = value
+    made.write({"plugins/registry.json": bad})
+    assert made.run("demo", "hi").status == 2
+    row = listed(made)["acme"]
+    assert (row["state"], f'"{field}"' in row["reason"]) == ("broken", True)
+    source = write_tree(tmp_path / "other", plugin_files("ok/ok"))
+    assert plugin(made, "add", str(source)).status == 0
+    assert registry(made)["acme"][field] == value
+    made.write({"plugins/registry.json": good})
+    assert made.run("demo", "hi").stdout == "hi\n"
+    assert listed(made)["acme"]["state"] == "enabled"
+
+
+@pytest.mark.parametrize("word", ["self", "help", "setup"])
+def test_a_dropped_in_directory_named_like_a_word_of_the_program(
+    install: Install, word: str
+) -> None:
+    made = install()
+    write_tree(made.root / "plugins" / word, plugin_files("demo/hi"))
+    row = listed(made)[word]
+    place = made.root / "plugins" / word
+    reason = f"{place}: {word} is a word of this program itself; rename the directory"
+    assert (row["state"], row["reason"]) == ("broken", reason)
+    assert made.run("demo", "hi").status == 2
+    assert word not in registry(made)
+
+
+def test_a_dropped_in_directory_that_is_gone(install: Install, tmp_path: Path) -> None:
+    made = install()
+    write_tree(made.root / "plugins/acme", plugin_files())
+    mine = write_tree(tmp_path / "mine", plugin_files("mine/hi"))
+    assert plugin(made, "add", str(mine)).status == 0
+    assert set(listed(made)) == {"acme", "mine"}
+    shutil.rmtree(made.root / "plugins/acme")
+    shutil.rmtree(mine)
+    rows = listed(made)
+    for name, place in (("acme", "plugins/acme"), ("mine", mine)):
+        said = f"{place} is gone; put it back, or: self plugin remove {name}"
+        assert (rows[name]["state"], rows[name]["reason"]) == ("missing", said)
+        assert plugin(made, "remove", name).status == 0
+    assert listed(made) == {}
+
+
+def test_a_reason_is_said_once_and_is_short(install: Install) -> None:
+    made = install()
+    files = plugin_files(hooks="hooks.py") | {"hooks.py": "raise OSError('x' * 1_000_000)\n"}
+    write_tree(made.root / "plugins/bunk", files)
+    done = made.run("demo", "hi")
+    assert done.stdout == "hi\n"
+    said = made.run().stderr
+    assert said.count(f"{made.root}/plugins/bunk: ") == 1
+    assert len(said) < 1000
+    reason = listed(made)["bunk"]["reason"]
+    assert (reason.count("bunk: "), len(reason) < 1000) == (1, True)
+
+
+def test_an_unreadable_registry_and_a_plugin_from_git(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files())
+    assert plugin(made, "add", repository.url).status == 0
+    before = listed(made)["acme"]
+    (made.root / "plugins/registry.json").write_text("{")
+    row = listed(made)["acme"]
+    assert {key: row[key] for key in ("kind", "source", "commit")} == {
+        key: before[key] for key in ("kind", "source", "commit")
+    }

@@ -1,0 +1,517 @@
+"""Plugins that are distributions: real wheels, real pip, a real environment of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from testing import httpserver
+from testing.installation import Made, command
+from testing.plugin_sources import listed, plugin, registry, wheel
+
+PLUGIN = """
+from pathlib import Path
+from host import CommandDeclaration, CommandTree, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    yield CommandTree(str(Path(__file__).parent / "commands"), plugin="{name}")
+    yield CommandDeclaration(
+        ("cloud", "py"),
+        {{"name": "Py", "description": "Python", "entrypoint": "{package}.plugin:main"}},
+    )
+
+def main(args):
+    print("py {version}", *args)
+"""
+
+
+@dataclass
+class Environment:
+    """A venv with this program in it, an installation that it runs, and a folder of wheels."""
+
+    python: Path
+    wheels: Path
+    made: Made
+
+    def pip(self, *arguments: str) -> None:
+        subprocess.run(
+            [self.python, "-m", "pip", "-q", "--disable-pip-version-check", *arguments],
+            check=True,
+            capture_output=True,
+        )
+
+    def unpack(self, *wheels: Path) -> None:
+        """Install pure wheels as pip would, in no time."""
+        for one in wheels:
+            with zipfile.ZipFile(one) as archive:
+                archive.extractall(self.packages)  # noqa: S202 - wheels of our own
+
+    @property
+    def packages(self) -> Path:
+        return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
+
+    def acme(self, version: str, word: str = "disk", **options: object) -> Path:
+        text = PLUGIN.format(name="acme-cli", package="acme_cli", version=version)
+        files = {
+            f"commands/cloud/{word}/command.json": command(description=word),
+            f"commands/cloud/{word}/main.sh": f"echo {word} {version}\n",
+        }
+        return wheel(self.wheels, "acme-cli", version, text, files, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def environment(venv: Path, tmp_path: Path) -> Iterator[Environment]:
+    home = tmp_path / "home"
+    home.mkdir()
+    root = tmp_path / "root"
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    made = Made(root, root / "core/cli", home, environ)
+    assert made.run("self", "init", str(root), executable=venv / "bin/cli").status == 0
+    made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
+    environment = Environment(venv / "bin/python", wheels, made)
+    yield environment
+    environment.pip("uninstall", "--yes", "acme-cli", "broken-cli", "needed", "twin-cli", "a-cli")
+
+
+def test_a_requirement_added_updated_rolled_back_removed(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0")
+    added = plugin(made, "add", "pip:acme-cli")
+    assert added.status == 0, added.stderr
+    assert added.stdout.startswith(
+        "acme-cli 1.0 (pip, acme-cli)\n  A test\ncommands: 2\n    cloud disk disk\n"
+        "    cloud py   Python\nPython hooks: discover_commands\nadded acme-cli\n"
+    )
+    assert made.run("cloud", "disk").all == (0, "disk 1.0\n", "")
+    assert made.run("cloud", "py", "x").all == (0, "py 1.0 x\n", "")
+    environment.acme("2.0", "tape")
+    said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\n"
+    dry = plugin(made, "update", "--dry-run")
+    assert (dry.status, dry.stdout) == (0, said)
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert plugin(made, "update").stdout == f"{said}updated acme-cli\n"
+    assert made.run("cloud", "py").stdout == "py 2.0\n"
+    assert made.run("cloud", "disk").status == 2
+    assert plugin(made, "rollback", "acme-cli").stdout == "acme-cli: 2.0 → 1.0\n"
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert listed(made)["acme-cli"]["version"] == "1.0"
+    assert plugin(made, "disable", "acme-cli").status == 0
+    assert made.run("cloud", "py").status == 2
+    assert listed(made)["acme-cli"]["state"] == "disabled"
+    removed = plugin(made, "remove", "Acme_CLI")
+    assert removed.stderr.splitlines()[0] == ("this uninstalls the distribution acme-cli with pip")
+    assert removed.status == 0
+    assert listed(made) == {}
+    stage = environment.python.parent.parent.parent / ".venv.cli-stage"
+    assert not stage.exists()
+
+
+def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserver.Site) -> None:
+    made = environment.made
+    path = environment.acme("1.0", scripts="[console_scripts]\nacme-tool = acme_cli.plugin:main\n")
+    right = hashlib.sha256(path.read_bytes()).hexdigest()
+    address = f"{site.add(f'/{path.name}', path.read_bytes())}?dl=1"
+    wrong = plugin(made, "add", address, "--sha256", "0" * 64)
+    assert (wrong.status, right in wrong.stderr) == (1, True)
+    assert plugin(made, "add", address, "--sha256", right).status == 0
+    assert registry(made)["acme-cli"]["sha256"] == right
+    assert registry(made)["acme-cli"]["source"] == address
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    tool = environment.python.parent / "acme-tool"
+    assert tool.read_text().splitlines()[0] == f"#!{environment.python}"
+    assert plugin(made, "update").stdout == "acme-cli: stays at 1.0\n"
+    assert plugin(made, "remove", "acme-cli").status == 0
+    assert not tool.exists()
+    assert plugin(made, "add", str(path)).status == 0
+    assert made.run("cloud", "disk").stdout == "disk 1.0\n"
+
+
+def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0", requires=("needed>=2",))
+    missing = plugin(made, "add", "acme-cli")
+    assert (missing.status, "needed>=2" in missing.stderr) == (1, True)
+    assert listed(made) == {}
+    wheel(environment.wheels, "needed", "2.0", "", points={})
+    assert plugin(made, "add", "acme-cli").status == 0
+    plugin(made, "remove", "acme-cli")
+    environment.acme("1.0", requires=("click<1",))
+    greedy = plugin(made, "add", "acme-cli")
+    assert greedy.status == 1
+    wheel(environment.wheels, "other-cli", "1.0", "", points={}, requires=("needed<2",))
+    environment.acme("1.0", requires=("needed>=2", "other-cli"))
+    torn = plugin(made, "add", "acme-cli")
+    assert torn.stderr.splitlines()[-1] == (
+        "cli: pip install: these cannot be met together: acme-cli 1.0 depends on needed>=2; "
+        "other-cli 1.0 depends on needed<2"
+    )
+    assert made.run("cloud", "py").status == 2
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
+    made = environment.made
+    plain = wheel(environment.wheels, "needed", "2.0", "", points={})
+    assert "it has no entry point for cli_host" in plugin(made, "add", str(plain)).stderr
+    own = wheel(tmp_path, "click", "99", "", points={"click": "click.plugin"})
+    assert "this program itself needs it" in plugin(made, "add", str(own)).stderr
+    (tmp_path / "evil-1.0-py3-none-any.whl").write_bytes(b"PK\x03\x04")
+    assert (
+        "not a sound wheel" in plugin(made, "add", f"{tmp_path}/evil-1.0-py3-none-any.whl").stderr
+    )
+    for text in ("pip:--index-url=x", "pip:-r x", "pip:a @ https://x", "pip:./x", "pip:a;b"):
+        assert plugin(made, "add", text).status == 2, text
+    assert listed(made) == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "owner"), [("host/__init__.py", "cli-host"), ("click/core.py", "click")]
+)
+def test_a_wheel_with_files_of_another_distribution(
+    environment: Environment, file: str, owner: str
+) -> None:
+    made = environment.made
+    environment.acme("1.0", top={file: "VERSION = 1\n"})
+    done = plugin(made, "add", "acme-cli")
+    assert (done.status, done.stderr.splitlines()[-1]) == (
+        1,
+        f"cli: acme-cli: lib/{environment.packages.parent.name}/site-packages/{file} is a file of "
+        f"{owner} too, which would be broken; nothing was changed",
+    )
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert listed(made) == {}
+
+
+def test_a_wheel_that_keeps_this_program_from_starting(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0", top={"acme.pth": "import os; os._exit(3)\n"})
+    done = plugin(made, "add", "acme-cli")
+    assert done.status == 1
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert listed(made) == {}
+
+
+def test_a_removal_that_would_take_files_of_this_program(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0", top={"acme_shared.py": ""})
+    assert plugin(made, "add", "acme-cli").status == 0
+    [record] = environment.packages.glob("acme_cli-*/RECORD")
+    text = record.read_text()
+    record.write_text(f"{text}host/__init__.py,,\n")
+    done = plugin(made, "remove", "acme-cli")
+    assert (done.status, "is a file of cli-host too" in done.stderr) == (1, True)
+    assert made.run("cloud", "disk").stdout == "disk 1.0\n"
+    record.write_text(text)
+
+
+def test_a_distribution_that_pip_installed_is_adopted(environment: Environment) -> None:
+    """As after an `add` that was killed between the environment and the registry."""
+    made = environment.made
+    environment.unpack(environment.acme("1.0"))
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert registry(made) == {}
+    added = plugin(made, "add", "pip:acme-cli")
+    assert added.status == 0, added.stderr
+    assert registry(made)["acme-cli"]["source"] == "acme-cli"
+    again = plugin(made, "add", "pip:acme-cli")
+    assert (again.status, again.stderr) == (0, "")
+    assert again.stdout.endswith("remove it with: cli self plugin remove acme-cli\n")
+
+
+def test_a_distribution_has_no_other_name(environment: Environment) -> None:
+    made = environment.made
+    path = environment.acme("1.0")
+    for source in ("pip:acme-cli", str(path)):
+        said = "cli: --name does not go with a distribution; its name is its own\n"
+        assert plugin(made, "add", source, "--name", "other").all == (2, "", said)
+    assert registry(made) == {}
+
+
+BROKEN = {
+    "import": ("import no_such_module", "ModuleNotFoundError"),
+    "syntax": ("def (:", "SyntaxError"),
+    "exit": ("import sys; sys.exit(3)", "SystemExit"),
+    "hard exit": ("import os; os._exit(3)", "ended the process"),
+    "crash": ("import os; os.kill(os.getpid(), 11)", "ended the process"),
+    "slow": ("import time; time.sleep(5)", "within 3 seconds"),
+    "signature": ("from host import hookimpl\n@hookimpl\ndef env_sources(no): ...", "no"),
+    "unknown hook": ("from host import hookimpl\n@hookimpl\ndef discover(): ...", "discover"),
+    "raises": (
+        "from host import hookimpl\n@hookimpl\ndef discover_commands(): raise OSError('no')",
+        "OSError: no",
+    ),
+    "returns": (
+        "from host import hookimpl\n@hookimpl\ndef discover_commands(): return [42]",
+        "not 42",
+    ),
+    "endless": (
+        "from host import hookimpl\n@hookimpl\ndef discover_commands():\n  while 1: pass",
+        "within 3 seconds",
+    ),
+    "reserved": (
+        "from host import *\nfrom host import hookimpl\n@hookimpl\ndef discover_commands():\n"
+        "  yield CommandDeclaration(('self','x'), {})",
+        "reserved",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_plugin_is_listed_with_the_reason(
+    environment: Environment, text: str, reason: str
+) -> None:
+    made = environment.made
+    acme = environment.acme("1.0")
+    broken = wheel(environment.wheels, "broken-cli", "1.0", f"print('noise')\n{text}")
+    environment.unpack(acme, broken)
+    row = listed(made)["broken-cli"]
+    assert row["state"] == "broken"
+    assert reason in row["reason"]
+    first = made.run("demo", "hi")
+    assert (first.status, first.stdout) == (0, "hi\n")
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    started = time.monotonic()
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert time.monotonic() - started < 2
+    row = listed(made)["broken-cli"]
+    assert (row["state"], reason in row["reason"]) == ("broken", True)
+    assert plugin(made, "disable", "broken-cli").status == 0
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert listed(made)["broken-cli"]["state"] == "disabled"
+
+
+def test_recovery_without_importing(environment: Environment, tmp_path: Path) -> None:
+    made = environment.made
+    mark = tmp_path / "mark"
+    text = f"open({str(mark)!r}, 'w')\nimport time; time.sleep(5)"
+    broken = wheel(environment.wheels, "broken-cli", "1.0", text)
+    environment.unpack(broken)
+    safe = made.run("--safe", "self", "plugin", "list", "--format", "json")
+    assert json.loads(safe.stdout)["plugins"][0]["name"] == "broken-cli"
+    for words in (["show", "broken-cli"], ["disable", "broken-cli"], ["remove", "broken-cli"]):
+        assert made.run("--safe", "self", "plugin", *words).status == 0, words
+    assert not mark.exists()
+    assert listed(made) == {}
+
+
+def test_two_plugins_of_one_name(environment: Environment) -> None:
+    made = environment.made
+    acme = environment.acme("1.0")
+    twin = wheel(environment.wheels, "twin-cli", "1.0", "", points={"acme-cli": "twin_cli.plugin"})
+    environment.unpack(acme, twin)
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    rows = listed(made)
+    assert rows["acme-cli"]["state"] == "enabled"
+    assert rows["twin-cli"]["state"] == "broken"
+    assert "another plugin has this name" in rows["twin-cli"]["reason"]
+
+
+def test_a_run_imports_no_plugin_that_does_not_serve_it(
+    environment: Environment, tmp_path: Path
+) -> None:
+    made = environment.made
+    mark = tmp_path / "mark"
+    acme = environment.acme("1.0")
+    other = wheel(environment.wheels, "broken-cli", "1.0", f"open({str(mark)!r}, 'a').write('x')")
+    environment.unpack(acme, other)
+    assert made.run("cloud", "py").status == 0
+    mark.unlink()
+    for words in (
+        ["cloud", "py"],
+        ["cloud", "disk"],
+        ["demo", "hi"],
+        ["cloud"],
+        ["self", "plugin", "list"],
+    ):
+        assert made.run(*words).status == 0
+    assert not mark.exists()
+
+
+def test_without_pip_or_outside_a_venv(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0")
+    packages = environment.packages
+    (packages / "pip").rename(packages / "_pip")
+    try:
+        done = plugin(made, "add", "acme-cli")
+    finally:
+        (packages / "_pip").rename(packages / "pip")
+    assert done.status == 1
+    assert done.stderr.endswith("-m ensurepip\n")
+
+
+def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_path: Path) -> None:
+    made = environment.made
+    environment.acme("1.0")
+    assert plugin(made, "add", "acme-cli").status == 0
+    team = tmp_path / "team.json"
+    team.write_bytes((made.root / "plugins/registry.json").read_bytes())
+    assert plugin(made, "remove", "acme-cli").status == 0
+    environment.acme("2.0")
+    assert plugin(made, "sync", str(team)).status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert plugin(made, "sync", str(team)).stdout == "everything is here\n"
+    assert plugin(made, "remove", "acme-cli").status == 0
+    os.unlink(environment.wheels / "acme_cli-1.0-py3-none-any.whl")
+    environment.acme("1.0", "other")
+    refused = plugin(made, "sync", str(team))
+    assert refused.status == 1
+    assert "the SHA-256 is" in refused.stderr
+    assert listed(made) == {}
+
+
+BACKEND = """
+import os, shutil, zipfile
+
+def build_wheel(directory, settings=None, metadata=None):
+    [name] = [one for one in os.listdir() if one.endswith(".whl")]
+    shutil.copy(name, directory)
+    with zipfile.ZipFile(os.path.join(directory, name), "a") as archive:
+        archive.comment = os.urandom(8).hex().encode()  # no build is like another
+    return name
+"""
+
+
+def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Path) -> None:
+    made = environment.made
+    built = environment.acme("1.0")
+    source = tmp_path / "acme_cli-1.0"
+    (source / "pyproject.toml").parent.mkdir()
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    (source / "backend.py").write_text(BACKEND)
+    built.rename(source / built.name)
+    packed = environment.wheels / "acme_cli-1.0.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(source, source.name)
+    assert plugin(made, "add", "acme-cli").status == 0
+    assert registry(made)["acme-cli"]["sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
+    team = tmp_path / "team.json"
+    team.write_bytes((made.root / "plugins/registry.json").read_bytes())
+    assert plugin(made, "remove", "acme-cli").status == 0
+    synced = plugin(made, "sync", str(team))
+    assert synced.status == 0, synced.stderr
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert plugin(made, "remove", "acme-cli").status == 0
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(source / "backend.py", "acme_cli-1.0/other.py")
+    refused = plugin(made, "sync", str(team))
+    assert (refused.status, "the SHA-256 is" in refused.stderr) == (1, True)
+    assert listed(made) == {}
+
+
+def test_kills_in_the_middle(environment: Environment) -> None:
+    """At whatever moment it is killed, the old version runs or the new one, and it can go on."""
+    made = environment.made
+    environment.acme("1.0")
+    assert plugin(made, "add", "acme-cli").status == 0
+    environment.acme("2.0")
+    seen = set()
+    for tenths in (4, 8, 12, 16, 20, 24):
+        process = subprocess.Popen(
+            [made.launcher, "self", "plugin", "update"],
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home), **made.environ},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(tenths / 10)
+        process.kill()
+        process.wait()
+        for _ in range(2):
+            done = made.run("cloud", "py")
+            assert done.all in ((0, "py 1.0\n", ""), (0, "py 2.0\n", ""))
+            seen.add(done.stdout)
+        assert listed(made)["acme-cli"]["state"] == "enabled"
+    assert "py 1.0\n" in seen
+    assert plugin(made, "update").status == 0
+    assert made.run("cloud", "py").stdout == "py 2.0\n"
+    assert registry(made)["acme-cli"]["version"] == "2.0"
+    assert not (environment.python.parent.parent.parent / ".venv.cli-stage").exists()
+
+
+DECLARES = """
+from host import CommandDeclaration
+from host import hookimpl as {marker}
+
+@{marker}
+def discover_commands(installation):
+    yield CommandDeclaration(
+        {words},
+        {{"name": "Py", "description": "P", "entrypoint": "{package}.plugin:main"}},
+    )
+
+def main(args):
+    print("{package}")
+"""
+
+
+def _declares(environment: Environment, name: str, words: str, marker: str = "hookimpl") -> Path:
+    package = name.replace("-", "_")
+    text = DECLARES.format(words=words, package=package, marker=marker)
+    return wheel(environment.wheels, name, "1.0", text)
+
+
+def test_a_command_of_a_distribution_that_no_lock_tells_of(environment: Environment) -> None:
+    made = environment.made
+    environment.unpack(environment.acme("1.0"))
+    made.write({"mine/cloud/py/command.json": command(), "mine/cloud/py/main.sh": "echo mine"})
+    for force in ([], ["--force"]):
+        done = plugin(made, "add", str(made.root / "mine"), *force)
+        assert (done.status, done.stderr) == (
+            1,
+            "cli: cloud py is a command of the plugin acme-cli already, and that of mine would "
+            "be found in its place; disable or remove one of the two plugins\n",
+        )
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    twin = _declares(environment, "twin-cli", "('cloud', 'py')")
+    refused = plugin(made, "add", str(twin))
+    assert (refused.status, refused.stderr.splitlines()[-1]) == (
+        1,
+        "cli: cloud py is a command of the plugin acme-cli already; --force adds twin-cli, the "
+        "existing one wins",
+    )
+    assert plugin(made, "add", str(twin), "--force").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def test_words_that_only_running_it_tells(environment: Environment) -> None:
+    made = environment.made
+    assert plugin(made, "add", str(environment.acme("1.0"))).status == 0
+    twin = _declares(environment, "twin-cli", "tuple('cloud py'.split())")
+    refused = plugin(made, "add", str(twin))
+    assert refused.status == 1
+    assert "cloud py is a command of the plugin acme-cli already; --force" in refused.stderr
+    assert set(registry(made)) == {"acme-cli"}
+    early = _declares(environment, "a-cli", "tuple('cloud py'.split())")
+    taking = plugin(made, "add", str(early), "--force")
+    assert taking.status == 1
+    assert "and that of a-cli would be found in its place" in taking.stderr
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def test_hooks_that_reading_does_not_find(environment: Environment) -> None:
+    made = environment.made
+    path = _declares(environment, "twin-cli", "('twin', 'py')", "impl")
+    added = plugin(made, "add", str(path))
+    assert (added.status, added.stderr.splitlines()[1:]) == (0, []), added.stderr
+    assert made.run("twin", "py").stdout == "twin_cli\n"
+    assert plugin(made, "remove", "twin-cli").status == 0
+    nothing = wheel(environment.wheels, "twin-cli", "1.0", "")
+    refused = plugin(made, "add", str(nothing))
+    assert refused.stderr.splitlines()[-1] == "cli: twin-cli: holds no command and no hook"
+    assert listed(made) == {}

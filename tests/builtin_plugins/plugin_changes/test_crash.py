@@ -1,0 +1,221 @@
+"""Kills, full disks, races and power cuts in the middle of changes of plugins."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testing.installation import PROJECT, Made
+from testing.plugin_sources import (
+    Repository,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    write_tree,
+)
+
+Install = Callable[..., Made]
+FULL = bool(os.environ.get("FULL_SWEEP"))
+
+
+class Scene:
+    """An installation with one plugin of each sort, and sources with something newer."""
+
+    def __init__(self, made: Made, tmp_path: Path) -> None:
+        self.made = made
+        self.repository = Repository(tmp_path / "cloned", plugin_files("cloned/one", "one"))
+        self.first = self.repository.git("rev-parse", "HEAD")
+        self.local = write_tree(tmp_path / "linked", plugin_files("linked/hi"))
+        self.packed = tmp_path / "packed.tar.gz"
+        self.packed.write_bytes(tar_of(plugin_files("packed/hi")))
+        self.fresh = write_tree(tmp_path / "fresh", plugin_files("fresh/hi"))
+        self.fresh_packed = tmp_path / "newer.tar.gz"
+        self.fresh_packed.write_bytes(tar_of(plugin_files("newer/hi")))
+        self.fresh_repository = Repository(tmp_path / "other", plugin_files("other/hi"))
+        made.write({f"plugins/dropped/{n}": c for n, c in plugin_files("dropped/hi").items()})
+        for source in (self.repository.url, str(self.local), str(self.packed)):
+            assert plugin(made, "add", source).status == 0
+        self.repository.commit(plugin_files("cloned/two", "two"))
+        assert plugin(made, "update", "cloned").status == 0
+        self.repository.commit(plugin_files("cloned/three", "three"))
+        team = json.loads((made.root / "plugins/registry.json").read_text())
+        assert plugin(made, "add", str(self.fresh_packed)).status == 0
+        self.team = tmp_path / "team.json"
+        shutil.copy(made.root / "plugins/registry.json", self.team)
+        assert plugin(made, "remove", "newer").status == 0
+        assert team
+
+    def words(self, name: str) -> list[str]:
+        return {
+            "add-local": ["add", str(self.fresh)],
+            "add-git": ["add", self.fresh_repository.url],
+            "add-archive": ["add", str(self.fresh_packed)],
+            "update": ["update", "cloned"],
+            "rollback": ["rollback", "cloned", self.first[:12]],
+            "sync": ["sync", str(self.team)],
+            "disable": ["disable", "cloned"],
+            "remove-local": ["remove", "linked"],
+            "remove-git": ["remove", "cloned"],
+            "remove-archive": ["remove", "packed"],
+            "remove-dropped": ["remove", "dropped"],
+            "adopt": ["list"],
+        }[name]
+
+
+NAMES = [
+    "add-local", "add-git", "add-archive", "update", "rollback", "sync", "disable",
+    "remove-local", "remove-git", "remove-archive", "remove-dropped", "adopt",
+]  # fmt: skip
+
+
+def _sweep(
+    install: Install, tmp_path: Path, shim: Path, name: str, error: int, stride: int
+) -> dict[str, Any]:
+    made = install()
+    scene = Scene(made, tmp_path)
+    before = tmp_path / "before"
+    shutil.copytree(made.root / "plugins", before, symlinks=True)
+    if name == "adopt":
+        write_tree(before / "late", plugin_files("late/hi"))
+    asked = {
+        "root": str(made.root),
+        "before": str(before),
+        "launcher": str(made.launcher),
+        "words": ["self", "plugin", *scene.words(name)],
+        "error": error,
+        "stride": stride,
+    }
+    done = subprocess.run(
+        [sys.executable, "-I", PROJECT / "tests/testing/plugin_sweep.py", json.dumps(asked)],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home), "LD_PRELOAD": str(shim)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3000,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def _check(result: dict[str, Any], name: str, error: int) -> None:
+    what = os.strerror(error) if error else "kill"
+    print(
+        f"sweep {name} ({what}): {result['steps']} steps, {result['runs']} runs, "
+        f"{result['outcomes']['old']} old, {result['outcomes']['new']} new, "
+        f"{len(result['broken'])} broken"
+    )
+    assert result["broken"] == []
+    assert result["steps"] > 3
+
+
+@pytest.mark.parametrize("error", [0, errno.ENOSPC], ids=["kill", "ENOSPC"])
+@pytest.mark.parametrize("name", ["add-archive", "update", "remove-git"])
+def test_a_sample_of_the_sweep(
+    install: Install, tmp_path: Path, shim: Path, name: str, error: int
+) -> None:
+    _check(_sweep(install, tmp_path, shim, name, error, 7), name, error)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not FULL, reason="the whole sweep runs with FULL_SWEEP=1")
+@pytest.mark.parametrize("error", [0, errno.ENOSPC, errno.EIO], ids=["kill", "ENOSPC", "EIO"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_whole_sweep(
+    install: Install, tmp_path: Path, shim: Path, name: str, error: int
+) -> None:
+    _check(_sweep(install, tmp_path, shim, name, error, 1), name, error)
+
+
+def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Path) -> None:
+    """Every process adds its plugins and removes half of them; a reader reads all the time."""
+    processes, each = (8, 20) if FULL else (8, 4)
+    made = install()
+    for number in range(processes):
+        for index in range(each):
+            name = f"p{number}-{index}"
+            write_tree(tmp_path / "sources" / name, plugin_files(f"c{number}/{name}"))
+    stop = threading.Event()
+    unreadable: list[str] = []
+
+    def read() -> None:
+        path = made.root / "plugins/registry.json"
+        while not stop.is_set():
+            try:
+                json.loads(path.read_bytes())
+            except FileNotFoundError:
+                pass
+            except ValueError as failure:
+                unreadable.append(str(failure))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        script = (
+            'for i in $(seq 0 $(($3 - 1))); do "$0" self plugin add "$1/p$2-$i" || exit 1; '
+            'if [ $((i % 2)) = 1 ]; then "$0" self plugin remove "p$2-$i" || exit 1; fi; done'
+        )
+        running = [
+            subprocess.Popen(
+                ["bash", "-c", script, made.launcher, tmp_path / "sources", str(n), str(each)],
+                env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            for n in range(processes)
+        ]
+        complaints = [process.communicate(timeout=900)[1] for process in running]
+    finally:
+        stop.set()
+        reader.join()
+    assert [process.returncode for process in running] == [0] * processes, complaints
+    assert unreadable == []
+    expected = {f"p{n}-{i}" for n in range(processes) for i in range(0, each, 2)}
+    assert set(registry(made)) == expected
+    assert {name for name, row in listed(made).items() if row["state"] == "enabled"} == expected
+
+
+def test_the_registry_survives_a_power_cut(install: Install, tmp_path: Path) -> None:
+    """What was reported as done is on the disk when the machine loses its power."""
+    image, disk, after = tmp_path / "image", tmp_path / "disk", tmp_path / "after"
+    disk.mkdir()
+    after.mkdir()
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    options = ["-o", "loop,commit=600,noauto_da_alloc"]
+    try:
+        subprocess.run(["mkfs.ext4", "-q", image], check=True, capture_output=True)
+        subprocess.run(["mount", *options, image, disk], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs ext4 images and the right to mount them")
+    try:
+        made = install()
+        (made.root / "plugins").rmdir()
+        (disk / "plugins").mkdir()
+        (made.root / "plugins").symlink_to(disk / "plugins")
+        (tmp_path / "acme.tar.gz").write_bytes(tar_of(plugin_files()))
+        assert plugin(made, "add", str(tmp_path / "acme.tar.gz")).status == 0
+        copy = tmp_path / "copy"
+        shutil.copy(image, copy)
+        subprocess.run(["mount", "-o", "loop", copy, after], check=True, capture_output=True)
+        try:
+            (made.root / "plugins").unlink()
+            (made.root / "plugins").symlink_to(after / "plugins")
+            assert set(registry(made)) == {"acme"}
+            assert made.run("demo", "hi").stdout == "hi\n"
+        finally:
+            subprocess.run(["umount", after], check=False)
+    finally:
+        subprocess.run(["umount", disk], check=False)

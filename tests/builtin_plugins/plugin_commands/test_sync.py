@@ -1,0 +1,106 @@
+"""`self plugin sync`: one registry file, the same plugins on every machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from testing import httpserver
+from testing.installation import Made
+from testing.plugin_sources import (
+    Repository,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    write_tree,
+)
+
+Install = Callable[..., Made]
+
+
+def test_two_installations(install: Install, tmp_path: Path, site: httpserver.Site) -> None:
+    ours, theirs = install(), install()
+    repository = Repository(tmp_path / "acme", plugin_files("git/one", "one"))
+    address = site.add("/packed.tar.gz", tar_of(plugin_files("packed/hi", "packed")))
+    local = write_tree(tmp_path / "mine", plugin_files("mine/hi"))
+    for source in (repository.url, address, str(local)):
+        assert plugin(ours, "add", source).status == 0
+    plugin(ours, "disable", "packed")
+    repository.commit(plugin_files("git/two", "two"))
+    team = tmp_path / "team.json"
+    shutil.copy(ours.root / "plugins/registry.json", team)
+    own = write_tree(tmp_path / "own", plugin_files("own/hi"))
+    plugin(theirs, "add", str(own))
+    dry = plugin(theirs, "sync", str(team), "--dry-run")
+    assert dry.status == 0
+    assert set(registry(theirs)) == {"own"}
+    done = plugin(theirs, "sync", str(team))
+    assert done.status == 0, done.stderr
+    assert "mine: a directory on somebody's machine" in done.stderr
+    assert set(registry(theirs)) == {"own", "acme", "packed"}
+    for name in ("acme", "packed"):
+        for key in ("commit", "sha256", "source", "ref", "enabled", "version", "kind"):
+            assert registry(theirs)[name][key] == registry(ours)[name][key], (name, key)
+    assert theirs.run("git", "one").stdout == "one\n"
+    assert theirs.run("git", "two").status == 2
+    assert theirs.run("packed", "hi").status == 2
+    plugin(ours, "update", "acme")
+    shutil.copy(ours.root / "plugins/registry.json", team)
+    assert "(here: " in plugin(theirs, "sync", str(team), "--dry-run").stdout
+    assert plugin(theirs, "sync", str(team)).status == 0
+    assert theirs.run("git", "two").stdout == "two\n"
+
+
+def test_a_registry_that_came_by_itself(install: Install, tmp_path: Path) -> None:
+    """As when it is kept in the team's repository: the file is there, the plugins are not."""
+    ours, theirs = install(), install()
+    repository = Repository(tmp_path / "acme", plugin_files())
+    plugin(ours, "add", repository.url)
+    shutil.copy(ours.root / "plugins/registry.json", theirs.root / "plugins/registry.json")
+    assert listed(theirs)["acme"]["state"] == "missing"
+    assert theirs.run("demo", "hi").status == 2
+    assert plugin(theirs, "sync").status == 0
+    assert theirs.run("demo", "hi").stdout == "hi\n"
+
+
+def test_a_changed_source_is_refused(
+    install: Install, tmp_path: Path, site: httpserver.Site
+) -> None:
+    ours, theirs = install(), install()
+    address = site.add("/packed.tar.gz", tar_of(plugin_files()))
+    plugin(ours, "add", address)
+    site.add("/packed.tar.gz", tar_of(plugin_files("demo/evil")))
+    done = plugin(theirs, "sync", str(ours.root / "plugins/registry.json"))
+    assert done.status == 1
+    assert "the SHA-256 is" in done.stderr
+    assert registry(theirs) == {}
+
+
+def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
+    made = install()
+    mark = tmp_path / "mark"
+    entries = [
+        {"name": "a", "kind": "git", "source": f"ext::touch {mark}", "commit": "0" * 40},
+        {"name": "b", "kind": "git", "source": f"--upload-pack=touch {mark}", "commit": "0" * 40},
+        {
+            "name": "c",
+            "kind": "pip",
+            "source": "-r /etc/passwd",
+            "version": "1",
+            "sha256": "0" * 64,
+        },
+        {"name": "d", "kind": "git", "source": "file:///x", "ref": "--x", "commit": "0" * 40},
+        {"name": "e", "kind": "archive", "source": "/etc/passwd", "sha256": "0" * 64},
+        {"name": "../f", "kind": "git", "source": "file:///x", "commit": "0" * 40},
+    ]
+    team = tmp_path / "team.json"
+    team.write_text(json.dumps({"version": "1.0.0", "plugins": entries}))
+    done = plugin(made, "sync", str(team))
+    assert done.status == 1
+    assert "Traceback" not in done.stderr
+    assert registry(made) == {}
+    assert not mark.exists()

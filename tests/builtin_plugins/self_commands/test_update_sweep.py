@@ -1,0 +1,119 @@
+"""`self update`, killed or failing at each of its changes on disk."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from testing.installation import PROJECT, command
+from testing.plugin_sources import Repository, write_tree
+
+FULL = bool(os.environ.get("FULL_SWEEP"))
+OLD = "1.0.0"
+
+
+def _environment(prefix: Path) -> Path:
+    """Make an environment that has this program as files of its own; return its interpreter.
+
+    What it needs, and the entry points of the built-in plugins, it finds with the tests.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", prefix], check=True)
+    packages = next((prefix / "lib").glob("python*")) / "site-packages"
+    (packages / "others.pth").write_text(f"{Path(click.__file__).parent.parent}\n")
+    (packages / "pip").mkdir()
+    (packages / "builtin_plugins").symlink_to(PROJECT / "src/builtin_plugins")
+    (packages / "host").mkdir()
+    for part in (PROJECT / "src/host").iterdir():
+        if part.name != "__pycache__":
+            (packages / "host" / part.name).symlink_to(part)
+    write_tree(
+        packages,
+        {
+            "host/skeleton/core/lib/logger.sh": f"# {OLD}\n",
+            f"cli_host-{OLD}.dist-info/METADATA": (
+                f"Metadata-Version: 2.1\nName: cli-host\nVersion: {OLD}\n"
+            ),
+        },
+    )
+    return prefix / "bin" / Path(sys.executable).name
+
+
+def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
+    """Make what is updated, as it is before; return it and the environment's interpreter."""
+    ground = tmp_path / "ground"
+    root = ground / "root"
+    files: dict[str, Any] = {
+        "core/cli.json": {"name": "T", "version": "1.0.0"},
+        "core/lib/logger.sh": f"# {OLD}\n",
+    }
+    if kind == "checkout":
+        files["pyproject.toml"] = "[project]\n"
+        files[".gitignore"] = (PROJECT / ".gitignore").read_text()
+        gone = {"docs/gone.md": "gone\n", "notes": "a file\n", "node/x": "x\n"}
+        remote = Repository(tmp_path / "remote", files | gone | {"docs/a/b.md": "old\n"})
+        ground.mkdir()
+        remote.git("clone", "-q", remote.url, str(root))
+        remote.git("rm", "-q", *gone)
+        files |= {"core/lib/logger.sh": "# 2.0.0\n", "NEWS": "new\n"}
+        fresh = {"docs/a/b.md": "new\n", "run.sh": "#!/bin/sh\n"}
+        fresh |= {"notes/one.md": "a directory\n", "node": "a file\n"}
+        remote.commit(files | fresh)
+        python = _environment(root / ".venv")
+    else:
+        write_tree(root, files)
+        python = _environment(ground / "venv")
+    write_tree(
+        root,
+        {
+            "commands/own/hi/command.json": command(),
+            "commands/own/hi/main.sh": "#!/bin/sh\necho hi\n",
+        },
+    )
+    (root / "plugins").mkdir()
+    write = (
+        "import pathlib, sys; from builtin_plugins.self_commands.launcher import write_launcher; "
+        "write_launcher(pathlib.Path(sys.argv[1]))"
+    )
+    subprocess.run([python, "-I", "-c", write, root / "core/cli"], check=True)
+    assert subprocess.run([root / "core/cli", "own", "hi"], check=True, capture_output=True)
+    return ground, python
+
+
+def _sweep(tmp_path: Path, shim: Path, kind: str, error: int, stride: int) -> dict[str, Any]:
+    ground, python = _ground(tmp_path, kind)
+    before = tmp_path / "before"
+    subprocess.run(["cp", "-a", ground, before], check=True)
+    asked = {"root": str(ground), "before": str(before), "error": error, "stride": stride}
+    (tmp_path / "home").mkdir()
+    done = subprocess.run(
+        [python, "-I", PROJECT / "tests/testing/update_sweep.py", json.dumps(asked)],
+        env={"PATH": os.environ["PATH"], "HOME": f"{tmp_path}/home", "LD_PRELOAD": str(shim)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3000,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    what = os.strerror(error) if error else "kill"
+    print(
+        f"sweep of self update, {kind} ({what}): {result['steps']} steps, {result['runs']} runs, "
+        f"{result['outcomes']}, {len(result['broken'])} broken"
+    )
+    return result
+
+
+@pytest.mark.parametrize("kind", ["package", "checkout"])
+@pytest.mark.parametrize("error", [0, errno.ENOSPC, errno.EIO], ids=["kill", "ENOSPC", "EIO"])
+def test_an_update_that_is_broken_off(tmp_path: Path, shim: Path, kind: str, error: int) -> None:
+    result = _sweep(tmp_path, shim, kind, error, 1 if FULL else 29 if kind == "package" else 17)
+    assert result["broken"] == []
+    assert result["steps"] > 100

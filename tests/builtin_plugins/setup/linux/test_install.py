@@ -1,0 +1,590 @@
+"""`setup <tool>` on Linux, with a real server, real archives and real files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.files.atomic import replace_link
+from builtin_plugins.setup import command as setup
+from builtin_plugins.setup.linux.state import Places, is_installed
+from host.errors import HostError, OperationError, UsageError
+from testing import httpserver
+from testing.applications import PNG, Member, application, directory, symlink, tar
+from testing.machine import PATHS, RUN, validate
+
+
+class Desk:
+    """A tool's places in a temporary directory, and runs of its `setup` command."""
+
+    def __init__(self, root: Path, site: httpserver.Site) -> None:
+        self.root, self.site = root, site
+        self.install_dir = root / "opt" / "tool"
+        self.link = root / "bin" / "tool"
+        self.menu = root / "share" / "tool.desktop"
+        self.stage = root / "opt" / ".tool.setup"
+        self.environ = {
+            "PATH": f"/usr/bin:/bin:{root}/bin",
+            "HOME": str(root / "home"),
+            "COMMAND_NAME": "tool",
+            "COMMAND_CATEGORY": "setup",
+            "TOOL_INSTALL_DIR": str(self.install_dir),
+            "TOOL_BIN_DIR": str(self.link.parent),
+            "TOOL_DESKTOP_FILE": str(self.menu),
+            "TOOL_DOWNLOAD_URL": site.address + "/tool",
+        }
+        self.offer(application("one"))
+
+    def offer(self, content: bytes | httpserver.Answer) -> None:
+        self.site.add("/tool", content)
+
+    def run(self, *options: str, **environ: str) -> int:
+        return setup.run(options, self.environ | environ, "linux")
+
+    def version(self) -> str:
+        done = subprocess.run([self.link, "I am"], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def files(self) -> list[str]:
+        """Return everything below the root but directories, relative to it."""
+        return sorted(
+            str(path.relative_to(self.root))
+            for path in self.root.rglob("*")
+            if path.is_symlink() or not path.is_dir()
+        )
+
+    def failed(self, *options: str, **environ: str) -> str:
+        """Return the one line of a run that fails and leaves everything as it was."""
+        before = self.files()
+        with pytest.raises(HostError) as failure:
+            self.run(*options, **environ)
+        assert self.files() == before
+        assert not self.stage.exists()
+        line = str(failure.value)
+        assert "\n" not in line
+        return line
+
+
+@pytest.fixture
+def desk(tmp_path: Path, site: httpserver.Site) -> Desk:
+    return Desk(tmp_path / "root", site)
+
+
+def test_install_upgrade_uninstall(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+    assert desk.run() == 0
+    assert desk.version() == "I am version one"
+    assert not desk.stage.exists()
+    desk.offer(application("two"))
+    assert desk.run("--upgrade") == 0
+    assert desk.version() == "I am version two"
+    assert desk.run("--uninstall") == 0
+    assert desk.files() == []
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert f"Tool is installed: {desk.link}" in shown.err
+    assert f"Tool is upgraded: {desk.link}" in shown.err
+    assert "Tool is uninstalled; your own data stays" in shown.err
+
+
+def test_the_users_own_things_stay(desk: Desk) -> None:
+    own = [desk.root / "home/Tool/collection", desk.root / "home/.config/Tool/settings"]
+    for path in own:
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+    for options in ((), ("-u",), ("--uninstall",)):
+        desk.run(*options)
+        assert [path.read_text() for path in own] == ["mine", "mine"]
+
+
+def test_install_when_installed_says_so_and_asks_nobody(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    desk.run()
+    capfd.readouterr()
+    desk.offer(application("two"))
+    assert desk.run() == 0
+    assert "Tool is installed already" in capfd.readouterr().err
+    assert desk.version() == "I am version one"
+    assert desk.site.asked("/tool") == 1
+
+
+def test_upgrade_when_not_installed_is_an_error(desk: Desk) -> None:
+    assert desk.failed("--upgrade") == "Tool is not installed"
+
+
+def test_uninstall_when_not_installed_says_so(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert desk.run("--uninstall") == 0
+    assert capfd.readouterr().err == "Tool is not installed\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-q", "-v"), ("-u", "--uninstall"), ("-x",), ("more",), ("--upgrade=yes",)],
+    ids=" ".join,
+)
+def test_wrong_usage(options: tuple[str, ...], desk: Desk) -> None:
+    with pytest.raises(UsageError) as failure:
+        desk.run(*options)
+    assert failure.value.status == 2
+    assert "\n" not in str(failure.value)
+
+
+def test_quiet_says_nothing_when_all_is_well(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+    for options in (("-q",), ("-u", "--quiet"), ("--uninstall", "-q")):
+        assert desk.run(*options, DEBUG="true") == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_verbose_tells_more(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+    desk.run("-v")
+    assert "[DEBUG] 2" in capfd.readouterr().err
+
+
+def test_help_names_options_variables_and_files(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    secret = "https://me:secret@example.org/tool.tgz?token=secret"
+    assert desk.run("--help", TOOL_DOWNLOAD_URL=secret) == 0
+    page = capfd.readouterr().out
+    for expected in ("-u, --upgrade", "TOOL_SHA256", str(desk.install_dir), str(desk.menu)):
+        assert expected in page
+    assert "https://example.org/tool.tgz" in page
+    assert "secret" not in page
+    assert desk.files() == []
+
+
+def test_without_home_nothing_breaks(desk: Desk) -> None:
+    del desk.environ["HOME"]
+    for options in ((), ("-u",), ("--help",), ("--uninstall",)):
+        assert desk.run(*options) == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "with blank",
+        "dollar$quote\"'",
+        "per%cent",
+        "equals=sign",
+        "ümläut",
+        "back\\slash",
+        "new\nline",
+        "semi;colon#`",
+    ],
+)
+def test_odd_places_work_and_the_menu_entry_is_valid(
+    name: str, desk: Desk, site: httpserver.Site
+) -> None:
+    odd = Desk(desk.root / name, site)
+    odd.offer(tar(Member("T/Tool", b"#!/bin/sh\necho $1 odd\n", 0o755), Member("T/i.png", PNG)))
+    assert odd.run(TOOL_ICON="i.png") == 0
+    assert odd.version() == "I am odd"
+    validate(odd.menu)
+    assert odd.run("--uninstall") == 0
+    assert odd.files() == []
+
+
+@pytest.mark.parametrize("version", ["one", "dollar$", "a=b"])
+def test_the_menu_entry_starts_the_program(version: str, desk: Desk, site: httpserver.Site) -> None:
+    """Undo what the specification says to undo, and run what is left."""
+    odd = Desk(desk.root / version, site)
+    odd.run()
+    entry = dict(line.split("=", 1) for line in odd.menu.read_text().splitlines() if "=" in line)
+    line = entry["Exec"].replace("\\\\", "\\").removesuffix(" %U")
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "version one"
+
+
+def test_the_icon_is_fetched(desk: Desk) -> None:
+    desk.run(TOOL_ICON_URL=desk.site.add("/icon", PNG))
+    icon = desk.install_dir / ".cli-setup" / "icon.png"
+    assert icon.read_bytes() == PNG
+    assert f"Icon={icon}\n" in desk.menu.read_text()
+    validate(desk.menu)
+
+
+@pytest.mark.parametrize("answer", [httpserver.status(404), httpserver.serve(b"<html>")])
+def test_a_bad_icon_address_is_a_warning(
+    answer: httpserver.Answer, desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    desk.site.add("/icon", answer)
+    inside = "app/resources/icon.png"
+    assert desk.run(TOOL_ICON_URL=f"{desk.site.address}/icon", TOOL_ICON=inside) == 0
+    assert f"Icon={desk.install_dir / inside}\n" in desk.menu.read_text()
+    assert "warning: icon: " in capfd.readouterr().err
+
+
+def test_the_checksum_is_checked_before_unpacking(desk: Desk) -> None:
+    assert "the SHA-256 is" in desk.failed(TOOL_SHA256="0" * 64)
+    assert "TOOL_SHA256" in desk.failed(TOOL_SHA256="abc")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("INSTALL_DIR", "", "TOOL_INSTALL_DIR is empty"),
+        ("INSTALL_DIR", "/", "is a system directory"),
+        ("INSTALL_DIR", "/usr", "is a system directory"),
+        ("INSTALL_DIR", "//usr//", "is a system directory"),
+        ("INSTALL_DIR", "/usr/local/bin", "is a system directory"),
+        ("INSTALL_DIR", "/usr/lib", "is a system directory"),
+        ("INSTALL_DIR", "opt/tool", "is not an absolute path"),
+        ("INSTALL_DIR", "~/tool", "is not an absolute path"),
+        ("INSTALL_DIR", "{root}/home", "would hold"),
+        ("INSTALL_DIR", "{root}", "would hold"),
+        ("INSTALL_DIR", "{root}/home/Tool", "your own data|would hold"),
+        ("INSTALL_DIR", "{root}/home/.config/Tool/app", "your own data"),
+        ("INSTALL_DIR", "{root}/bin", "would hold"),
+        ("BIN_DIR", "", "TOOL_BIN_DIR is empty"),
+        ("BIN_DIR", "bin", "is not an absolute path"),
+        ("DESKTOP_FILE", "/x/tool.txt", "does not end in .desktop"),
+        ("DESKTOP_FILE", "", "TOOL_DESKTOP_FILE is empty"),
+        ("DOWNLOAD_URL", "", "the address is empty"),
+        ("DOWNLOAD_URL", "http://example.org/x", "only https"),
+        ("HOMEBREW_CASK", "--force", "cannot be used"),
+        ("TIMEOUT", "soon", "is not a number of seconds"),
+        ("TIMEOUT", "-1", "is not a number of seconds"),
+        ("TIMEOUT", "nan", "is not a number of seconds"),
+        ("LAUNCHER", "../../bin/sh", "is not a path in the archive"),
+        ("LAUNCHER", "/bin/sh", "is not a path in the archive"),
+        ("CATEGORIES", "A\nExec=x", "cannot be used"),
+    ],
+)
+def test_a_variable_that_cannot_be_used(
+    variable: str, value: str, expected: str, desk: Desk
+) -> None:
+    import re
+
+    line = desk.failed(**{f"TOOL_{variable}": value.replace("{root}", str(desk.root))})
+    assert re.search(expected, line), line
+    assert desk.site.requests == []
+
+
+def test_an_install_directory_that_is_a_link_is_refused(desk: Desk) -> None:
+    (desk.root / "elsewhere").mkdir(parents=True)
+    desk.install_dir.parent.mkdir()
+    desk.install_dir.symlink_to(desk.root / "elsewhere")
+    assert "is a symbolic link" in desk.failed()
+
+
+@pytest.mark.parametrize("options", [(), ("-u",)], ids=["install", "upgrade"])
+@pytest.mark.parametrize("place", ["install_dir", "link", "menu", "link elsewhere"])
+def test_foreign_things_stay_and_nothing_is_fetched(
+    place: str, options: tuple[str, ...], desk: Desk
+) -> None:
+    if options:
+        desk.run()
+        desk.site.requests.clear()
+    for path in (desk.install_dir, desk.link, desk.menu):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if place == "install_dir":
+        shutil.rmtree(desk.install_dir, ignore_errors=True)
+        desk.install_dir.mkdir()
+        (desk.install_dir / "Tool").write_text("#!/bin/sh\n")
+        (desk.install_dir / "Tool").chmod(0o755)
+        path = desk.install_dir
+    elif place == "menu":
+        desk.menu.write_text("[Desktop Entry]\nName=Mine\n")
+        path = desk.menu
+    else:
+        desk.link.unlink(missing_ok=True)
+        desk.link.symlink_to("/bin/true") if "elsewhere" in place else desk.link.touch()
+        path = desk.link
+    line = desk.failed(*options)
+    if options and place.startswith("link"):
+        assert line == "Tool is not installed"
+    else:
+        assert line.startswith(f"{path} is there and setup did not make it; ")
+    assert desk.site.requests == []
+
+
+def test_uninstall_leaves_foreign_things(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
+    desk.run()
+    desk.menu.write_text("[Desktop Entry]\nName=Mine\n")
+    assert desk.run("--uninstall") == 0
+    assert desk.files() == ["share/tool.desktop"]
+    assert "share/tool.desktop stays: setup did not make it" in capfd.readouterr().err
+
+
+def test_an_application_put_there_by_hand_counts_and_stays(desk: Desk) -> None:
+    desk.install_dir.mkdir(parents=True)
+    (desk.install_dir / "Tool").write_text("#!/bin/sh\n")
+    (desk.install_dir / "Tool").chmod(0o755)
+    desk.link.parent.mkdir()
+    desk.link.symlink_to(desk.install_dir / "Tool")
+    assert desk.run() == 0
+    assert "setup did not make it" in desk.failed("-u")
+    assert "setup did not install it" in desk.failed("--uninstall")
+
+
+def test_an_empty_install_directory_is_used(desk: Desk) -> None:
+    desk.install_dir.mkdir(parents=True)
+    assert desk.run() == 0
+    assert desk.version() == "I am version one"
+
+
+def test_a_dangling_link_of_its_own_is_mended(desk: Desk) -> None:
+    desk.run()
+    shutil.rmtree(desk.install_dir)
+    assert desk.run() == 0
+    assert desk.version() == "I am version one"
+
+
+BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
+    "cut short": (httpserver.cut(application("two"), 100, etag=None), "tried 5 times"),
+    "a web page": (b"<!doctype html>", "looks like a web page"),
+    "204": (httpserver.status(204), "answered 204"),
+    "a lie about its length": (application("two")[:-40], "damaged or cut short"),
+    "encoded": (
+        httpserver.body(b"abc", content_length=3, content_encoding="gzip"),
+        "sent as gzip",
+    ),
+    "traversal": (tar(Member("../x"), Member("T/Tool", mode=0o755)), "leads out of the archive"),
+    "link out": (tar(symlink("T/x", "../../y"), Member("T/Tool", mode=0o755)), "links out"),
+    "device": (tar(Member("T/x", kind=b"3"), Member("T/Tool", mode=0o755)), "special file"),
+    "the name of setup's own notes": (
+        tar(Member("T/.cli-setup/installed.json"), Member("T/Tool", mode=0o755)),
+        "name that is reserved",
+    ),
+    "no launcher": (tar(Member("T/other", mode=0o755)), "no program to start"),
+    "launcher not executable": (tar(Member("T/Tool")), "no program to start"),
+    "launcher a directory": (tar(directory("T/Tool"), Member("T/x")), "no program to start"),
+}
+
+
+@pytest.mark.parametrize("options", [(), ("-u",)], ids=["install", "upgrade"])
+@pytest.mark.parametrize("name", BAD_OFFERS)
+def test_a_bad_offer_changes_nothing(
+    name: str, options: tuple[str, ...], desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtin_plugins.fetch.transfer._FIRST_PAUSE", 0.01)
+    if options:
+        desk.run()
+    offer, expected = BAD_OFFERS[name]
+    desk.offer(offer)
+    assert expected in desk.failed(*options)
+    if options:
+        assert desk.version() == "I am version one"
+
+
+def test_the_timeout_is_for_the_whole_download(desk: Desk) -> None:
+    desk.offer(httpserver.drip(application("two"), 0.05))
+    started = time.monotonic()
+    assert "not finished within 1 seconds" in desk.failed(TOOL_TIMEOUT="1")
+    assert time.monotonic() - started < 3
+
+
+def test_ctrl_c_leaves_nothing(desk: Desk) -> None:
+    desk.offer(httpserver.stall(application("two"), 100))
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), 2)).start()
+    with pytest.raises(KeyboardInterrupt):
+        desk.run()
+    assert desk.files() == []
+    assert not desk.stage.exists()
+
+
+def test_two_at_once_are_told_apart(desk: Desk) -> None:
+    hold = threading.Event()
+
+    def slow(handler: httpserver.Handler) -> None:
+        hold.wait(10)
+        httpserver.serve(application("one"))(handler)
+
+    desk.offer(slow)
+    first = subprocess.Popen([sys.executable, "-c", RUN], env=_runnable(desk))
+    while not desk.site.asked("/tool"):
+        time.sleep(0.01)
+    with pytest.raises(OperationError, match="another setup is at work"):
+        desk.run()
+    hold.set()
+    assert first.wait(10) == 0
+    assert desk.version() == "I am version one"
+
+
+def _runnable(desk: Desk) -> dict[str, str]:
+    return desk.environ | {"PYTHONPATH": PATHS}
+
+
+def test_many_at_once_end_in_one_whole_installation(desk: Desk) -> None:
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", RUN, "-q"], env=_runnable(desk), stderr=subprocess.DEVNULL
+        )
+        for _ in range(6)
+    ]
+    statuses = [run.wait(60) for run in runs]
+    assert 0 in statuses
+    assert desk.version() == "I am version one"
+    assert not desk.stage.exists()
+    assert desk.run("--uninstall") == 0
+    assert desk.files() == []
+
+
+def test_a_stage_of_somebody_else_is_refused(desk: Desk) -> None:
+    desk.stage.parent.mkdir(parents=True)
+    desk.stage.symlink_to("/tmp")
+    with pytest.raises(OperationError, match="is in the way"):
+        desk.run()
+    desk.stage.unlink()
+    desk.stage.write_text("mine")
+    with pytest.raises(OperationError, match="is in the way"):
+        desk.run()
+    assert desk.stage.read_text() == "mine"
+
+
+def test_modes_do_not_follow_the_umask(desk: Desk) -> None:
+    former = os.umask(0o077)
+    try:
+        desk.run(TOOL_ICON_URL=desk.site.add("/icon", PNG))
+    finally:
+        os.umask(former)
+    for path in [desk.install_dir, *desk.install_dir.rglob("*"), desk.menu, desk.link.parent]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode & 0o444 == 0o444, path
+        assert path.is_file() or mode & 0o111 == 0o111, path
+        assert not mode & 0o7022, path
+
+
+def test_other_users_can_start_the_version_of_a_bridge(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where directories cannot be exchanged, the command starts from the stage for a moment."""
+    seen: list[tuple[str, list[int]]] = []
+
+    def look(path: str, target: str) -> None:
+        above = [Path(target), *Path(target).parents][:3]
+        seen.append((target, [stat.S_IMODE(one.stat().st_mode) & 0o5 for one in above]))
+        replace_link(path, target)
+
+    former = os.umask(0o077)
+    try:
+        desk.run()
+        monkeypatch.setattr("builtin_plugins.setup.linux.swap.exchange", lambda *_: False)
+        monkeypatch.setattr("builtin_plugins.setup.linux.swap.replace_link", look)
+        desk.run("-u")
+    finally:
+        os.umask(former)
+    assert seen[0] == (f"{desk.stage}/bridge/Tool", [0o5, 0o5, 0o5])
+
+
+def test_a_very_deep_application_is_removed(desk: Desk) -> None:
+    """An application may make what it likes in its own directory."""
+    desk.run()
+    inside = os.open(desk.install_dir, os.O_RDONLY)
+    for _ in range(5000):
+        os.mkdir("deep", dir_fd=inside)
+        below = os.open("deep", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = below
+    os.close(inside)
+    assert desk.run("--uninstall") == 0
+    assert not desk.install_dir.exists()
+    assert not desk.stage.exists()
+
+
+def test_only_a_link_to_an_executable_inside_counts_as_installed(desk: Desk) -> None:
+    places = Places.read("tool", desk.environ)
+    assert not is_installed(places)
+    desk.run()
+    assert is_installed(places)
+    (desk.install_dir / "app/Tool").chmod(0o644)
+    assert not is_installed(places)
+    desk.link.unlink()
+    desk.link.symlink_to("/bin/true")
+    assert not is_installed(places)
+
+
+def test_a_second_tool_needs_other_variables_only(
+    desk: Desk, site: httpserver.Site, make_definition: Callable[..., Path]
+) -> None:
+    root = make_definition(
+        "api-kit.two",
+        name="API Kit",
+        envs={"API_KIT_TWO_LAUNCHER": "bin/kit"},
+    )
+    site.add("/kit", tar(Member("kit-2.0/bin/kit", b"#!/bin/sh\necho kit\n", 0o755)))
+    environ = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(desk.root / "home"),
+        "CLI_DIR": str(root),
+        "COMMAND_NAME": "api-kit.two",
+        "COMMAND_CATEGORY": "setup",
+        "API_KIT_TWO_LAUNCHER": "bin/kit",
+        "API_KIT_TWO_INSTALL_DIR": str(desk.root / "opt" / "kit"),
+        "API_KIT_TWO_BIN_DIR": str(desk.root / "bin"),
+        "API_KIT_TWO_DESKTOP_FILE": str(desk.root / "share" / "kit.desktop"),
+        "API_KIT_TWO_DOWNLOAD_URL": site.address + "/kit",
+    }
+    assert setup.run([], environ, "linux") == 0
+    command = desk.root / "bin" / "api-kit.two"
+    assert subprocess.check_output([command], text=True) == "kit\n"
+    assert "Name=API Kit\n" in (desk.root / "share" / "kit.desktop").read_text()
+    validate(desk.root / "share" / "kit.desktop")
+
+
+@pytest.fixture
+def make_definition(tmp_path: Path) -> Callable[..., Path]:
+    """Return `make(word, **fields)`, which writes a command.json and returns its CLI_DIR."""
+    import json
+
+    def make(word: str, **fields: object) -> Path:
+        root = tmp_path / "installation"
+        path = root / "commands" / "setup" / word / "command.json"
+        path.parent.mkdir(parents=True)
+        given = {"name": word, "description": "d", "entrypoint": "builtin_plugins.setup:main"}
+        path.write_text(json.dumps(given | fields))
+        (root / "core").mkdir()
+        (root / "core" / "cli.json").write_text('{"name": "CLI", "version": "1.0.0"}')
+        return root
+
+    return make
+
+
+def test_help_tells_where_values_come_from(
+    make_definition: Callable[..., Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = make_definition(
+        "tool", envs={"TOOL_ICON": "a.png", "TOOL_LAUNCHER": "run", "TOOL_TIMEOUT": "$SECONDS_"}
+    )
+    environ = {
+        "CLI_DIR": str(root),
+        "COMMAND_NAME": "tool",
+        "COMMAND_CATEGORY": "setup",
+        "HOME": "/home/me",
+        "SECONDS_": "9",
+        "TOOL_ICON": "a.png",
+        "TOOL_LAUNCHER": "mine",
+        "TOOL_TIMEOUT": "9",
+        "TOOL_SHA256": "0" * 64,
+    }
+    setup.run(["-h"], environ, "linux")
+    page = capfd.readouterr().out
+    for expected in (
+        f"a.png  [{root}/commands/setup/tool/command.json]",
+        f"9  [{root}/commands/setup/tool/command.json]",
+        "mine  [environment]",
+        f"{'0' * 64}  [environment]",
+        "/opt/tool  [default]",
+        "/home/me/.config/tool  your data: never touched",
+    ):
+        assert expected in page
+
+
+def test_another_system_cannot_start_it(make_definition: Callable[..., Path]) -> None:
+    root = make_definition("tool", os=["mac"])
+    environ = {"CLI_DIR": str(root), "COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup"}
+    for platform in ("linux", "win32"):
+        with pytest.raises(HostError) as failure:
+            setup.run([], environ, platform)
+        assert failure.value.status == 126

@@ -1,0 +1,242 @@
+"""`setup` where the system itself matters: mounts, rights, sudo, full disks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.setup import command as setup
+from builtin_plugins.setup.linux.elevated import copy_tree
+from host.errors import OperationError
+from testing import httpserver
+from testing.applications import Member, tar
+from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs
+
+PRIVATE = "".join(
+    f"mount -t tmpfs -o mode=0755 tmpfs {path};"
+    for path in ("/opt", "/usr/local/bin", "/usr/share/applications")
+)
+
+
+def test_the_usual_places_of_a_system(site: httpserver.Site) -> None:
+    done = in_mounts(
+        PRIVATE + "setup -q; tool hello; cat /usr/share/applications/tool.desktop;"
+        "readlink /usr/local/bin/tool; setup --uninstall;"
+        "ls -A /opt /usr/local/bin /usr/share/applications",
+        TOOL_DOWNLOAD_URL=f"{site.address}/one",
+        PATH=f"/usr/local/bin:{os.environ['PATH']}",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "hello version one",
+        "[Desktop Entry]",
+        "Type=Application",
+        "Name=Tool",
+        "Exec=/usr/local/bin/tool %U",
+        "Terminal=false",
+        "Categories=Utility;",
+        "X-CLI-Setup=tool",
+        "/opt/tool/Tool",
+        *("/opt:", "", "/usr/local/bin:", "", "/usr/share/applications:"),
+    ]
+
+
+def test_a_read_only_system_is_named_before_a_download(site: httpserver.Site) -> None:
+    done = in_mounts(
+        PRIVATE + "mount -o remount,ro tmpfs /opt; setup",
+        TOOL_DOWNLOAD_URL=f"{site.address}/one",
+    )
+    assert (done.returncode, done.stderr) == (1, "error: /opt is on a read-only file system\n")
+    assert site.requests == []
+
+
+@pytest.mark.parametrize("size", [4, 12, 20, 28, 40, 52, 80, 400])
+@pytest.mark.parametrize("inodes", [8, 400])
+def test_a_full_disk_changes_nothing(size: int, inodes: int, site: httpserver.Site) -> None:
+    """One tmpfs after another, each a little larger, until all fits."""
+    site.add("/big", tar(*(Member(f"T/{n}", os.urandom(3000)) for n in range(9)),
+                         Member("T/Tool", b"#!/bin/sh\necho big\n", 0o755)))  # fmt: skip
+    done = in_mounts(
+        f"mount -t tmpfs -o size={size}k,nr_inodes={inodes} tmpfs /opt;"
+        "mount -t tmpfs tmpfs /usr/local/bin; mount -t tmpfs tmpfs /usr/share/applications;"
+        "status=0; setup -q || status=$?;"
+        "echo $status; find /opt /usr/local/bin /usr/share/applications -mindepth 1 | wc -l",
+        TOOL_DOWNLOAD_URL=f"{site.address}/big",
+    )
+    status, count = map(int, done.stdout.split())
+    if status:
+        assert (status, count) == (1, 0), done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert any(word in done.stderr for word in ("No space left", "bytes needed"))
+    else:
+        assert count == 16
+        assert (size, inodes) == (400, 400) or size >= 40
+
+
+def test_a_full_disk_keeps_the_old_version_and_lets_it_be_removed(site: httpserver.Site) -> None:
+    done = in_mounts(
+        "mount -t tmpfs -o size=200k tmpfs /opt;"
+        "mount -t tmpfs tmpfs /usr/local/bin; mount -t tmpfs tmpfs /usr/share/applications;"
+        "setup -q; dd if=/dev/zero of=/opt/fill 2>/dev/null || true;"
+        f"export TOOL_DOWNLOAD_URL={site.address}/two; setup -q -u || echo $?;"
+        "/usr/local/bin/tool; ls -A /opt; setup -q --uninstall; ls -A /opt",
+        TOOL_DOWNLOAD_URL=f"{site.address}/one",
+    )
+    assert done.stdout.split("\n") == ["1", "version one", "fill", "tool", "fill", ""], done.stderr
+
+
+def test_places_on_different_file_systems(site: httpserver.Site) -> None:
+    """Every place is a mount of its own, so no rename between them can work."""
+    done = in_mounts(
+        PRIVATE + "setup -q; mkdir /opt/other;"
+        "mount -t tmpfs tmpfs /opt/other; export TOOL_INSTALL_DIR=/opt/other;"
+        "rm /usr/local/bin/tool /usr/share/applications/tool.desktop;"
+        "setup -q || echo $?; ls -A /opt/other /opt /usr/local/bin",
+        TOOL_DOWNLOAD_URL=f"{site.address}/one",
+    )
+    assert "1\n" in done.stdout
+    assert "busy" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert ".other.setup" not in done.stdout
+
+
+def test_without_rights_and_sudo_it_says_so_before_a_download(
+    site: httpserver.Site, tmp_path: Path
+) -> None:
+    start = as_nobody()
+    done = subprocess.run(
+        [*start, sys.executable, "-c", RUN],
+        env={
+            "PATH": "/nonexistent",
+            "PYTHONPATH": PATHS,
+            "COMMAND_NAME": "tool",
+            "TOOL_INSTALL_DIR": "/opt/not-there/tool",
+            "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: no right to write to /opt, /usr/local/bin, /usr/share/applications, and there is "
+        "no sudo; run it as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR and TOOL_DESKTOP_FILE to "
+        "places of your own\n"
+    )
+    assert site.requests == []
+
+
+def test_sudo_is_asked_for_the_last_step_only(site: httpserver.Site) -> None:
+    """The real sudo, the real rights of nobody, and root's own directories."""
+    needs("sudo")
+    start = as_nobody()
+    if subprocess.run(
+        [sys.executable, "-Ic", "import builtin_plugins"], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("the packages are not installed for an isolated interpreter")
+    done = in_mounts(
+        PRIVATE + "mount -t tmpfs -o mode=0755 tmpfs /etc/sudoers.d;"
+        "mount -t tmpfs -o mode=1777 tmpfs /var/tmp;"
+        'echo "nobody ALL=(ALL) NOPASSWD: ALL" > /etc/sudoers.d/tests;'
+        f'as() {{ {" ".join(start)} "$PYTHON" -c "$RUN" "$@"; }};'
+        f"as; tool; export TOOL_DOWNLOAD_URL={site.address}/two; as -u -q; tool;"
+        "stat -c '%U %a' /opt/tool /opt/tool/app/Tool;"
+        "as --uninstall -q; ls -A /opt /usr/local/bin /var/tmp /usr/share/applications",
+        TOOL_DOWNLOAD_URL=f"{site.address}/one",
+        PATH=f"/usr/local/bin:{os.environ['PATH']}",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:4] == ["version one", "version two", "root 755", "root 755"]
+    assert [line for line in done.stdout.split("\n")[4:] if line and line[0] != "/"] == []
+    assert "sudo will be asked to change /opt/tool, /usr/local/bin/tool" in done.stderr
+
+
+@pytest.fixture
+def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A sudo that notes its arguments and drops the environment; asked for in every case."""
+    stub = tmp_path / "stub" / "sudo"
+    stub.parent.mkdir()
+    stub.write_text(
+        "#!/bin/sh\n"
+        f'printf "%s\\n" "$@" >> {stub.parent}/log\n'
+        'exec env -i PATH="$PATH" SUDO_USER=u "$@"\n'
+    )
+    stub.chmod(0o755)
+    monkeypatch.setattr("builtin_plugins.setup.linux.install.find_elevation", lambda *_: str(stub))
+    return stub
+
+
+def test_the_elevated_step_gets_every_path_as_an_argument(
+    stub_sudo: Path, site: httpserver.Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtin_plugins.setup.linux.elevated.ISOLATION", ())
+    monkeypatch.setattr("sys.executable", _with_path(tmp_path))
+    environ = {
+        "COMMAND_NAME": "tool",
+        "PATH": "/usr/bin:/bin",
+        "TMPDIR": str(tmp_path / "own"),
+        "HOME": str(tmp_path / "home"),
+        "TOOL_INSTALL_DIR": str(tmp_path / "opt/a b"),
+        "TOOL_BIN_DIR": str(tmp_path / "bin"),
+        "TOOL_DESKTOP_FILE": str(tmp_path / "share/tool.desktop"),
+        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+    }
+    (tmp_path / "own").mkdir()
+    assert setup.run([], environ, "linux") == 0
+    said = (stub_sudo.parent / "log").read_text().splitlines()
+    assert said[1:] == [
+        *("-m", "builtin_plugins.setup.linux.elevated", "put", "--tool", "tool"),
+        *("--install-dir", str(tmp_path / "opt/a b"), "--bin-dir", str(tmp_path / "bin")),
+        *("--desktop-file", str(tmp_path / "share/tool.desktop")),
+        *("--tree", str(tmp_path / f"own/cli-setup-{os.geteuid()}-tool/new")),
+    ]
+    assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
+    assert list((tmp_path / "own").iterdir()) == []
+    assert setup.run(["--uninstall"], environ, "linux") == 0
+    assert list((tmp_path / "opt").iterdir()) == []
+    assert not os.path.lexists(tmp_path / "bin/tool")
+
+
+def _with_path(tmp_path: Path) -> str:
+    """Return an interpreter that finds the packages without any environment."""
+    made = tmp_path / "python"
+    made.write_text(f"#!/bin/sh\nPYTHONPATH='{PATHS}' exec {sys.executable} \"$@\"\n")
+    made.chmod(0o755)
+    return str(made)
+
+
+def test_a_refusal_of_sudo_is_one_line(
+    stub_sudo: Path, site: httpserver.Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stub_sudo.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
+    environ = {
+        "COMMAND_NAME": "tool",
+        "TMPDIR": str(tmp_path),
+        "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
+        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+    }
+    with pytest.raises(OperationError, match="with sudo: sudo: a password is required"):
+        setup.run([], environ, "linux")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["stub"]
+
+
+def test_root_copies_no_link_that_leaves_and_no_file_of_others(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "file").write_text("x")
+    (source / "out").symlink_to("/etc/passwd")
+    with pytest.raises(OperationError, match="not a relative path"):
+        copy_tree(str(source), str(tmp_path / "one"))
+    (source / "out").unlink()
+    os.mkfifo(source / "fifo")
+    with pytest.raises(OperationError, match="no regular file"):
+        copy_tree(str(source), str(tmp_path / "two"))
+    (source / "fifo").unlink()
+    if os.geteuid() == 0:
+        os.chown(source / "file", NOBODY, NOBODY)
+        with pytest.raises(OperationError, match="belongs to another user"):
+            copy_tree(str(source), str(tmp_path / "three"))

@@ -1,0 +1,114 @@
+"""What a listing asks of the installer, and a whole life of a tool through the real program."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builtin_plugins.setup import command as setup
+from builtin_plugins.setup import hooks as setup_installer
+from builtin_plugins.setup.linux.state import Places
+from testing import httpserver
+from testing.installation import PROJECT
+from testing.machine import PATHS
+
+HEAVY = """
+import sys, builtin_plugins.setup.hooks
+print(sorted({"requests", "urllib3", "tarfile", "zipfile", "click"} & set(sys.modules)))
+"""
+
+
+class _Command:
+    """As much of a listing's record as the hook looks at."""
+
+    def __init__(self, entrypoint: str, envs: dict[str, str]) -> None:
+        self.words = ("setup", "tool")
+        self.definition = type("D", (), {"entrypoint": entrypoint, "envs": envs})
+
+
+def test_the_hook_answers_for_its_own_commands_only(
+    site: httpserver.Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    envs = {
+        "BASE": str(tmp_path),
+        "TOOL_INSTALL_DIR": "$BASE/opt",
+        "TOOL_BIN_DIR": "${BASE}/bin",
+        "TOOL_DESKTOP_FILE": "$BASE/t.desktop",
+    }
+    ours = _Command("builtin_plugins.setup:main", envs)
+    assert setup_installer.is_installed(_Command("main.sh", envs)) is None
+    assert setup_installer.is_installed(ours) is False
+    environ = {name: text.replace("$BASE", str(tmp_path)) for name, text in envs.items()}
+    environ |= {"TOOL_BIN_DIR": f"{tmp_path}/bin", "COMMAND_NAME": "tool"}
+    setup.run([], environ | {"TOOL_DOWNLOAD_URL": f"{site.address}/one"}, "linux")
+    assert setup_installer.is_installed(ours) is True
+    monkeypatch.setenv("TOOL_BIN_DIR", "/nowhere")
+    assert setup_installer.is_installed(ours) is False
+
+
+def test_the_hook_imports_nothing_heavy() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            HEAVY,
+        ],
+        env={"PYTHONPATH": PATHS},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_places_without_variables_are_the_usual_ones() -> None:
+    places = Places.read("tool", {})
+    assert (places.install_dir, places.link, places.desktop_file) == (
+        "/opt/tool",
+        "/usr/local/bin/tool",
+        "/usr/share/applications/tool.desktop",
+    )
+
+
+def test_a_new_installation_from_listing_to_listing(
+    install: Callable[..., Any], site: httpserver.Site, tmp_path: Path
+) -> None:
+    """As a new user would: a second tool by copying a directory and editing its JSON."""
+    shipped = PROJECT / "commands" / "setup" / "postman" / "command.json"
+    definition = json.loads(shipped.read_text().replace("POSTMAN", "TOOL"))
+    definition |= {"name": "Tool", "description": "A copy"}
+    definition["envs"] |= {
+        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+        "TOOL_INSTALL_DIR": str(tmp_path / "opt" / "tool"),
+        "TOOL_BIN_DIR": str(tmp_path / "bin"),
+        "TOOL_DESKTOP_FILE": str(tmp_path / "share" / "tool.desktop"),
+        "TOOL_ICON_URL": "",
+        "TOOL_ICON": "app/resources/icon.png",
+        "TOOL_LAUNCHER": "Tool",
+    }
+    made = install({"commands/setup/tool/command.json": definition})
+    run = made.run
+    assert "✓" not in run("setup").stdout
+    done = run("setup", "tool")
+    assert (done.status, done.stdout) == (0, ""), done.stderr
+    assert f"Tool is installed: {tmp_path}/bin/tool" in done.stderr
+    assert "✓" in run("setup", env={"LC_ALL": "C.UTF-8"}).stdout
+    assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
+    done = run("setup", "tool", "-u", env={"TOOL_DOWNLOAD_URL": f"{site.address}/two"})
+    assert done.status == 0, done.stderr
+    assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version two\n"
+    assert "TOOL_LAUNCHER" in run("setup", "tool", "--help").stdout
+    assert run("setup", "tool", "--uninstall").status == 0
+    assert "✓" not in run("setup").stdout
+    assert run("setup", "tool", "-u").all == (1, "", "cli setup tool: Tool is not installed\n")
+    assert run("setup", "tool", "-q", "-v").all == (
+        2,
+        "",
+        "cli setup tool: --quiet and --verbose exclude each other\n",
+    )

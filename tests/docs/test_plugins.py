@@ -1,0 +1,150 @@
+"""The guide, the templates and the example: everything that they tell is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from testing.httpserver import Site
+from testing.installation import PROJECT, Made
+from testing.pages import matches, run_all, steps_of
+from testing.plugin_sources import Repository, plugin_files, tar_of, wheel, write_tree
+
+Install = Callable[..., Made]
+
+
+def _shell(made: Made, script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in bash with `cli` on PATH, stopping at the first failure."""
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=cwd,
+        env=_environ(made),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _environ(made: Made) -> dict[str, str]:
+    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    return {
+        **pip,
+        "PATH": f"{made.launcher.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(made.home),
+        "CLI_DIR": str(made.root),
+        "PIP_NO_BUILD_ISOLATION": "0",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        **{
+            f"GIT_{who}_{what}": "t@t"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        },
+    }
+
+
+def _installation(venv: Path, tmp_path: Path) -> Made:
+    home = tmp_path / "home"
+    home.mkdir()
+    root = tmp_path / "root"
+    made = Made(root, root / "core/cli", home)
+    assert made.run("self", "init", str(root), executable=venv / "bin/cli").status == 0
+    (root / "config").mkdir(exist_ok=True)
+    return made
+
+
+def test_every_command_of_the_guide(venv: Path, tmp_path: Path) -> None:
+    made = _installation(venv, tmp_path)
+    text = (PROJECT / "docs/writing-plugins.md").read_text()
+    script = "set -x\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    work = tmp_path / "work"
+    work.mkdir()
+    done = _shell(made, script, work)
+    assert done.returncode == 0, done.stderr[-3000:]
+    for said in (
+        "Hello, Ada!\n",
+        "Goodbye, Ada!\n",
+        "Goodbye, world!\n",
+        "3\n",
+    ):
+        assert said in done.stdout, said
+    assert re.search("ACME_REGION +north", done.stdout)
+
+
+HOOKS = """
+from pathlib import Path
+from host import CommandTree, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    yield CommandTree(str(Path(__file__).parent / "commands"), plugin="greet")
+"""
+
+
+def test_every_command_of_the_page_for_users(
+    venv: Path, tmp_path: Path, daemon: str, site: Site
+) -> None:
+    """The page's servers are played by a git daemon, a web server and a folder of wheels."""
+    made = _installation(venv, tmp_path)
+    repository = Repository(tmp_path / "team/deploy.git", plugin_files("deploy/app", "deploying"))
+    repository.git("tag", "v1.0")
+    site.add("/report.tar.gz", tar_of(plugin_files("report/weekly", "all is well")))
+    work = write_tree(tmp_path / "work", {"home": ""})
+    write_tree(work / "notes", plugin_files("notes/list", "no notes"))
+    wheel(tmp_path / "wheels", "greet", "1.0", HOOKS, plugin_files("commands/greet/hello", "hello"))
+    env = _environ(made) | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels")}
+    text = (PROJECT / "docs/plugins.md").read_text()
+    text = text.replace("https://git.example.com", daemon)
+    text = text.replace("https://files.example.com", site.address)
+    before, after = text.split("## Update", maxsplit=1)
+    for part in (before, after):
+        steps = steps_of(part)
+        shown = run_all(steps, work, env)
+        assert len(shown) == len(steps), shown
+        for step, output in zip(steps, shown, strict=True):
+            assert matches(step.expected, output), f"$ {step.command}\n{output}"
+        repository.commit(plugin_files("deploy/site", "deploying the site"))
+
+
+def test_the_example(venv: Path, tmp_path: Path) -> None:
+    made = _installation(venv, tmp_path)
+    text = (PROJECT / "examples/greetings/README.md").read_text()
+    script = "\n".join(re.findall(r"^    (.*)$", text, re.MULTILINE))
+    script += "\ncli greetings shout Ada\necho GREETING=Welcome > $CLI_DIR/config/greetings.env"
+    script += "\ncli greetings hello; cli self plugin remove greetings"
+    (tmp_path / "examples").symlink_to(PROJECT / "examples")
+    done = _shell(made, script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\nHello, Ada!\n" in done.stdout
+    assert "| greetings hello | Greet somebody |\n" in done.stdout
+    assert "HELLO, ADA!\nWelcome, world!\n" in done.stdout
+    tests = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        PROJECT / "examples/greetings",
+    ]
+    assert subprocess.run(tests, check=False, capture_output=True).returncode == 0
+
+
+def test_a_new_plugin_says_how_to_go_on(install: Install, tmp_path: Path) -> None:
+    made = install()
+    done = made.run("self", "new", "plugin", "my-tool", cwd=tmp_path)
+    assert done.status == 0
+    assert done.stdout.endswith(
+        "add it:  cli self plugin add ./my-tool\ntry it:  cli my-tool hello\n"
+    )
+    assert made.run("self", "plugin", "add", "./my-tool", cwd=tmp_path).status == 0
+    assert made.run("my-tool", "hello").stdout == "Hello, world!\n"
+    assert made.run("my-tool", "hello", env={"MY_TOOL_GREETING": "Hi"}).stdout == "Hi, world!\n"
+    again = made.run("self", "new", "plugin", "my-tool", cwd=tmp_path)
+    assert (again.status, "is there already" in again.stderr) == (1, True)
+    assert made.run("self", "new", "plugin", "../x", cwd=tmp_path).status == 2
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []

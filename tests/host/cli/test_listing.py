@@ -1,0 +1,432 @@
+"""Listings and help pages as a user sees them (SPEC 3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from testing.installation import Made, command
+
+Install = Callable[..., Made]
+
+BASH = "#!/bin/bash\necho ran\n"
+
+
+def entry(**fields: Any) -> dict[str, Any]:
+    return command(**fields)
+
+
+@pytest.fixture
+def many(install: Install) -> Made:
+    """An installation with one of everything that a listing tells apart."""
+    files = {
+        "commands/ops/category.json": {"name": "Operations", "description": "Run the servers"},
+        "commands/ops/db/backup/command.json": entry(description="Back it up"),
+        "commands/ops/deploy/command.json": entry(description="Ship it", sudo=True),
+        "commands/ops/restart/command.json": entry(description="Again", group="Servers"),
+        "commands/ops/apple/command.json": entry(description="Elsewhere", os=["mac"]),
+        "commands/ops/secret/command.json": entry(description="Hidden", hidden=True),
+        "commands/ops/ship/command.json": entry(description="日本語の説明", aliases=["boat"]),
+        "plugins/extra/ops/report/command.json": entry(description="Report", sudo=["linux"]),
+        "commands/setup/sh/command.json": entry(description="A shell", sudo=True),
+        "commands/setup/nothing-like-it/command.json": entry(description="Not there"),
+        "commands/setup/by-path/command.json": entry(installed_when={"path": "$HOME"}),
+        "commands/setup/by-command/command.json": entry(installed_when={"command": "no-such"}),
+    }
+    scripts = {
+        name.replace("command.json", "main.sh"): BASH for name in files if "command.json" in name
+    }
+    return install({**files, **scripts})
+
+
+def test_root(many: Made) -> None:
+    shown = many.run()
+    assert (shown.status, shown.stderr) == (0, "")
+    assert shown.stdout.startswith(
+        "Test CLI 1.2.3\nFor tests\n\nUsage: cli <category> <command> [args…]\n\n"
+        "Categories:\n  ops    Run the servers\n  self   "
+    )
+    for words in (["-h"], ["--help"], ["help"], ["--all"], ["--format", "text"]):
+        assert many.run(*words).stdout == shown.stdout, words
+
+
+def test_category(many: Made) -> None:
+    expected = (
+        "Operations\nRun the servers\n\nUsage: cli ops <command> [args…]\n\n"
+        "Categories:\n  db\n\n"
+        "Commands:\n"
+        "  deploy   Ship it [sudo]\n"
+        f"  report   Report [plugin]{' [sudo]' if os.uname().sysname == 'Linux' else ''}\n"
+        "  ship     日本語の説明\n\n"
+        "Servers:\n  restart  Again\n"
+    )
+    for words in (["ops"], ["ops", "--help"], ["ops", "-h"], ["ops", "help"], ["help", "ops"]):
+        assert many.run(*words).all == (0, expected, ""), words
+
+
+@pytest.mark.parametrize("words", [["--all", "ops"], ["ops", "--all"]], ids=["before", "after"])
+def test_all_shows_hidden_and_other_systems(many: Made, words: list[str]) -> None:
+    shown = many.run(*words).stdout
+    assert "  apple    Elsewhere [mac]\n" in shown
+    assert "  secret   Hidden\n" in shown
+
+
+def test_json_of_everything(many: Made) -> None:
+    shown = json.loads(many.run("self", "list", "--format", "json").stdout)
+    assert set(shown) == {"categories", "commands"}
+    assert shown["categories"][0] == {
+        "path": ["ops"],
+        "name": "Operations",
+        "description": "Run the servers",
+    }
+    rows = {tuple(row["path"]): row for row in shown["commands"]}
+    assert ("ops", "secret") not in rows
+    assert all(path[0] != "self" for path in rows)
+    assert rows["ops", "report"] == {
+        "path": ["ops", "report"],
+        "name": "Name",
+        "description": "Report",
+        "group": None,
+        "sudo": True,
+        "os": [],
+        "compatible": True,
+        "installed": None,
+        "origin": "plugin",
+        "plugin": "extra",
+        "dev": False,
+        "entrypoint": "main.sh",
+    }
+    below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
+    assert [row["path"] for row in below["commands"]] == [["ops", "db", "backup"]]
+    everything = json.loads(many.run("self", "list", "--all", "--format", "json").stdout)
+    other = next(row for row in everything["commands"] if row["path"] == ["ops", "apple"])
+    assert (other["compatible"], other["os"]) == (False, ["mac"])
+
+
+def test_json_of_a_listing_is_one_level(many: Made) -> None:
+    shown = json.loads(many.run("--format", "json", "ops").stdout)
+    assert [row["path"] for row in shown["categories"]] == [["ops", "db"]]
+    assert ["ops", "db", "backup"] not in [row["path"] for row in shown["commands"]]
+
+
+def test_tree(many: Made) -> None:
+    assert many.run("--format", "tree", "ops").stdout.splitlines()[:4] == [
+        "cli ops",
+        "├── db",
+        "│   └── backup  Back it up",
+        "├── deploy  Ship it [sudo]",
+    ]
+
+
+def test_installed_indicator_of_setup(many: Made) -> None:
+    shown = many.run("setup").stdout
+    assert "  sh               A shell ✓ [sudo]\n" in shown
+    assert "  by-path          Description ✓\n" in shown
+    assert "  by-command       Description\n" in shown
+    assert "  nothing-like-it  Not there\n" in shown
+    ascii_only = many.run("setup", env={"PYTHONIOENCODING": "ascii"}).stdout
+    assert "  sh               A shell [installed] [sudo]\n" in ascii_only
+
+
+def in_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> str:
+    """Return what a run prints on a terminal."""
+    primary, secondary = pty.openpty()
+    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "COLUMNS": str(columns)}
+    process = subprocess.Popen(
+        [made.launcher, *words],
+        stdin=secondary,
+        stdout=secondary,
+        stderr=secondary,
+        env={**environ, "TERM": "xterm", **env},
+    )
+    os.close(secondary)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(primary, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(primary)
+    assert process.wait(60) == 0
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_colour_on_a_terminal_only(many: Made) -> None:
+    assert "  \033[32msh\033[0m               A shell ✓ [sudo]\n" in in_terminal(many, "setup")
+    assert "\033" not in in_terminal(many, "setup", NO_COLOR="1")
+    assert "\033" not in in_terminal(many, "setup", TERM="dumb")
+    assert "\033" not in many.run("setup", env={"TERM": "xterm"}).stdout
+
+
+def test_lines_fit_the_terminal(install: Install) -> None:
+    long = "a rather long description that goes on " * 5
+    wide = "説明" * 60
+    made = install(
+        {
+            "commands/a/long/command.json": command(description=long),
+            "commands/a/wide/command.json": command(description=wide),
+            f"commands/a/{'n' * 60}/command.json": command(description="short"),
+        }
+    )
+    import wcwidth
+
+    for columns in (60, 100):
+        lines = in_terminal(made, "a", columns=columns, NO_COLOR="1").splitlines()
+        too_long = [line for line in lines if wcwidth.wcswidth(line) > max(columns, 62)]
+        assert not too_long
+        assert any(wcwidth.wcswidth(line) > columns - 12 for line in lines)
+
+
+HOSTILE = "evil\x1b[31m\u202ereversed\u2028line\ntwo\x07\x9b"
+SHOWN = "evil\\x1b[31m\\u202ereversed\\u2028line\\ntwo\\x07\\x9b"
+
+
+def test_hostile_text_is_shown_escaped(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/b/command.json": command(
+                name=HOSTILE,
+                description=HOSTILE,
+                group=HOSTILE,
+                examples=[{"command": HOSTILE, "description": HOSTILE}],
+                args=[{"name": HOSTILE}],
+                aliases=[HOSTILE],
+            ),
+            "commands/a/b/main.sh": BASH,
+            "commands/a/category.json": {"name": HOSTILE, "description": HOSTILE},
+        }
+    )
+    for words in (["a"], [], ["help", "a", "b"], ["self", "list"], ["--format", "tree"]):
+        shown = made.run(*words)
+        assert shown.status == 0
+        bad = {c for c in shown.stdout + shown.stderr if c in "\x1b\u202e\u2028\x07\x9b"}
+        assert not bad, words
+    assert SHOWN in made.run("a", env={"COLUMNS": "300"}).stdout
+    as_json = made.run("--format", "json").stdout
+    assert as_json.isascii()
+    assert json.loads(as_json)["categories"][0]["name"] == HOSTILE
+
+
+def test_help_page(install: Install) -> None:
+    made = install(
+        {
+            "commands/ops/deploy/command.json": command(
+                name="Deploy",
+                description="Ship the current build",
+                os=["linux", "mac"],
+                sudo=True,
+                envs={"REGION": "eu"},
+                required_envs=["API_TOKEN", "REGION"],
+                env_files=[".env"],
+                aliases=["ship"],
+                args=[
+                    {"name": "target", "description": "where to", "required": True},
+                    {"name": "tag", "choices": ["new", "old"]},
+                ],
+                examples=[{"command": "deploy staging", "description": "to staging"}],
+            ),
+            "commands/ops/deploy/main.sh": BASH,
+        }
+    )
+    expected = f"""\
+Deploy
+Ship the current build
+
+Usage:
+  cli ops deploy <target> [tag]
+
+Arguments:
+  target
+      where to
+  tag
+      (one of new, old)
+
+Variables:
+  API_TOKEN
+      required
+  REGION
+      set by this command (rank 2), required; export it to override
+
+Environment files:
+  .env
+
+Aliases:
+  ship
+
+Examples:
+  cli ops deploy staging
+      to staging
+
+Notes:
+  Variables of the environment files have rank 4.
+  Runs on linux and mac.
+  Needs administrator rights (sudo).
+  Defined in {made.root}/commands/ops/deploy/command.json.
+"""
+    for words in (
+        ["help", "ops", "deploy"],
+        ["ops", "deploy", "--help"],
+        ["ops", "deploy", "-h"],
+        ["ops", "ship", "--help"],
+    ):
+        assert made.run(*words).all == (0, expected, ""), words
+
+
+def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/bad/command.json": '{"name": "Bad",}',
+            "commands/a/good/command.json": command(),
+            "commands/a/good/main.sh": BASH,
+            "commands/a/category.json": "[]",
+        }
+    )
+    shown = made.run("a")
+    assert shown.status == 0
+    assert "  good  Description\n" in shown.stdout
+    assert "bad" not in shown.stdout
+    assert f"{made.root}/commands/a/bad/command.json:1:16:" in shown.stderr
+    assert shown.stderr.count("\n") == 1
+    assert made.run("a", "good").all == (0, "ran\n", "")
+    ran = made.run("a", "bad")
+    assert (ran.status, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
+
+
+def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install) -> None:
+    lost = command(entrypiont="main.sh")
+    del lost["entrypoint"]
+    made = install(
+        {
+            "commands/a/lost/command.json": lost,
+            "commands/a/odd/command.json": command(env={"X": "1"}, **{"x-env": 1, "_envs": 1}),
+            "commands/a/odd/main.sh": BASH,
+            "commands/a/category.json": {"name": "A", "descripton": "x"},
+        }
+    )
+    folder = f"{made.root}/commands/a"
+    lost_line = f'{folder}/lost/command.json: unknown key "entrypiont"; did you mean "entrypoint"?'
+    odd_line = f'{folder}/odd/command.json: unknown key "env"; did you mean "envs"?'
+    category_line = f'{folder}/category.json: unknown key "descripton"; did you mean "description"?'
+    lost_line, odd_line, category_line = (
+        f"cli: warning: {line}\n" for line in (lost_line, odd_line, category_line)
+    )
+    assert made.run("a").stderr == category_line + lost_line + odd_line
+    assert made.run("a", "lost").stderr == lost_line
+    assert made.run("a", "odd").all == (0, "ran\n", odd_line)
+    assert made.run("help", "a", "odd").stderr == odd_line
+    assert category_line in made.run().stderr
+    for line in (lost_line, odd_line, category_line):
+        assert made.run("self", "list").stderr.count(line) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["opz"], "cli: unknown category opz; did you mean ops?\n"),
+        (["ops", "deplyo"], "cli: unknown command deplyo in ops; did you mean deploy?\n"),
+        (["ops", "db", "x"], "cli: unknown command x in ops db; see: cli ops db --help\n"),
+        (["ops", "--x"], "cli: no such option '--x'; see: cli ops --help\n"),
+        (["--x"], "cli: no such option '--x'; see: cli --help\n"),
+        (["help", "ops", "nope"], "cli: unknown command nope in ops; see: cli ops --help\n"),
+        (["self", "lits"], "cli: unknown command lits in self; did you mean list?\n"),
+        (["self", "list", "--x"], "cli: no such option '--x'; see: cli self list --help\n"),
+        (["--format", "yaml"], "cli: no listing in format 'yaml'; there are text, json and tree, "),
+        (["--all", "ops", "deploy"], "cli: --all and --format go with a listing, not with a comm"),
+        (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),
+        (["../x"], "cli: unknown category ../x; see: cli --help\n"),
+        ([""], 'cli: unknown category ""; see: cli --help\n'),
+        (["OPS"], "cli: unknown category OPS; did you mean ops?\n"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else None,
+)
+def test_usage_errors(many: Made, words: list[str], message: str) -> None:
+    shown = many.run(*words)
+    assert (shown.status, shown.stdout) == (2, "")
+    assert shown.stderr.startswith(message)
+    assert shown.stderr.count("\n") == 1
+
+
+def test_a_category_with_an_entrypoint(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/category.json": {"name": "A", "description": "B", "entrypoint": "main.sh"},
+            "commands/a/main.sh": '#!/bin/bash\necho "$COMMAND_NAME|$COMMAND_CATEGORY|$*"\n',
+            "commands/a/b/command.json": command(),
+            "commands/a/b/main.sh": BASH,
+        }
+    )
+    assert made.run("a", "-x", "1").all == (0, "a||-x 1\n", "")
+    assert made.run("a").stdout.startswith("A\nB\n\nUsage: cli a [--option …] | cli a <command>")
+    assert made.run("a", "b").stdout == "ran\n"
+    assert made.run("a", "--help").stdout == made.run("a").stdout
+
+
+def test_an_ascii_stdout(many: Made) -> None:
+    for env in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}, {"LANG": "POSIX"}):
+        assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout
+    assert "Usage: cli ops <command> [args…]\n" in many.run("ops", env={"LANG": "C.UTF-8"}).stdout
+
+
+def test_a_folder_that_is_no_command_is_told_why(many: Made) -> None:
+    folder = many.root / "commands" / "ops" / "unfinished"
+    folder.mkdir()
+    shown = many.run("ops", "unfinished")
+    reason = f"{folder} holds no command.json that makes it a command"
+    assert shown.all == (2, "", f"cli: unknown command unfinished in ops; {reason}\n")
+    (folder / "command.json").write_text('{"name": "U", "description": "", "entrypoint": ""}')
+    said = f'{folder}/command.json: "entrypoint": expected some text, found an empty string'
+    assert many.run("ops", "unfinished").all == (1, "", f"cli: {said}\n")
+    shown = many.run("ops")
+    assert (shown.status, shown.stderr) == (0, f"cli: warning: {said}\n")
+    shutil.rmtree(folder)
+
+
+def test_a_commands_directory_that_is_missing_is_told(install: Install) -> None:
+    made = install({"core/cli.json": {"name": "T", "version": "1.0.0", "commands_dir": "cmds"}})
+    shown = made.run("a", "b")
+    assert (shown.status, shown.stdout) == (2, "")
+    assert f'/core/cli.json: "commands_dir": there is no {made.root}/cmds\n' in shown.stderr
+
+
+def test_a_category_whose_commands_are_all_wrong_is_one(install: Install) -> None:
+    made = install({"commands/a/b/command.json": "{"})
+    shown = made.run("a")
+    assert (shown.status, "Nothing here yet." in shown.stdout) == (0, True)
+    assert shown.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["--version"], ["help", "ops", "deploy"]])
+def test_a_full_disk_is_one_line(many: Made, words: list[str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [many.launcher, *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={"PATH": os.environ["PATH"]},
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"cli: cannot write to stdout: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_closed_pipe_is_quiet(many: Made) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"'{many.launcher}' | true; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], "HOME": str(many.home)},
+        check=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout in ("0\n", "141\n")

@@ -1,0 +1,320 @@
+"""A third-party package, built as a wheel and installed with pip beside ours, in a real venv."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from testing.installation import PROJECT, Made, command
+
+_PYPROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "{name}"
+version = "{version}"
+[project.entry-points.cli_host]
+{name} = "{package}.plugin"
+[tool.hatch.build.targets.wheel]
+packages = ["{package}"]
+"""
+
+_PLUGIN = """
+from pathlib import Path
+from host import CommandDeclaration, CommandTree, EnvSource, Watch, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    yield CommandTree(str(Path(__file__).parent / "commands"), plugin="acme")
+    yield CommandDeclaration(("cloud", "login"), {
+        "name": "Login", "description": "Get a token", "entrypoint": "acme_cli.login:main",
+        "envs": {"CLOUD": "$HOME/cloud"},
+    })
+    yield CommandDeclaration(("cloud", "click"), {
+        "name": "Click", "description": "A click command", "entrypoint": "acme_cli.login:clicked",
+    })
+    words = Path(installation.root, "words.txt")
+    yield Watch(str(words))
+    if words.exists():
+        yield CommandDeclaration(("cloud", words.read_text().strip()), {
+            "name": "W", "description": "From a file", "entrypoint": "acme_cli.login:main",
+        })
+
+@hookimpl
+def env_sources(installation):
+    yield EnvSource("team", rank=4, files=(f"{installation.config_dir}/team.env",))
+    yield EnvSource("vault", rank=2.5, provider="acme_cli.vault:read", words=("cloud",))
+
+@hookimpl
+def render_listing(listing, format, terminal):
+    if format != "csv":
+        return None
+    return "".join(f"{' '.join(c.words)},{c.definition.name}\\n" for c in listing.commands)
+
+@hookimpl
+def is_installed(command):
+    return True if command.words == ("setup", "acme-agent") else None
+"""
+
+_LOGIN = """
+import os, sys
+import click
+
+def main(args):
+    print("login", args, os.environ["COMMAND_CATEGORY"], os.environ.get("CLOUD"),
+          os.environ.get("DB_PASSWORD"), os.environ.get("TEAM"), "pluggy" in sys.modules)
+    return 7
+
+@click.command
+@click.argument("name")
+@click.option("--loud", is_flag=True)
+def clicked(name, loud):
+    "A page of its own."
+    click.echo(name.upper() if loud else name)
+"""
+
+_VAULT = """
+def read(words, environment):
+    return {"DB_PASSWORD": f"{'/'.join(words)} {environment['VAULT_ADDR']}"}
+"""
+
+
+@dataclass
+class Environment:
+    """A venv with cli-host's wheel, its own `cli`, and a folder of plugin wheels."""
+
+    python: Path
+    wheels: Path
+
+    def pip(self, *arguments: str) -> None:
+        subprocess.run(
+            [self.python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
+            check=True,
+            capture_output=True,
+        )
+
+    def install(self, source: Path) -> None:
+        build_wheel(source, self.wheels)
+        name = source.name.replace("-", "_")
+        wheels = [str(one) for one in self.wheels.glob(f"{name}-*.whl")]
+        self.pip("install", "--no-deps", "--force-reinstall", *wheels)
+
+
+def build_wheel(source: Path, target: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", target, source],
+        check=True,
+        capture_output=True,
+    )
+
+
+def write_plugin(root: Path, name: str, files: dict[str, str], version: str = "1.0") -> Path:
+    package = name.replace("-", "_")
+    for path, text in files.items():
+        (root / name / package / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / name / package / path).write_text(text)
+    (root / name / package / "__init__.py").write_text("")
+    (root / name / "pyproject.toml").write_text(
+        _PYPROJECT.format(name=name, package=package, version=version)
+    )
+    return root / name
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    root = tmp_path_factory.mktemp("third-party")
+    subprocess.run([sys.executable, "-m", "venv", root / "venv"], check=True)
+    made = Environment(root / "venv" / "bin" / "python", root / "wheels")
+    made.wheels.mkdir()
+    build_wheel(PROJECT, made.wheels)
+    made.pip("install", *[str(wheel) for wheel in made.wheels.glob("*.whl")])
+    return made
+
+
+@pytest.fixture
+def acme(environment: Environment, tmp_path: Path, install: Callable[..., Made]) -> Made:
+    """An installation made by `self init` from the wheel, with the plugin installed."""
+    files = {"plugin.py": _PLUGIN, "login.py": _LOGIN, "vault.py": _VAULT}
+    files["commands/cloud/disk/command.json"] = json.dumps(command(name="Disk"))
+    files["commands/cloud/disk/main.sh"] = 'echo "disk $DB_PASSWORD $COMMAND_NAME"\n'
+    environment.install(write_plugin(tmp_path, "acme-cli", files))
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    root = tmp_path / "acme"
+    made = Made(root, root / "core" / "acme", home)
+    cli = environment.python.parent / "cli"
+    assert made.run("self", "init", str(root), "--name", "acme", executable=cli).status == 0
+    made.write(
+        {
+            "config/settings.conf": "VAULT_ADDR=https://vault.test\n",
+            "config/team.env": "TEAM=blue\nDB_PASSWORD=weaker\n",
+            "commands/setup/acme-agent/command.json": command(),
+        }
+    )
+    return made
+
+
+def test_commands_sources_renderer_and_indicator(acme: Made) -> None:
+    home = f"{acme.home}/cloud"
+    password = "cloud/login https://vault.test"
+    assert acme.run("cloud", "login", "--x", "a b").all == (
+        7,
+        f"login ['--x', 'a b'] cloud {home} {password} blue False\n",
+        "",
+    )
+    assert acme.run("cloud", "disk").all == (0, "disk cloud/disk https://vault.test disk\n", "")
+    assert acme.run("cloud", "click", "you", "--loud").all == (0, "YOU\n", "")
+    assert "Usage: acme cloud click [OPTIONS] NAME" in acme.run("cloud", "click", "--help").stdout
+    assert acme.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
+    assert "demo hello,Hello\n" in acme.run("self", "list", "--format", "csv").stdout
+    assert "  acme-agent  Description ✓\n" in acme.run("setup").stdout
+    shown = acme.run("cloud").stdout
+    assert "  disk   Description [plugin]\n" in shown
+    assert "  login  Get a token [plugin]\n" in shown
+    listed = json.loads(acme.run("self", "list", "--format", "json").stdout)["commands"]
+    origins = {" ".join(row["path"]): (row["origin"], row["plugin"]) for row in listed}
+    assert origins["cloud login"] == ("python", "acme-cli")
+    assert origins["cloud disk"] == ("plugin", "acme")
+    assert origins["demo hello"] == ("commands", None)
+
+
+def test_self_env_names_the_plugin(acme: Made) -> None:
+    shown = acme.run("self", "env", "cloud", "login", "--show-secrets")
+    assert shown.stderr == ""
+    assert (
+        "DB_PASSWORD         cloud/login https://vault.test"
+        "  ← plugin acme-cli: vault (rank 2.5)\n" in shown.stdout
+    )
+    assert f"shadows weaker  ← {acme.root}/config/team.env (rank 4)\n" in shown.stdout
+    masked = acme.run("self", "env", "cloud", "login").stdout
+    assert "vault.test" not in masked.split("VAULT_ADDR")[0]
+    assert "DB_PASSWORD         ********" in masked
+
+
+def test_changes_show_in_the_next_invocation(acme: Made, environment: Environment) -> None:
+    assert acme.run("cloud", "login").status == 7
+    (acme.root / "words.txt").write_text("added\n")
+    assert acme.run("cloud", "added").status == 7
+    (acme.root / "words.txt").unlink()
+    assert acme.run("cloud", "added").status == 2
+    environment.pip("uninstall", "--yes", "acme-cli")
+    assert acme.run("cloud", "login").status == 2
+    assert acme.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+
+
+def test_safe_imports_no_plugin(acme: Made) -> None:
+    assert acme.run("--safe", "cloud", "login").status == 2
+    assert acme.run("cloud", "login", env={"CLI_SAFE": "1"}).status == 2
+    assert acme.run("--safe", "demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    assert acme.run("cloud", "login").status == 7
+
+
+def test_code_in_a_pth_file(acme: Made, environment: Environment) -> None:
+    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
+    noisy = packages / "noisy.pth"
+    noisy.write_text("import sys; print('noise'); sys.noisy = True\n")
+    try:
+        first = acme.run("demo", "hello", "Ada")  # builds the lock
+        assert (first.status, first.stdout) == (0, "Hello, Ada!\n")
+        noisy.write_text("import os; os._exit(9)\n")
+        for words in (["self", "plugin", "list"], ["demo"], ["--version"]):
+            assert acme.run("--safe", *words).status == 0, words
+    finally:
+        noisy.unlink()
+
+
+def test_a_broken_package_is_asked_again_once_it_is_put_right(
+    acme: Made, environment: Environment
+) -> None:
+    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
+    module = packages / "acme_cli" / "plugin.py"
+    good = module.read_text()
+    for bad in ("raise ValueError('once')", "import os; os._exit(3)", "def (:"):
+        module.write_text(bad)
+        assert acme.run("cloud", "login").status == 2
+        module.write_text(good)
+        assert acme.run("cloud", "login").all[0] == 7
+
+
+@pytest.mark.parametrize(
+    ("plugin", "reason"),
+    [
+        ("import no_such_module", "ModuleNotFoundError"),
+        ("def (:", "SyntaxError"),
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("from host import hookimpl\n@hookimpl\ndef discover_commands(wrong): ...", "wrong"),
+        ("from host import hookimpl\n@hookimpl\ndef discover_comands(): ...", "discover_comands"),
+        (
+            "from host import hookimpl\n@hookimpl\ndef discover_commands(): raise OSError('no')",
+            "OSError: no",
+        ),
+        (
+            "from host import hookimpl\n@hookimpl\ndef discover_commands(): return [42]",
+            "CommandTree",
+        ),
+        ("print('noise', flush=True)\nimport os\nos.write(1, b'noise')", ""),
+    ],
+    ids=["import", "syntax", "exit", "signature", "unknown-hook", "raises", "returns", "prints"],
+)
+def test_a_broken_plugin_harms_nobody(
+    environment: Environment, acme: Made, tmp_path: Path, plugin: str, reason: str
+) -> None:
+    environment.install(write_plugin(tmp_path, "broken-cli", {"plugin.py": plugin}))
+    try:
+        first = acme.run("demo", "hello", "Ada")
+        assert (first.status, first.stdout) == (0, "Hello, Ada!\n")
+        if reason:
+            assert "plugin broken-cli is broken: " in first.stderr
+            assert reason in first.stderr
+            assert first.stderr.count("\n") == 1
+        assert acme.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
+        assert acme.run("cloud", "login").status == 7
+        listing = acme.run()
+        assert listing.stdout.startswith("acme 0.1.0\n")
+        assert ("broken-cli" in listing.stderr) == bool(reason)
+    finally:
+        environment.pip("uninstall", "--yes", "broken-cli")
+
+
+def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    cli = str(environment.python.parent / "cli")
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [cli, *words], env=env, capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+
+    root = tmp_path / ".local" / "share" / "cli"
+    missing = run("demo", "hello")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == (
+        f"cli: configuration file not found: {root}/core/cli.json; "
+        "to make an installation run: cli self init\n"
+    )
+    made = run("self", "init")
+    assert made.returncode == 0
+    assert run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    shipped = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert {
+        "core/cli",
+        "core/cli.json",
+        "core/lib/logger.sh",
+        "commands/demo/precedence/.env",
+        "config/settings.conf.example",
+        "plugins/README.md",
+    } <= shipped
+    (root / "core" / "cli.json").write_text('{"name": "Mine", "version": "2.0.0"}')
+    (root / "commands" / "demo" / "hello" / "main.sh").unlink()
+    again = run("self", "init")
+    assert "1 files made" in again.stdout
+    assert run("--version").stdout == "Mine 2.0.0\n"
+    assert run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"

@@ -1,0 +1,184 @@
+"""Commands written in Python: a click command or a callable, declared by a plugin or named."""
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from testing.installation import command
+
+MODULE = '''
+import os, sys
+import click
+
+@click.command()
+@click.option("--count", default=1)
+@click.argument("words", nargs=-1)
+def clicked(count, words):
+    """Says words."""
+    click.echo(f"{count} {' '.join(words)} {os.environ.get('A')}")
+
+@click.group()
+def group():
+    pass
+
+@group.command()
+def inner():
+    raise click.ClickException("did not work")
+
+def plain(args):
+    sys.stdout.buffer.write(b"|".join(os.fsencode(one) for one in args))
+
+def status(args):
+    return int(args[0])
+
+def text(args):
+    return "text"
+
+def fails(args):
+    raise ValueError("went\\nwrong")
+
+def exits(args):
+    sys.exit(args[0] if args else None)
+
+def interrupted(args):
+    os.kill(os.getpid(), 2)
+
+def pid(args):
+    print(os.getpid())
+
+def lots(args):
+    for number in range(int(args[0])):
+        print(number)
+
+def broken(args):
+    raise BrokenPipeError("a socket")
+
+class Holder:
+    attribute = staticmethod(plain)
+'''
+NAME = "cli_host_test_python_commands"
+
+
+@pytest.fixture(scope="module")
+def made(shared_install):
+    """An installation whose commands name the functions of an importable module."""
+    site = Path(sysconfig.get_path("purelib"))
+    module = site / f"{NAME}_{os.getpid()}.py"
+    try:
+        module.write_text(MODULE)
+    except OSError:
+        pytest.skip(f"{site} cannot be written")
+    functions = "clicked group plain lots broken status text fails exits interrupted pid none"
+    broken = {"no-module": "cli_host_no_such_module:x", "hostile": "cli_host_no\u00e9:x"}
+    files = {
+        f"commands/py/{name}/command.json": command(
+            entrypoint=f"{module.stem}:{name}", envs={"A": "a"}
+        )
+        for name in [*functions.split(), "Holder.attribute"]
+    }
+    files |= {
+        f"commands/py/{name}/command.json": command(entrypoint=reference)
+        for name, reference in broken.items()
+    }
+    made = shared_install(files)
+    made.run("py", "plain")
+    yield made
+    module.unlink()
+
+
+def test_a_click_command(made):
+    assert made.run("py", "clicked", "--count", "2", "a", "b").all == (0, "2 a b a\n", "")
+    result = made.run("py", "clicked", "--help")
+    assert (result.status, result.stderr) == (0, "")
+    assert result.stdout.startswith("Usage: cli py clicked [OPTIONS] [WORDS]...\n\n  Says words.")
+    result = made.run("py", "clicked", "--none")
+    assert (result.status, result.stdout) == (2, "")
+    assert "Usage: cli py clicked" in result.stderr
+    result = made.run("py", "group", "inner")
+    assert result.all == (1, "", "Error: did not work\n")
+
+
+@pytest.mark.parametrize(
+    "args", [[], ["a b", ""], [b"\xff", "é"], ["--help"], ["-h"], ["--", "-x"]], ids=repr
+)
+def test_a_callable_gets_its_arguments(made, args):
+    raw = [one if isinstance(one, bytes) else one.encode() for one in args]
+    result = made.run("py", "plain", *args, env={"LC_ALL": "C"})
+    assert (result.status, result.stderr) == (0, "")
+    assert result.stdout.encode("utf-8", "surrogateescape") == b"|".join(raw)
+    assert made.run("py", "Holder.attribute", *args).stdout == result.stdout
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 77, 126, 255])
+def test_statuses(made, status):
+    assert made.run("py", "status", str(status)).all == (status, "", "")
+    assert made.run("py", "exits", str(status)).status == 1  # sys.exit of a text
+    assert made.run("py", "text").all == (0, "", "")
+    assert made.run("py", "exits").all == (0, "", "")
+
+
+def test_an_exception_is_one_line_and_with_debug_a_traceback(made):
+    result = made.run("py", "fails")
+    assert (result.status, result.stdout) == (1, "")
+    assert result.stderr == "cli py fails: ValueError: went\\nwrong; DEBUG=1 shows where\n"
+    result = made.run("py", "fails", env={"DEBUG": "1"})
+    assert result.status == 1
+    assert "Traceback" in result.stderr
+
+
+def test_an_interrupt_ends_it_as_a_shell_expects(made):
+    assert made.run("py", "interrupted").all == (-signal.SIGINT, "", "")
+
+
+def test_a_stdout_that_takes_nothing(made):
+    def shell(line):
+        result = made.run("-c", line.replace("CLI", str(made.launcher)), executable="/bin/bash")
+        return result.all
+
+    for count in (5, 100_000):
+        assert shell(f"CLI py lots {count} | true; echo ${{PIPESTATUS[0]}}") in (
+            (0, "141\n", ""),
+            (0, "0\n", ""),  # it was quicker than its reader
+        )
+        status, _, stderr = shell(f"CLI py lots {count} > /dev/full")
+        assert (status, stderr.count("\n")) == (1, 1)
+        assert stderr.startswith("cli py lots: OSError: [Errno 28]")
+    assert shell("CLI py lots 100000 | head -1; echo ${PIPESTATUS[0]}") == (0, "0\n141\n", "")
+    assert shell("CLI py lots 1 >&-") == (0, "", "")
+    status, _, stderr = shell("CLI py broken")
+    assert (status, stderr) == (
+        1,
+        "cli py broken: BrokenPipeError: a socket; DEBUG=1 shows where\n",
+    )
+
+
+@pytest.mark.parametrize("name", ["no-module", "hostile", "none"])
+def test_what_cannot_be_imported(made, name):
+    result = made.run("py", name)
+    assert (result.status, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"cli py {name}: ")
+    assert "cannot be loaded" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_the_process_becomes_it(made):
+    with subprocess.Popen([made.launcher, "py", "pid"], stdout=subprocess.PIPE) as process:
+        assert process.stdout.read() == f"{process.pid}\n".encode()
+
+
+def test_the_callers_python_variables_do_not_disturb(made, tmp_path):
+    (tmp_path / "click.py").write_text("raise SystemExit('shadowed')")
+    env = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": "/none", "PYTHONINSPECT": "1"}
+    assert made.run("py", "clicked", env=env, cwd=tmp_path).all == (0, "1  a\n", "")
+
+
+def test_called_directly():
+    words = [sys.executable, "-m", "host.run.python_entrypoint", "label", "no:such"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("label: no:such: cannot be loaded: ")

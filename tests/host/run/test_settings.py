@@ -1,0 +1,592 @@
+"""settings.conf: everything that a shell file can do, and what of it reaches a command."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import host.run.settings
+from host.errors import MissingError, SourceError
+from host.run.exports import parse_exports
+from testing.installation import command
+
+
+@pytest.fixture(scope="module")
+def place(shared_install):
+    """Run a command under a settings.conf and give back what its environment was."""
+    made = shared_install(
+        {
+            "commands/demo/show/command.json": command(),
+            "commands/demo/show/main.sh": f"#!{sys.executable} -IS\n"
+            "import sys; sys.stdout.buffer.write(open('/proc/self/environ', 'rb').read())\n",
+            "commands/demo/say/command.json": command(),
+            "commands/demo/say/main.sh": "#!/bin/bash -p\n"
+            'echo "$PWD|$(umask)|$-|${IFS@Q}|$(trap)|$(cat)|$#:$*"; declare -F f; alias a\n',
+        }
+    )
+    made.write({"config/settings.conf": ""})
+    made.run("demo", "show")
+    return made
+
+
+FRAMEWORK = {
+    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE", "COMMAND_NAME"),
+    *("COMMAND_CATEGORY", "PATH", "HOME"),
+}
+
+
+def variables(text: str) -> dict[str, str]:
+    found = dict(entry.split("=", 1) for entry in text.split("\0")[:-1])
+    return {name: value for name, value in found.items() if name not in FRAMEWORK}
+
+
+def write(place, text):
+    place.write({"config/settings.conf": text})
+    return f"{place.root}/config/settings.conf"
+
+
+# What a file may do, and the variables that the command then has.
+REACHES = {
+    "nothing": ("", {}),
+    "assignment": ("X=1\n", {"X": "1"}),
+    "no newline at the end": ("X=1", {"X": "1"}),
+    "export": ("export X=1\n", {"X": "1"}),
+    "declare": ("declare X=1\ndeclare -x Y=2\ntypeset Z=3\n", {"X": "1", "Y": "2", "Z": "3"}),
+    "comment": ("# X=1\nX=2 # c\n", {"X": "2"}),
+    "shell expansion": ("A=a\nX=${A^^}$((1+2))$(echo c)\n", {"A": "a", "X": "A3c"}),
+    "readonly": ("readonly X=1\ndeclare -r Y=2\n", {"X": "1", "Y": "2"}),
+    "attributes": ("declare -i X=1+1\ndeclare -u Y=a\n", {"X": "2", "Y": "A"}),
+    "unset again": ("X=1\nY=2\nunset X\n", {"Y": "2"}),
+    "empty": ("X=\nY=''\n", {"X": "", "Y": ""}),
+    "quotes": ("""X='a"b'"c'd"\\$e\\\\\n""", {"X": "a\"bc'd$e\\"}),
+    "newlines": ("X='a\nb\n'\nY=$'\\n'\n", {"X": "a\nb\n", "Y": "\n"}),
+    "control characters": (
+        "X=$'\\a\\b\\e\\f\\r\\t\\v\\001\\177'\n",
+        {"X": "\a\b\x1b\f\r\t\v\1\x7f"},
+    ),
+    "looks like output": (
+        "X=$'\\ndeclare -x FAKE=\"1\"\\n'\nY='declare -x FAKE=\"1\"'\n",
+        {"X": '\ndeclare -x FAKE="1"\n', "Y": 'declare -x FAKE="1"'},
+    ),
+    "not UTF-8": ("X=$'\\xe9\\xff'\n", {"X": "\udce9\udcff"}),
+    "UTF-8": ("X=é✓\n", {"X": "é✓"}),
+    "huge": ("X=$(printf %0100000d 7)\n", {"X": "7".rjust(100000, "0")}),
+    "many": (
+        "".join(f"X{n}={n}\n" for n in range(300)),
+        {f"X{n}": str(n) for n in range(300)},
+    ),
+    "array": ("X=1\nA=(1 2 ')')\ndeclare -A M=([k]=v ['a) b']=c)\nY=2\n", {"X": "1", "Y": "2"}),
+    "exported array": (
+        "declare -ax A=([0]=')' [1]=$'\\n' [2]='\"')\nY=2\ndeclare -Ax B\n",
+        {"Y": "2"},
+    ),
+    "array with keys like output": (
+        "declare -A M\nM[$'a)\\nFAKE=\"x\"']=c\nM['FAKE=$'\"'\"'x']=d\nM['b) FAKE=\"']='\"'\nY=2\n",
+        {"Y": "2"},
+    ),
+    "function": ("f() { X=1; local L=2; }\nf\n", {"X": "1"}),
+    "exported function": ("f() { :; }\nexport -f f\nX=1\n", {"X": "1"}),
+    "functions with the names of builtins": (
+        "printf() { :; }\nset() { :; }\nexport() { :; }\nexit() { :; }\ntrap() { :; }\nX=1\n",
+        {"X": "1"},
+    ),
+    "alias": ("shopt -s expand_aliases\nalias a=b set=echo\nX=1\n", {"X": "1"}),
+    "cd": ("cd /\nX=$PWD\n", {"X": "/"}),
+    "shell's own names": ("X=1\nPWD=/x\nSHLVL=7\nOLDPWD=/y\n", {"X": "1"}),
+    "names of bash": ("X=${#BASH_VERSINFO[@]}\nY=$RANDOM\nunset Y\n", {"X": "6"}),
+    "IFS": ('IFS=,\nA=(1 2)\nX="${A[*]}"\nunset IFS\n', {"X": "1,2"}),
+    "set -u": ("set -u\nX=1\n", {"X": "1"}),
+    "set -f": ("set -f\nX=*\n", {"X": "*"}),
+    "set -e": ("set -e\nX=1\n", {"X": "1"}),
+    "set -C": ("set -C -o pipefail -o posix\nX=1\n", {"X": "1"}),
+    "set -T off": ("set +T\nX=1\n", {"X": "1"}),
+    "set -a and off again": ("set -a\n. /dev/null\nset +a\nX=1\n", {"X": "1"}),
+    "shopt": ("shopt -s nullglob extglob extdebug\nX=$(echo none*)\n", {"X": ""}),
+    "positional parameters": ("set -- a b\nX=$#\nshift 2\n", {"X": "2"}),
+    "trap EXIT": ("trap 'echo bye >&2; exit 3' EXIT\nX=1\n", {"X": "1"}),
+    "trap RETURN": ("trap : RETURN\nX=1\n", {"X": "1"}),
+    "trap DEBUG": ("trap : DEBUG\nX=1\n", {"X": "1"}),
+    "trap ERR": ("trap 'exit 4' ERR\nX=1\n", {"X": "1"}),
+    "all traps": ("trap 'Z=1' EXIT RETURN DEBUG ERR TERM\nunset Z\nX=1\nunset Z\n", None),
+    "return": ("X=1\nreturn\nY=2\n", {"X": "1"}),
+    "return 2": ("X=1\nreturn 2\n", {"X": "1"}),
+    "return in a function": ("f() { return 3; }\nf\nX=1\nf\n", {"X": "1"}),
+    "last command fails": ("X=1\n[ -f /none ] && . /none\n", {"X": "1"}),
+    "last command fails with 2": ("X=1\n(exit 2)\n", {"X": "1"}),
+    "last command is missing": ("X=1\nno-such-command 2>/dev/null\n", {"X": "1"}),
+    "subshell": ("(X=1; exit 3)\nY=2\n", {"Y": "2"}),
+    "command substitution exits": ("X=$(exit 3)\nY=2\n", {"X": "", "Y": "2"}),
+    "error in eval": ("X=1\neval 'if' 2>/dev/null\n", {"X": "1"}),
+    "stdin is empty": ("X=$(cat)\nread Y\nZ=${Y-unset}\n", {"X": "", "Y": "", "Z": ""}),
+    "where it is": ("X=${BASH_SOURCE[0]##*/}:$0:$#\n", None),
+    "path": ('PATH="$PATH:/x"\nX=1\n', {"X": "1"}),
+    "crlf in a comment": ("# c\r\nX=1\n", {"X": "1"}),
+    "BASH_ENV": ("X=1\nBASH_ENV=/x\nENV=/y\n", {"X": "1", "BASH_ENV": "/x", "ENV": "/y"}),
+    "localised message": ("X=$'a'$\"b\"\n", {"X": "ab"}),
+    "here-document": ("X=$(cat <<E\na $HOME\nE\n)\n", None),
+    "closed descriptors": ("exec 1>&- 2>&- 0<&-\nX=1\n", {"X": "1"}),
+    "a descriptor of its own": (
+        'exec 200>&-\nfor n in {3..255}; do eval "exec $n>&-"; done\nunset n\nX=1\n',
+        {"X": "1"},
+    ),
+    "bash's own, exported": (
+        "set -o pipefail\nexport SHELLOPTS BASHOPTS UID EUID PPID BASH\nX=1\n",
+        {"X": "1"},
+    ),
+    "the terminal": ("read X 2>/dev/null </dev/tty\nX=1\n", {"X": "1"}),
+    "coproc": ("coproc sleep 60\nX=1\nunset COPROC_PID\n", {"X": "1"}),
+    "getopts": ("getopts ab X -a\nunset OPTIND OPTARG\n", {"X": "a"}),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), REACHES.values(), ids=REACHES.keys())
+def test_what_reaches_the_command(place, text, expected):
+    write(place, text)
+    result = place.run("demo", "show", timeout=15)
+    assert (result.status, result.stderr) == (0, "")
+    if expected is not None:
+        assert variables(result.stdout) == expected
+
+
+def test_where_the_file_is(place):
+    path = write(place, 'X=${BASH_SOURCE[0]}\nY=$#\n. "${BASH_SOURCE[0]%/*}/other.conf"\n')
+    place.write({"config/other.conf": "Z=${BASH_SOURCE[0]}\nset +a\nW=1\nreturn 1\n"})
+    result = place.run("demo", "show")
+    assert (result.status, result.stderr) == (0, "")
+    assert (
+        variables(result.stdout)
+        == {
+            "X": path,
+            "Y": "2",
+            "Z": path.replace("settings", "other"),
+            "W": "1",
+        }
+        or variables(result.stdout)["Y"] in "012"
+    )
+
+
+# What ends it before its end: text, the line that is named ("" for none).
+ENDS = {
+    "syntax error": ("X=1\nif\nY=2\n", "4"),
+    "syntax error in a line": ("X=1\nY=2 )\nZ=3\n", "2"),
+    "unclosed quote": ('X=1\nY="a\nZ=3\n', "2"),
+    "unclosed function": ("X=1\nf() {\n", "3"),
+    "exit": ("X=1\nexit\n", "2"),
+    "exit 0": ("X=1\n\nexit 0\nY=2\n", "3"),
+    "exit 3": ("exit 3\n", "1"),
+    "exit in a function": ("f() {\n  exit 3\n}\nf\n", "2"),
+    "exec": ("X=1\nexec true\n", ""),
+    "set -e": ("set -e\nX=1\nfalse\nY=2\n", "3"),
+    "set -u": ("set -u\nX=$NONE\nY=2\n", "2"),
+    "required": ("X=1\nY=${NONE:?needed}\n", "2"),
+    "kill": ("X=1\nkill -9 $$\nY=2\n", ""),
+    "kill beside a job": ("sleep 60 &\nkill -9 $$\n", ""),
+    "kill TERM": ("X=1\nkill $$\nsleep 1\nY=2\n", None),
+    "set -n": ("set -n\nX=1\n", None),
+    "readonly": ("readonly X=1\nset -o posix\nX=2\nY=1\n", None),
+    "trap EXIT and exit": ("trap 'echo bye' EXIT\nexit 0\n", None),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), ENDS.values(), ids=ENDS.keys())
+def test_what_does_not_reach_its_end(place, text, line):
+    path = write(place, text)
+    result = place.run("demo", "show", timeout=15)
+    assert (result.status, result.stdout) == (1, "")
+    last = result.stderr.splitlines()[-1]
+    if line is None:
+        assert last.startswith(f"cli: {path}")
+    else:
+        assert last.startswith(f"cli: {path}:{line}: " if line else f"cli: {path}: ")
+    assert "Traceback" not in result.stderr
+    assert "__cli" not in result.stderr
+
+
+TIMES = {
+    "sleep": "sleep 60\n",
+    "loop": "while :; do :; done\n",
+    "stopped": "kill -STOP $$\n",
+    "fifo": "mkfifo $CLI_DIR/fifo 2>/dev/null\nX=$(cat $CLI_DIR/fifo)\n",
+    "wait for a job": "sleep 60 & wait\n",
+    "ignores all signals": "trap '' INT TERM HUP\nsleep 60\n",
+}
+
+
+@pytest.mark.parametrize("text", TIMES.values(), ids=TIMES.keys())
+def test_what_takes_too_long(place, text):
+    path = write(place, "X=1\n" + text)
+    start = time.monotonic()
+    result = place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": "0.3"}, timeout=15)
+    assert result.all == (
+        1,
+        "",
+        (
+            f"cli: {path}: did not end within 0.3 s; "
+            "set CLI_SETTINGS_TIMEOUT to more seconds if it needs them\n"
+        ),
+    )
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "x", "1s", " "])
+def test_a_time_limit_that_is_none(place, value):
+    write(place, "X=1\n")
+    result = place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": value})
+    assert result.all == (
+        *(1, ""),
+        "cli: CLI_SETTINGS_TIMEOUT: expected a number of seconds above 0\n",
+    )
+
+
+def test_an_empty_time_limit_is_none_given(place):
+    write(place, "X=1\n")
+    assert place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": ""}).status == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
+def test_nothing_of_it_outlives_a_run_that_is_ended(place, tmp_path, number):
+    started, late = tmp_path / "started", tmp_path / "late"
+    write(place, f"echo > {started}\nsleep 0.6\necho > {late}\n")
+    environ = {"HOME": str(place.home), "PATH": os.environ["PATH"]}
+    run = subprocess.Popen([place.launcher, "demo", "show"], env=environ, stdout=subprocess.PIPE)
+    while not started.exists():
+        time.sleep(0.01)
+    run.send_signal(number)
+    assert run.communicate(timeout=10)[0] == b""
+    assert run.returncode == -number
+    time.sleep(0.8)
+    assert not late.exists()
+
+
+def test_few_descriptors_are_enough(place):
+    write(place, "X=1\n")
+    limited = ["-c", 'ulimit -n 20; exec "$@"', "sh", str(place.launcher), "demo", "show"]
+    result = place.run(*limited, executable="/bin/sh")
+    assert (result.status, variables(result.stdout)["X"]) == (0, "1")
+
+
+def test_an_environment_that_is_too_large(place):
+    write(place, "X=1\n")
+    environ = {f"V{n}": "x" * 120_000 for n in range(17)}
+    for size in range(40_000, 60_000, 600):  # soon it is too large for us, too
+        environ["LAST"] = "x" * size
+        try:
+            result = place.run("demo", "show", env=environ)
+        except OSError:
+            break
+        if result.status:
+            assert (result.status, result.stderr.count("\n")) == (126, 1)
+            assert "too large for this system" in result.stderr
+            return
+    pytest.fail("the environment was never too large")
+
+
+def test_background_jobs_do_not_outlive_it(place, tmp_path):
+    marker = tmp_path / "marker"
+    write(place, f"X=1\n(sleep 0.4; echo late > {marker}) &\nsleep 60 &\nY=2\n")
+    start = time.monotonic()
+    result = place.run("demo", "show")
+    assert (result.status, variables(result.stdout)) == (0, {"X": "1", "Y": "2"})
+    assert time.monotonic() - start < 0.4
+    time.sleep(0.6)
+    assert not marker.exists()
+
+
+def test_output_goes_to_stderr_and_stdin_stays_the_commands(place):
+    write(place, "echo out; echo err >&2; cat; printf x > /dev/stdout\nX=1\n")
+    result = place.run("demo", "say", "a b", "", input=b"for the command")
+    assert result.stderr.splitlines()[0:2] == ["out", "err"]
+    assert "|for the command|2:a b " in result.stdout
+
+
+def test_the_shells_state_does_not_reach_the_command(place, tmp_path):
+    write(place, "")
+    plain = place.run("demo", "say", "a", cwd=tmp_path, input=b"")
+    write(
+        place,
+        "cd /\numask 777\nset -fux 2>/dev/null\nset +x\ntrap 'echo T' EXIT TERM INT\nf() { :; }\n"
+        "export -f f\nshopt -s expand_aliases\nalias a=b\nset -- x y z\nulimit -n 20\n",
+    )
+    changed = place.run("demo", "say", "a", cwd=tmp_path, input=b"")
+    assert plain.stdout == changed.stdout
+    assert plain.stdout.startswith(f"{tmp_path}|0022|") or os.umask(os.umask(0)) != 0o022
+
+
+def test_a_change_of_the_callers_names_has_no_effect(place):
+    write(place, "unset A\nB=changed\nexport -n C\nD+=more\nreadonly E\nE2=$E\nunset PATH HOME\n")
+    env = {"A": "a", "B": "b", "C": "c", "D": "", "E": "e"}
+    result = place.run("demo", "show", env=env)
+    assert variables(result.stdout) == {**env, "E2": "e"}
+    assert f"\0HOME={place.home}\0" in "\0" + result.stdout
+    assert f"\0PATH={os.environ['PATH']}\0" in "\0" + result.stdout
+
+
+def caller_things(place, tmp_path):
+    trouble = tmp_path / "trouble.sh"
+    trouble.write_text("echo TROUBLE; exit 7\n")
+    return {
+        "BASH_ENV": {"BASH_ENV": str(trouble), "ENV": str(trouble)},
+        "SHELLOPTS": {"SHELLOPTS": "errexit:noexec:nounset:xtrace:posix:noglob"},
+        "BASHOPTS": {"BASHOPTS": "extdebug:failglob:expand_aliases"},
+        "functions": {
+            "BASH_FUNC_printf%%": "() {  echo TROUBLE\n}",
+            "BASH_FUNC_builtin%%": "() {  echo TROUBLE\n}",
+            "BASH_FUNC_export%%": "() {  echo TROUBLE\n}",
+            "BASH_FUNC_set%%": "() {  exit 7\n}",
+        },
+        "POSIXLY_CORRECT": {"POSIXLY_CORRECT": ""},
+        "CDPATH": {"CDPATH": "/:/tmp"},
+        "PS4": {"PS4": "$(echo TROUBLE >&2)"},
+        "IFS": {"IFS": "X=1"},
+        "old bash": {"BASH_COMPAT": "3.2"},
+        "GLOBIGNORE": {"GLOBIGNORE": "*"},
+        "TMOUT": {"TMOUT": "1"},
+        "strange locale": {"LC_ALL": "C", "LANG": "C"},
+        "dynamic names": {"RANDOM": "7", "SECONDS": "9", "LINENO": "3", "UID": "12", "_": "mine"},
+        "names of no shell": {"a.b": "1", "a-b": "2", "é": "3", "9": "4", " ": "5"},
+        "no values": {"A": "", "B": "\n\n", "C": "\udcff\udcfe=\x1b"},
+        "shell's own": {"PWD": "/no/such", "OLDPWD": "/none", "SHLVL": "41"},
+    }
+
+
+CALLERS = [
+    *("BASH_ENV", "SHELLOPTS", "BASHOPTS", "functions", "POSIXLY_CORRECT", "CDPATH", "PS4", "IFS"),
+    *("old bash", "GLOBIGNORE", "TMOUT", "strange locale", "dynamic names", "names of no shell"),
+    *("no values", "shell's own"),
+]
+
+
+@pytest.mark.parametrize("name", CALLERS)
+def test_the_callers_environment_neither_disturbs_nor_changes(place, tmp_path, name):
+    env = caller_things(place, tmp_path)[name]
+    write(place, "X=1\ncd / 2>/dev/null\nY=$(echo a b)\n")
+    raw = {key: value.encode("utf-8", "surrogateescape") for key, value in env.items()}
+    result = place.run("demo", "show", env=raw)
+    assert (result.status, result.stderr) == (0, "")
+    assert variables(result.stdout) == {**env, "X": "1", "Y": "a b"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--version",), ("demo",), ("help", "demo", "say"), ("demo", "say", "--help"), ("self",),
+     ("self", "version"), ("self", "list")],
+    ids=" ".join,
+)  # fmt: skip
+def test_not_run_for_what_is_no_command(place, tmp_path, words):
+    write(place, f"touch {tmp_path}/touched\nexit 1\n")
+    result = place.run(*words)
+    assert (result.status, result.stderr) == (0, "")
+    assert not (tmp_path / "touched").exists()
+
+
+def test_a_broken_file_stops_no_help(place):
+    write(place, "if")
+    assert place.run("demo", "say", "-h").status == 0
+    assert place.run("demo", "say").status == 1
+
+
+def no_file(place, make):
+    path = place.root / "config" / "settings.conf"
+    path.unlink(missing_ok=True)
+    make(path)
+    return path
+
+
+NO_FILES = {
+    "directory": os.mkdir,
+    "fifo": os.mkfifo,
+    "device": lambda path: os.symlink("/dev/zero", path),
+    "loop": lambda path: os.symlink(path, path),
+}
+
+
+@pytest.mark.parametrize("make", NO_FILES.values(), ids=NO_FILES.keys())
+def test_what_is_no_file_is_an_error(place, make):
+    path = no_file(place, make)
+    result = place.run("demo", "show", timeout=15)
+    path.rmdir() if path.is_dir() else path.unlink()
+    assert (result.status, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"cli: {path}: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_missing_or_dangling_is_no_error(place):
+    path = no_file(place, str)
+    assert place.run("demo", "show").status == 0
+    no_file(place, lambda path: os.symlink("nowhere", path))
+    assert (place.run("demo", "show").status, place.run("demo", "show").stderr) == (0, "")
+    path.unlink()
+
+
+def test_a_link_to_a_file_is_read(place, tmp_path):
+    (tmp_path / "real.conf").write_text("X=1\n")
+    path = no_file(place, lambda path: os.symlink(tmp_path / "real.conf", path))
+    assert variables(place.run("demo", "show").stdout) == {"X": "1"}
+    path.unlink()
+
+
+def test_a_file_that_cannot_be_read_is_an_error(place):
+    setpriv = shutil.which("setpriv")
+    if setpriv is None or os.geteuid() != 0:
+        pytest.skip("setpriv as root is needed")
+    path = write(place, "X=1\n")
+    os.chmod(path, 0)
+    drop = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+    result = place.run(*drop, place.launcher, "demo", "show", executable=setpriv)
+    os.chmod(path, 0o644)
+    assert result.all == (1, "", f"cli: {path}: cannot be read; check its permissions\n")
+    directory = place.root / "config"
+    directory.chmod(0)
+    result = place.run(*drop, place.launcher, "demo", "show", executable=setpriv)
+    directory.chmod(0o755)
+    assert result.all == (1, "", f"cli: {path}: Permission denied\n")
+
+
+def test_no_bash(place, tmp_path):
+    write(place, "X=1\n")
+    (tmp_path / "bin").mkdir()
+    result = place.run("demo", "show", env={"PATH": str(tmp_path / "bin")})
+    if os.path.exists("/bin/bash"):  # the system's own serves where PATH has none
+        assert (result.status, variables(result.stdout)) == (0, {"X": "1"})
+    else:
+        assert result.status == 127
+
+
+def test_no_bash_anywhere(tmp_path, monkeypatch):
+    file = tmp_path / "settings.conf"
+    file.write_text("X=1\n")
+    monkeypatch.setattr(host.run.settings, "find_program", lambda *_: None)
+    with pytest.raises(MissingError, match="bash is needed"):
+        host.run.settings.capture_settings(str(file), {})
+
+
+def test_a_bash_that_is_broken(place, tmp_path):
+    path = write(place, "X=1\n")
+    bash = tmp_path / "bash"
+    for text in ("#!/bin/sh\nexit 0\n", "#!/no/such\n", "junk"):
+        bash.write_text(text)
+        bash.chmod(0o755)
+        result = place.run("demo", "show", env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        assert (result.status, result.stdout) == (1, "")
+        assert result.stderr.splitlines()[-1].startswith(f"cli: {path}: ")
+
+
+def closed(place, which: str, after: str = ""):
+    words = f"{place.launcher} demo show {after} {which}"
+    return place.run("-c", words, executable="/bin/sh")
+
+
+@pytest.mark.parametrize("which", ["<&-", "2>&-", "<&- 2>&-"])
+def test_closed_standard_descriptors(place, which):
+    write(place, "echo to stdout; echo to stderr >&2\nX=1\n")
+    result = closed(place, which)
+    assert result.status == 0
+    assert variables(result.stdout.replace("\0_=", "\0A_="))["X"] == "1"
+    assert result.stdout.startswith(("PATH=", "HOME=", "PWD=", "CLI_DIR=", "_=", "OLDPWD="))
+
+
+@pytest.mark.parametrize("which", [">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_stdout(place, tmp_path, which):
+    place.write(
+        {
+            "commands/demo/file/command.json": command(),
+            "commands/demo/file/main.sh": '#!/bin/sh\necho "$X" > "$1"\n',
+        }
+    )
+    write(place, "echo to stdout\nX=1\n")
+    target = tmp_path / "shown"
+    words = f"{place.launcher} demo file {target} {which}"
+    result = place.run("-c", words, executable="/bin/sh")
+    assert (result.status, target.read_text()) == (0, "1\n")
+
+
+@pytest.mark.parametrize("name", ["SIGCHLD", "SIGPIPE", "SIGTERM", "SIGHUP"])
+def test_a_caller_that_ignores_a_signal(place, name):
+    number = getattr(signal, name)
+    write(place, "X=$(echo 1 | cat)\n")
+    ignore = lambda: signal.signal(number, signal.SIG_IGN)  # noqa: E731
+    result = place.run("demo", "show", preexec_fn=ignore)
+    assert (result.status, result.stderr, variables(result.stdout)) == (0, "", {"X": "1"})
+    path = write(place, "X=1\nif\n")
+    result = place.run("demo", "show", preexec_fn=ignore)
+    assert result.stderr.splitlines()[-1] == f"cli: {path}:3: syntax error"
+
+
+def test_sigchld_stays_ignored_for_the_command(place):
+    write(place, "X=1\n")
+    place.write(
+        {
+            "commands/demo/signals/command.json": command(),
+            "commands/demo/signals/main.sh": "#!/bin/grep SigIgn\n",
+        }
+    )
+    ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # noqa: E731
+    result = place.run("demo", "signals", "/proc/self/status", preexec_fn=ignore)
+    assert int(result.stdout.split()[-1], 16) >> (signal.SIGCHLD - 1) & 1 == 1
+
+
+def test_on_a_terminal_nothing_is_added(place):
+    script = shutil.which("script")
+    if script is None:
+        pytest.skip("script is not installed")
+    write(place, "X=$(true)\n(true)\n/bin/true\nstty size >/dev/null\nread Y </dev/tty\n")
+    command_line = f"stty tostop; {place.launcher} demo show 2>/dev/null"
+    done = subprocess.run(
+        [script, "-qec", command_line, "/dev/null"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env={"HOME": str(place.home), "PATH": os.environ["PATH"], "SHELL": "/bin/sh"},
+        timeout=20,
+        check=False,
+    )
+    names = {entry.partition("=")[0] for entry in done.stdout.decode().split("\0")}
+    assert "X" in names
+    assert not names & {"LINES", "COLUMNS"}
+
+
+PRINTED = {
+    b'declare -x A="1"\n': [("A", "1")],
+    b'declare -rx A="1"\ndeclare -ix B="2"\n': [("A", "1"), ("B", "2")],
+    b"declare -x A\ndeclare -x B\n": [],
+    b'declare -x A="a\nb"\n': [("A", "a\nb")],
+    b'declare -x A="\\"\\$\\`\\\\"\n': [("A", '"$`\\')],
+    b"declare -x A=$'a\\nb\\'c\\\\\\101\\x'\n": [("A", "a\nb'c\\Ax")],
+    b'declare -ax A=([0]="1" [1]=$\'\\n)\')\ndeclare -x B="2"\n': [("B", "2")],
+    b'declare -Ax A=(["a) X=\\"y"]="c" [$\'k)\\n X="\']="d" )\ndeclare -x B="2"\n': [("B", "2")],
+    b'declare -Ax A=([$\'a)\\n FAKE="x"\']="c" )\ndeclare -x B="2"\n': [("B", "2")],
+    b'declare -ax A=()\ndeclare -x B="2"': [("B", "2")],
+    b'export A="1"\n': [("A", "1")],
+    b'declare -x A="\xff"\n': [("A", "\udcff")],
+    b'declare -x A="unclosed': [("A", "unclosed")],
+    b"declare -x A=$'unclosed\\": [("A", "unclosed")],
+    b"": [],
+}
+
+
+@pytest.mark.parametrize(("printed", "found"), PRINTED.items(), ids=map(repr, PRINTED))
+def test_what_bash_prints(printed, found):
+    assert list(parse_exports(printed)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A=1\nB=(\nC=2\n", "A=1\n[[ x\nC=2\n", "A=1\nB=([x)=1)\nC=1\n", "A=1\nB=(a (b)\nC=1\n"],
+    ids=["array open", "test", "index open", "array in array"],
+)
+def test_a_syntax_error_that_bash_goes_on_after(tmp_path, text):
+    file = tmp_path / "settings.conf"
+    file.write_text(text)
+    with pytest.raises(SourceError, match=f"{file}:2: syntax error"):
+        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})
+
+
+def test_descriptors_and_arguments_of_the_file_are_its_own(tmp_path):
+    file = tmp_path / "settings.conf"
+    file.write_text("exec 3>&1 4>&1 5>&1\nCOUNT=$#\n")
+    assert (
+        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})["COUNT"] == "0"
+    )

@@ -1,0 +1,139 @@
+"""Sources that plugins declare: ranks between, words that they serve, and bad answers."""
+
+import pytest
+
+from host.errors import PluginError, SourceError
+from host.run.definition import parse_declared
+from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
+from host.run.messages import Messages
+from host.run.sources import Reading, Source
+from testing.installation import command
+
+MODULE = """
+def words(words, environment):
+    return {"WORDS": " ".join(words), "SEEN": environment.get("A", "none")}
+
+def same(words, environment):
+    environment["HOME"] = "changed"
+    return {"A": environment["A"]}
+
+answer = {}
+def given(words, environment):
+    return answer["it"]
+
+def fails(words, environment):
+    raise RuntimeError("odd")
+
+def exits(words, environment):
+    raise SystemExit(0)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    import importlib
+    import sys
+
+    (tmp_path / "cli_host_test_provider.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("cli_host_test_provider")
+    del sys.modules["cli_host_test_provider"]
+
+
+def python(function, rank=SETTINGS, words=()):
+    provider = f"cli_host_test_provider:{function}"
+    return Source(function, rank, "python", (), provider, words, "acme")
+
+
+def read(*sources, system=None, **fields):
+    layers = Layers(system or {}, {})
+    definition = parse_declared("plugin x", command(**{**fields, "entrypoint": "a:b"}))
+    reading = Reading(("demo", "one"), definition, layers, Messages("cli", {}))
+    for source in sources:
+        reading.read(source)
+    return layers
+
+
+def test_a_provider_gets_words_and_the_environment_so_far(module):
+    layers = read(python("words"), system={"A": "a", "WORDS": "mine"})
+    assert layers.environment() == {"A": "a", "WORDS": "mine", "SEEN": "a"}
+
+
+def test_a_provider_changes_nothing_but_what_it_returns(module):
+    system = {"A": "a", "HOME": "/h"}
+    assert read(python("same"), system=system).environment() == system
+
+
+def test_only_the_commands_that_it_serves(module):
+    served = [(), ("demo",), ("demo", "one")]
+    others = [("demo", "two"), ("one",), ("demo", "one", "more")]
+    for words in [*served, *others]:
+        found = read(python("words", words=words)).environment()
+        assert bool(found) is (words in served)
+
+
+def test_the_stronger_of_two_that_say_the_same_keeps_its_rank(module, tmp_path):
+    """What repeats a weaker value takes it over: a weaker third cannot change it."""
+    (tmp_path / "a.env").write_text("A=first\n")
+    (tmp_path / "b.env").write_text("A=second\n")
+    layers = read(
+        Source("a", ENV_FILES, "dotenv", [str(tmp_path / "a.env")]),
+        python("same", rank=3.5),
+        Source("b", ENV_FILES, "dotenv", [str(tmp_path / "b.env")]),
+    )
+    assert layers.environment() == {"A": "first"}
+    winner, shadowed = next(layers.trace())
+    assert (winner.rank, winner.value) == (3.5, "first")
+    assert [one.value for one in shadowed] == ["second", "first"]
+
+
+def test_ranks_between(module, tmp_path):
+    (tmp_path / "a.env").write_text("A=file\nB=file\n")
+    module.answer["it"] = {"A": "provider", "B": "provider", "C": "provider"}
+    file = Source("a", ENV_FILES, "dotenv", [str(tmp_path / "a.env")])
+    own = Source("envs", ENVS, "envs")
+    for rank, expected in ((ENVS, "envs"), (SETTINGS, "envs"), (ENV_FILES, "envs")):
+        layers = read(python("given", rank=rank), file, own, envs={"A": "envs"})
+        assert layers.get("A") == expected
+        assert layers.get("B") == ("file" if rank == ENV_FILES else "provider")
+        assert layers.get("C") == "provider"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [(None, "a dict of strings"), ([], "a dict of strings"), ({"A": 1}, "strings as values"),
+     ({1: "A"}, "names of variables"), ({"A B": ""}, "names of variables"),
+     ({"": ""}, "names of variables"), ({"A": "\0"}, "A holds a NUL"), ({"A": None}, "strings")],
+    ids=repr,
+)  # fmt: skip
+def test_bad_answers(module, answer, told):
+    module.answer["it"] = answer
+    with pytest.raises(SourceError, match=told) as caught:
+        read(python("given"))
+    assert "acme" in str(caught.value)
+
+
+def test_what_cannot_be_loaded():
+    for provider in ("cli_host_none:x", "host.errors:none"):
+        with pytest.raises(PluginError, match="cannot be loaded"):
+            read(Source("s", 3, "python", (), provider, (), "acme"))
+
+
+@pytest.mark.parametrize(
+    ("function", "told"), [("fails", "raised RuntimeError: odd"), ("exits", "raised SystemExit: 0")]
+)
+def test_a_provider_that_raises_or_exits(module, function, told):
+    with pytest.raises(SourceError, match=f"plugin acme: .*:{function}: {told}"):
+        read(python(function))
+
+
+def test_what_the_system_does_not_know(monkeypatch, tmp_path):
+    import os
+
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    monkeypatch.setattr(os, "getuid", lambda: 3_999_999_999)
+    text = "$PWD|$HOME|$USER|${PWD:-none}"
+    assert read(Source("envs", ENVS, "envs"), envs={"A": text}).get("A") == "|||none"
