@@ -1,0 +1,52 @@
+"""No module imports another that imports it, not even inside a function.
+
+That a floor imports only from those below it is import-linter's to hold (pyproject.toml).
+"""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from testing.installation import PROJECT
+
+_SRC = PROJECT / "src"
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(_SRC).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _imports(node: ast.AST) -> set[str]:
+    """Return the modules, or names in modules, that are imported below `node` at run time."""
+    found: set[str] = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            found |= {f"{child.module}.{alias.name}" for alias in child.names}
+        elif isinstance(child, ast.Import):
+            found |= {alias.name for alias in child.names}
+        elif not (isinstance(child, ast.stmt) and _is_for_types(child)):
+            found |= _imports(child)
+    return found
+
+
+def test_no_cycle() -> None:
+    trees = {_name(path): ast.parse(path.read_text()) for path in _SRC.rglob("*.py")}
+    graph: dict[str, set[str]] = {}
+    for module, tree in trees.items():
+        asked = _imports(tree)
+        graph[module] = {
+            name if name in trees else name.rpartition(".")[0] for name in asked
+        } & trees.keys() - {module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as failure:
+        pytest.fail(" → ".join(failure.args[1]))

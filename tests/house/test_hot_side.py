@@ -1,0 +1,53 @@
+"""What a run loads: next to nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+from testing.installation import PROJECT, Made, command
+
+# What a run must not pay for: see the hot side in CONTRIBUTING.md.
+_BANNED = {
+    *("click", "dataclasses", "dotenv", "functools", "importlib.metadata", "importlib_metadata"),
+    *("inspect", "json", "logging", "pathlib", "pluggy", "re", "requests", "shutil", "signal"),
+    *("site", "subprocess", "tempfile", "typing", "wcwidth"),
+}
+
+_PLANNED_RUN = """
+import sys
+sys.path.append({source!r})
+sys.argv = {argv!r}
+import host.run.process
+def execute(plan):
+    print("\\n".join(sorted(sys.modules)))
+    raise SystemExit(0)
+host.run.process.execute = execute
+from host.__main__ import main
+main()
+"""
+
+
+def test_a_planned_run_imports_next_to_nothing(install: Callable[..., Made]) -> None:
+    made = install(
+        {
+            "commands/a/b/command.json": command(envs={"X": "${HOME}"}, env_files=[".env"]),
+            "commands/a/b/.env": "Y=1\nZ='two'\n",
+            "commands/a/b/main.sh": "#!/bin/bash\n",
+            "config/settings.conf": "S=1\n",
+        }
+    )
+    assert made.run("a", "b").status == 0  # writes the lock
+    program = _PLANNED_RUN.format(source=str(PROJECT / "src"), argv=[str(made.launcher), "a", "b"])
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = set(done.stdout.split())
+    assert "host.run.settings" in modules  # the list is the list of a whole run
+    assert not modules & _BANNED
+    assert len({name for name in modules if name.startswith("host.")}) <= 23
