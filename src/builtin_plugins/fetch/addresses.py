@@ -1,131 +1,181 @@
-"""Which addresses may be fetched, and how an address is shown."""
+"""Which addresses may be fetched, and how an address is shown.
+
+One parser reads an address, and what it read is what is asked for: no second one, of a
+library or of git, is left anything to read otherwise.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit, urlunsplit
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote_to_bytes, urljoin
 
 from host.errors import OperationError, UsageError
-from host.run.text import printable
 
 SECRET_NAME = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
-# What stands before the host: up to the last @ before the path, or, where that would
-# be no port, beyond the slashes that a password holds. Without `//` a colon tells it.
-_USERINFO = re.compile(
-    r"""(?P<scheme>(?<![\w+.-])[\w+.-]*:/+|//)
-    (?P<user>[^\s/?#'"]*|[^\s/?#@:\[]+:(?!\d*(?:[\s/?#'"]|$))\S*)@
-    |(?<![\w.@:/-])[\w.@-]+:[^\s/@]+@(?=[\w\[])""",
-    re.VERBOSE,
+
+# RFC 3986 without what parsers disagree about: no backslash, blank or control character
+# anywhere, one @, and a host of plain letters.
+_ODD = re.compile(r"[\s\\\x00-\x20\x7f-\xa0]")
+_ADDRESS = re.compile(
+    r"""(?P<scheme>[a-z][a-z0-9+.-]*)://
+    (?:(?P<user>[\w.~!$&'()*+,;=%-]+)(?::(?P<password>[\w.~!$&'()*+,;=%:-]*))?@)?
+    (?P<host>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])
+    (?::(?P<port>[0-9]{1,5}))?
+    (?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:\#.*)?""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-_PARAMETER = re.compile(r"""(?P<name>[?&;#][^\s=&;#'"]*)=(?P<value>[^\s&;#'"]*)""")
+_HOST_AS_USER = re.compile(r"([\w-]+\.)+[\w-]+", re.ASCII)
+
+_WORD = re.compile(r"\S+")
+_SITE = re.compile(r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)")
+_PARAMETER = re.compile(r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)""")
+
+
+class Address(NamedTuple):
+    """An address in its parts; `host` and `port` are one text, `path` has the query with it."""
+
+    scheme: str
+    user: str
+    password: str
+    host: str
+    path: str
+
+    @property
+    def site(self) -> str:
+        """What is connected to: scheme, host and port."""
+        return f"{self.scheme}://{self.host}"
+
+    @property
+    def url(self) -> str:
+        """What is asked for; user and password go beside it (`login`)."""
+        return self.site + self.path
+
+    @property
+    def login(self) -> tuple[bytes, bytes] | None:
+        if not self.user:
+            return None
+        return unquote_to_bytes(self.user), unquote_to_bytes(self.password)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the host is `localhost` or a loopback number."""
+        host = re.sub(r":[0-9]*$", "", self.host) if self.host[-1] != "]" else self.host
+        if host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+
+def parse(text: str) -> Address | None:
+    """Return the parts of an address that has a host, or None for anything else."""
+    found = None if _ODD.search(text) else _ADDRESS.fullmatch(text)
+    if found is None:
+        return None
+    user, password = found["user"] or "", found["password"] or ""
+    if password.isdecimal() and _HOST_AS_USER.fullmatch(user):
+        return None  # a host and its port, posing as where it leads
+    port = found["port"]
+    if port is not None and not 0 < int(port) < 1 << 16:
+        return None
+    return Address(
+        found["scheme"].lower(),
+        user,
+        password,
+        found["host"].lower() + (f":{int(port)}" if port else ""),
+        (found["path"] or "") + (found["query"] or ""),
+    )
+
+
+def fetchable(text: str) -> Address:
+    """Return an address that is https, or http on this machine; raises OperationError."""
+    if not text:
+        raise OperationError("the address is empty")
+    address = parse(text)
+    if address is None or address.scheme not in ("https", "http"):
+        raise OperationError(f"{shown(text)}: not an https address")
+    if address.scheme == "http" and not address.is_loopback:
+        raise OperationError(f"{shown(text)}: only https is fetched (http from this machine)")
+    return address
+
+
+def follow(address: Address, location: str) -> Address:
+    """Return where a redirect leads; user and password stay where they were given for.
+
+    Raises OperationError when that may not be fetched, or steps down from https.
+    """
+    try:
+        target = fetchable(location if _ODD.search(location) else urljoin(address.url, location))
+    except ValueError:
+        raise OperationError(f"{shown(address.url)}: redirects to no address") from None
+    except OperationError as refusal:
+        raise OperationError(f"{shown(address.url)}: redirects to {refusal}") from None
+    if address.scheme == "https" and target.scheme != "https":
+        raise OperationError(f"{shown(address.url)}: redirects from https to {shown(target.url)}")
+    if target.site == address.site:
+        return target._replace(user=address.user, password=address.password)
+    return target._replace(user="", password="")
+
+
+def shown(text: str) -> str:
+    """Return an address to show to people: without user, password, query and fragment."""
+    address = parse(text)
+    bare = masked(text) if address is None else address.url
+    return re.split("[?#]", bare, maxsplit=1)[0] or "the address"
+
+
+def without_credentials(text: str) -> str:
+    """Return an address without password, token, fragment and secret-looking query.
+
+    The user of an ssh address is no secret and stays. Raises UsageError for no address.
+    """
+    if text.startswith("file://"):
+        return text
+    address = parse(text)
+    if address is None:
+        raise UsageError(f"{masked(text)}: not an address")
+    path, mark, query = address.path.partition("?")
+    if any(SECRET_NAME.search(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
+        mark = query = ""
+    user = f"{address.user}@" if address.scheme.endswith("ssh") and address.user else ""
+    return f"{address.scheme}://{user}{address.host}{path}{mark}{query}"
 
 
 def masked(text: str) -> str:
     """Return `text` with the credentials of all in it that looks like an address as `…`.
 
     Those are user and password, where ssh's user is no secret, and secret-looking
-    values of a query; also of what is too broken to be an address.
+    values of a query; also of what is too broken to be an address. Takes linear time.
     """
-    return _PARAMETER.sub(_without_value, _USERINFO.sub(_without_user, text))
-
-
-def _without_user(found: re.Match[str]) -> str:
-    scheme = found["scheme"] or ""
-    user = found["user"].partition(":")[0] if scheme.startswith(("ssh:", "git+ssh:")) else "…"
-    return f"{scheme}{user}@"
+    return _PARAMETER.sub(_without_value, _WORD.sub(_without_users, text))
 
 
 def _without_value(found: re.Match[str]) -> str:
     return f"{found['name']}=…" if SECRET_NAME.search(found["name"]) else found[0]
 
 
-def check_address(address: str) -> None:
-    """Raise OperationError unless `address` is https, or http on this machine (loopback)."""
-    parts = _split(address)
-    if parts.scheme == "https":
-        return
-    if parts.scheme == "http" and is_loopback(address):
-        return
-    if parts.scheme == "http":
-        raise OperationError(f"{shown(address)}: only https is fetched (http from this machine)")
-    raise OperationError(f"{shown(address)}: not an https address")
+def _without_users(found: re.Match[str]) -> str:
+    """Mask what stands before a host in one word: up to the last @ before the path.
 
-
-def is_loopback(address: str) -> bool:
-    """Tell whether the host of `address` is `localhost` or a loopback number."""
-    host = _split(address).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def follow(address: str, location: str) -> str:
-    """Return where a redirect from `address` to `location` leads.
-
-    Raises OperationError when that may not be fetched, or steps down from https.
+    Where what looks like a host has a port that is none, it is the beginning of a
+    password with a slash in it, which ends at the word's last @.
     """
-    try:
-        target = urljoin(address, location)
-    except ValueError:
-        raise OperationError(f"{shown(address)}: redirects to no address") from None
-    try:
-        check_address(target)
-    except OperationError as refusal:
-        raise OperationError(f"{shown(address)}: redirects to {refusal}") from None
-    if _split(address).scheme == "https" and _split(target).scheme != "https":
-        raise OperationError(f"{shown(address)}: redirects from https to {shown(target)}")
-    return target
-
-
-def shown(address: str) -> str:
-    """Return `address` fit to print: no user, password, query or fragment; one line.
-
-    What is no address is shown as far as its query.
-    """
-    try:
-        parts = urlsplit(address)
-        host = parts.hostname or ""
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        host = port = ""
-    if not host:
-        return printable(masked(re.split("[?#]", address)[0])) or "the address"
-    host = f"[{host}]" if ":" in host else host
-    return printable(f"{parts.scheme}://{host}{port}{parts.path}")
-
-
-def _split(address: str) -> SplitResult:
-    """Split `address`; raises OperationError where it has no host or holds odd characters."""
-    if not address or any(
-        ord(character) <= 0x20 or ord(character) == 0x7F for character in address
-    ):
-        raise OperationError("the address is empty or holds blanks or control characters")
-    try:
-        parts = urlsplit(address)
-        if parts.hostname and (parts.port is None or parts.port > 0):
-            return parts
-    except ValueError:
-        pass
-    raise OperationError(f"{shown(address)}: not an https address")
-
-
-def without_credentials(address: str) -> str:
-    """Return an address without password, token and secret-looking query.
-
-    The user of an ssh address is no secret and stays.
-    """
-    try:
-        parts = urlsplit(address)
-        host = parts.netloc.rpartition("@")[2]
-        user = parts.netloc.rpartition("@")[0].partition(":")[0]
-        _ = parts.port  # raises for a password with a slash, which is taken for a port
-    except ValueError:
-        raise UsageError(f"{masked(address)}: not an address") from None
-    if parts.scheme in ("ssh", "git+ssh") and user:
-        host = f"{user}@{host}"
-    secret = any(SECRET_NAME.search(name) for name, _ in parse_qsl(parts.query, True))
-    return urlunsplit((parts.scheme, host, parts.path, "" if secret else parts.query, ""))
+    word = found[0]
+    last = word.rfind("@")
+    kept, at = [], 0
+    for part in _SITE.finditer(word, 0, last + 1):
+        site, start = part["site"], part.start("site")
+        if start < at:
+            continue
+        both, mark, _ = site.rpartition("@")
+        user, colon, rest = (both or site).partition(":")
+        if mark and (start or colon):  # else a mail address, or ssh's short form
+            kept += [word[at:start], user if word.endswith("ssh://", 0, start) else "…"]
+            at = start + len(both)
+        elif not mark and start and rest and not rest.isdecimal() and "[" not in user:
+            kept += [word[at:start], "…"]
+            at = last
+    return "".join([*kept, word[at:]])

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
-from builtin_plugins.fetch.addresses import check_address, shown
+from builtin_plugins.fetch.addresses import fetchable
 from builtin_plugins.fetch.transfer import Limits, Transfer
 from host.errors import OperationError
-from host.run.text import printable
 
 __all__ = ["Fetched", "Limits", "fetch"]
 
@@ -44,8 +43,9 @@ def fetch(
     A thread does the work, because only an outside clock can end a transfer that
     drips, hangs in DNS or sends its headers a byte at a time.
     """
-    check_address(address)
-    transfer = Transfer(address, target, limits, digest or sha256 is not None, sha256 is not None)
+    transfer = Transfer(
+        fetchable(address), target, limits, digest or sha256 is not None, sha256 is not None
+    )
     worker = Thread(target=transfer.run, daemon=True)
     whole = False
     try:
@@ -56,7 +56,7 @@ def fetch(
         fetched = Fetched(transfer.received, transfer.hexdigest())
         if sha256 is not None and fetched.sha256 != sha256.strip().lower():
             raise OperationError(
-                f"{shown(address)}: the SHA-256 is {fetched.sha256}, expected {printable(sha256)}"
+                f"{transfer.shown}: the SHA-256 is {fetched.sha256}, expected {sha256}"
             )
         whole = True
         return fetched
@@ -82,5 +82,5 @@ def _watch(
             progress(transfer.received, transfer.total)
         if running and time.monotonic() > deadline:
             raise OperationError(
-                f"{shown(transfer.address)}: not finished within {limits.seconds:g} seconds"
+                f"{transfer.shown}: not finished within {limits.seconds:g} seconds"
             )

@@ -12,10 +12,10 @@ from typing import BinaryIO
 
 import requests
 import urllib3
+from requests.auth import HTTPBasicAuth
 
-from builtin_plugins.fetch.addresses import follow, is_loopback, shown
+from builtin_plugins.fetch.addresses import Address, follow, shown
 from host.errors import OperationError
-from host.run.text import printable
 
 _CUT_SHORT = ("IncompleteRead", "InvalidChunkLength", "ended prematurely")
 
@@ -50,9 +50,10 @@ class Transfer:
     """
 
     def __init__(
-        self, address: str, target: Path, limits: Limits, digest: bool, trusted: bool
+        self, address: Address, target: Path, limits: Limits, digest: bool, trusted: bool
     ) -> None:
         self.address = address
+        self.shown = shown(address.url)
         self.received = 0
         self.total: int | None = None
         self.failure: BaseException | None = None
@@ -91,7 +92,7 @@ class Transfer:
             if attempt < self._limits.attempts:
                 self._pause(_FIRST_PAUSE * 2 ** (attempt - 1))
         times = "once" if self._limits.attempts == 1 else f"{self._limits.attempts} times"
-        raise OperationError(f"{shown(self.address)}: {reason} (tried {times})")
+        raise OperationError(f"{self.shown}: {reason} (tried {times})")
 
     def _pause(self, seconds: float) -> None:
         self.cancelled.wait(seconds)
@@ -99,7 +100,7 @@ class Transfer:
 
     def _stop_if_cancelled(self) -> None:
         if self.cancelled.is_set():
-            raise OperationError(f"{shown(self.address)}: cancelled")
+            raise OperationError(f"{self.shown}: cancelled")
 
     def _attempt(self, session: requests.Session, file: BinaryIO) -> None:
         """Fetch what is missing; raises OperationError, _InterruptedError if worth a retry."""
@@ -126,21 +127,21 @@ class Transfer:
                 return response
             response.close()
             if not location:
-                raise OperationError(f"{shown(address)}: redirects to no address")
+                raise OperationError(f"{shown(address.url)}: redirects to no address")
             address = follow(address, location)
-        raise OperationError(
-            f"{shown(self.address)}: redirected more than {self._limits.redirects} times"
-        )
+        raise OperationError(f"{self.shown}: redirected more than {self._limits.redirects} times")
 
     def _get(
-        self, session: requests.Session, address: str, headers: Mapping[str, str]
+        self, session: requests.Session, address: Address, headers: Mapping[str, str]
     ) -> requests.Response:
         patience = max(0.1, min(self._limits.stall, self._deadline - time.monotonic()))
+        where = shown(address.url)
         # A proxy has no business between this machine and itself.
-        proxies = {"http": "", "https": ""} if is_loopback(address) else None
+        proxies = {"http": "", "https": ""} if address.is_loopback else None
         try:
             return session.get(
-                address,
+                address.url,
+                auth=HTTPBasicAuth(*address.login) if address.login else None,
                 headers=dict(headers),
                 stream=True,
                 allow_redirects=False,
@@ -148,11 +149,11 @@ class Transfer:
                 proxies=proxies,
             )
         except requests.exceptions.SSLError:
-            raise OperationError(f"{shown(address)}: its certificate was not accepted") from None
+            raise OperationError(f"{where}: its certificate was not accepted") from None
         except (requests.ConnectionError, requests.Timeout) as failure:
             raise _InterruptedError(worded(failure)) from None
         except (requests.RequestException, OSError, ValueError) as failure:
-            raise OperationError(f"{shown(address)}: {worded(failure)}") from None
+            raise OperationError(f"{where}: {worded(failure)}") from None
 
     def _resumes(self, response: requests.Response, start: int) -> bool:
         """Tell whether the body continues at `start`; raises when it is of no use."""
@@ -163,12 +164,10 @@ class Transfer:
             self._validator = None
             raise _InterruptedError("could not resume")
         if status != 200 and not (status == 206 and start):
-            raise OperationError(f"{shown(self.address)}: answered {status}, expected 200")
+            raise OperationError(f"{self.shown}: answered {status}, expected 200")
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
-            raise OperationError(
-                f"{shown(self.address)}: sent as {printable(encoding)}, asked for as it is"
-            )
+            raise OperationError(f"{self.shown}: sent as {encoding}, asked for as it is")
         if status == 200:
             return False
         found = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
@@ -177,7 +176,7 @@ class Transfer:
             (self.total or 0) - 1,
             self.total,
         ]:
-            raise OperationError(f"{shown(self.address)}: answered with another range than asked")
+            raise OperationError(f"{self.shown}: answered with another range than asked")
         return True
 
     def _restart(self, response: requests.Response, file: BinaryIO) -> None:
@@ -185,12 +184,10 @@ class Transfer:
         self.total = self._length(response)
         free = shutil.disk_usage(self._target.parent).free
         if self.total is not None and self.total > self._limits.size:
-            raise OperationError(
-                f"{shown(self.address)}: {self.total} bytes, more than {self._limits.size}"
-            )
+            raise OperationError(f"{self.shown}: {self.total} bytes, more than {self._limits.size}")
         if self.total is not None and self.total > free:
             raise OperationError(
-                f"{shown(self.address)}: {self.total} bytes needed, {free} free on the disk"
+                f"{self.shown}: {self.total} bytes needed, {free} free on the disk"
             )
         file.seek(0)
         file.truncate()
@@ -206,7 +203,7 @@ class Transfer:
         if stated.isascii() and stated.isdigit() and len(stated) <= 18:
             return int(stated)
         if stated or not self._trusted:
-            raise OperationError(f"{shown(self.address)}: the answer does not say how long it is")
+            raise OperationError(f"{self.shown}: the answer does not say how long it is")
         return None
 
     def _strong_validator(self, response: requests.Response) -> str | None:
@@ -228,7 +225,7 @@ class Transfer:
     def _keep(self, file: BinaryIO, chunk: bytes) -> None:
         self._stop_if_cancelled()
         if self.received + len(chunk) > self._limits.size:
-            raise OperationError(f"{shown(self.address)}: more than {self._limits.size} bytes")
+            raise OperationError(f"{self.shown}: more than {self._limits.size} bytes")
         try:
             view = memoryview(chunk)
             while view:
@@ -241,8 +238,7 @@ class Transfer:
 
     def _unwritten(self, failure: OSError) -> OperationError:
         """Return the error for a disk that takes no more; the file goes, so it names the source."""
-        where = printable(str(self._target))
-        return OperationError(f"{shown(self.address)}: {where}: {failure.strerror}")
+        return OperationError(f"{self.shown}: {self._target}: {failure.strerror}")
 
 
 def worded(failure: BaseException) -> str:

@@ -6,11 +6,12 @@ import hashlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from builtin_plugins.fetch.addresses import check_address, follow, shown
+from builtin_plugins.fetch.addresses import fetchable, follow, masked, parse, shown
 from builtin_plugins.fetch.download import Limits, fetch
 from host.errors import OperationError
 from testing import httpserver
@@ -219,7 +220,7 @@ def test_progress_is_called_in_the_callers_thread(site: httpserver.Site, target:
     [
         ("https://user:secret@host/path?token=secret#x", "https://host/path"),
         ("http://[::1]:80/x", "http://[::1]:80/x"),
-        ("https://host/\x1b[31m", "https://host/\\x1b[31m"),
+        ("https://host/\x1b[31m", "https://host/\x1b[31m"),  # escaped where it is written
         ("nonsense?x=secret", "nonsense"),
         ("", "the address"),
         ("file:///etc/passwd", "file:///etc/passwd"),
@@ -235,7 +236,7 @@ def test_an_address_is_shown_without_secrets(address: str, expected: str) -> Non
     ["https://host/x", "http://localhost/x", "http://127.9.9.9/x", "http://[::1]:8080/x"],
 )
 def test_addresses_that_may_be_fetched(address: str) -> None:
-    check_address(address)
+    assert fetchable(address).url == address
 
 
 @pytest.mark.parametrize(
@@ -257,19 +258,91 @@ def test_addresses_that_may_be_fetched(address: str) -> None:
         "https://[::1/",
         "-oProxy",
         "javascript:1",
+        "http://evil.test:80\\@127.0.0.1/x",
+        "http://127.0.0.1\\@evil.test/x",
+        "http://127.0.0.1:80@evil.test/x",
+        "https://github.com:443@evil.test/x",
+        "https://a@b@host/x",
+        "https://@host/x",
+        "https://us er@host/x",
+        "https://host\t.evil.test/x",
+        "https://host\u3000/x",
+        "https://host\u2044evil.test/x",
+        "https://h\xf6st/x",
+        "https://host\x85/x",
+        " https://host/x",
+        "https://host/x\\y",
+        "https:\\\\host/x",
+        "https:/host/x",
+        "https://[::1]evil.test/x",
+        "http://[::1%25lo]/x",
+        "https://host:99999/x",
+        "https://host:+80/x",
+        "https://-host/x",
+        "https://%68ost/x",
     ],
 )
 def test_addresses_that_may_not(address: str) -> None:
     with pytest.raises(OperationError) as failure:
-        check_address(address)
-    assert "\n" not in str(failure.value)
+        fetchable(address)
+    assert len(str(failure.value)) < 120
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://{other}\\@{this}/x", "http://{this}@{other}\\@{this}/x", "http://{other}\t@{this}/x"],
+)
+def test_what_two_parsers_read_differently_is_asked_of_nobody(
+    address: str, site: httpserver.Site, target: Path
+) -> None:
+    """The first of them was sent to the other server, in clear and past its check."""
+    with httpserver.running() as other:
+        hosts = {
+            "this": site.address[7:],
+            "other": other.address[7:].replace("127.0.0.1", "localhost"),
+        }
+        with pytest.raises(OperationError):
+            fetch(address.format(**hosts), target, limits=QUICK)
+        start = site.add("/start", httpserver.redirect(address.format(**hosts)))
+        with pytest.raises(OperationError, match="/start: redirects to"):
+            fetch(start, target, limits=QUICK)
+        assert (len(site.requests), other.requests) == (1, [])
+
+
+def test_parts_of_an_address() -> None:
+    found = parse("HTTPS://me:a%40b%2F@Host.TEST:0443/a/../b?q=1#part")
+    assert found is not None
+    assert found.url == "https://host.test:443/a/../b?q=1"
+    assert found.login == (b"me", b"a@b/")
+    assert parse("file:///etc") is None
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "//", ":/", "@", "a@", "//@", "//a:b", "ssh://a:b@", "?", "&a=", "a:", " @:"]
+)
+@pytest.mark.parametrize("read", [masked, parse, shown])
+def test_reading_an_address_takes_linear_time(read: Callable[[str], object], unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = "https://" + unit * (length // len(unit))
+        started = time.process_time()
+        read(text)
+        return time.process_time() - started
+
+    short = min(seconds(20_000) for _ in range(3))
+    assert min(seconds(200_000) for _ in range(3)) < 40 * max(short, 0.001)
 
 
 def test_a_redirect_never_leaves_https() -> None:
-    assert follow("https://host/a/b", "../c") == "https://host/c"
-    assert follow("http://127.0.0.1/a", "https://host/c") == "https://host/c"
+    assert follow(fetchable("https://host/a/b"), "../c").url == "https://host/c"
+    assert follow(fetchable("http://127.0.0.1/a"), "https://host/c").url == "https://host/c"
     with pytest.raises(OperationError, match=r"from https to http://localhost/x"):
-        follow("https://host/a", "http://localhost/x")
+        follow(fetchable("https://host/a"), "http://localhost/x")
+
+
+def test_a_login_stays_with_the_site_that_it_was_given_for() -> None:
+    start = fetchable("https://me:pw@host/a")
+    assert follow(start, "/b").login == (b"me", b"pw")
+    assert follow(start, "https://you:pw@host:8/b").login is None
 
 
 def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
-from builtin_plugins.fetch.addresses import check_address, shown
+from builtin_plugins.fetch.addresses import fetchable, shown
 from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter, readable_size
 from builtin_plugins.setup.linux.elevated import run_elevated
@@ -23,6 +23,7 @@ from builtin_plugins.setup.linux.state import (
     is_installed,
     link_owner,
     menu_owner,
+    variable,
     was_interrupted,
 )
 from builtin_plugins.setup.linux.swap import NEW, heal, left_behind, put_in_place, remove_all
@@ -54,7 +55,7 @@ def install(
             return
         if upgrade and not there:
             raise OperationError(f"{printable(settings.name)} is not installed")
-        check_address(settings.address)
+        _check_address(settings)
         refuse_foreign(places)
         sudo = find_elevation(places, environ)
         if sudo is None:
@@ -87,6 +88,14 @@ def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter
         raise OperationError(f"{printable(settings.name)} stays: setup did not install it")
     state = "is uninstalled; your own data stays" if there else "is not installed"
     reporter.info(f"{printable(settings.name)} {state}")
+
+
+def _check_address(settings: Settings) -> None:
+    try:
+        fetchable(settings.address)
+    except OperationError as refusal:
+        name = variable(settings.places.tool, "DOWNLOAD_URL")
+        raise OperationError(f"{name}: {refusal}") from None
 
 
 def _install_directly(settings: Settings, reporter: Reporter) -> None:

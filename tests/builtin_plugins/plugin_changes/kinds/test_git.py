@@ -656,6 +656,7 @@ def test_sources_of_sites() -> None:
 REFUSED = [
     "", "-x", "--upload-pack=touch x", "ext::sh -c id", "fd::3", "http://h.test/a", "ftp://h/a",
     "javascript://x", "file+ext::x", "a\nb", "git+ext://x", "transport::address",
+    "https://h.test\\@evil.test/a", "ssh://h.test\\@evil.test/a", "https://h:443@@evil.test/a.zip",
 ]  # fmt: skip
 
 
