@@ -22,6 +22,7 @@ from typing import Any
 
 import builtin_plugins.self_commands.update  # noqa: F401 - once, not in every fork
 from builtin_plugins.self_commands import update_program
+from builtin_plugins.venv.check import check_starts
 from host.__main__ import main as run_main
 
 NEW = "2.0.0"
@@ -93,7 +94,7 @@ class Ground:
         )
         core = self.launcher.parent
         return {
-            "version": update_program.installed_in(str(self.python)),
+            "version": check_starts(str(self.python), "this program"),
             "command": done.stdout + done.stderr,
             "library": (core / "lib/logger.sh").read_text(),
             "checkout": repr(_tracked(self.root / "root")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Collection, Iterator
 from itertools import takewhile
 from typing import NamedTuple
@@ -16,20 +17,11 @@ from host.cli.catalog import contents
 from host.cli.session import Session
 from host.errors import OperationError, PluginError
 from host.planning.loading import canonical
+from host.run.installation import Layout, open_places
 from host.run.locate import locate
-from host.run.lock import Lock, Tree, read_lock
+from host.run.lock import Lock, Tree, read_lock, write_lock
 
 _KEY = "copy"
-# Builds the lock that this program would have in a copy of its environment.
-_ASK = """
-import os, sys
-from host.planning.discovery import ask
-from host.run.installation import Layout, open_places
-from host.run.lock import write_lock
-place, key, *layout = sys.argv[1:]
-lock = ask(open_places(Layout(*layout), os.environ), directory_hooks=False, python=True)
-write_lock([place], key, lock)
-"""
 
 
 class Collision(NamedTuple):
@@ -97,7 +89,7 @@ def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Colli
 def _asked(session: Session, work: Work) -> Lock:
     place = os.path.join(work.stage.path, "copy.lock")
     layout = session.layout
-    ask = [VenvCopy.of_this().python, "-I", "-c", _ASK, place, _KEY]
+    ask = [VenvCopy.of_this().python, "-I", "-m", __name__, place]
     try:
         done = subprocess.run(
             [*ask, layout.program, layout.root, layout.config_file],
@@ -116,6 +108,14 @@ def _asked(session: Session, work: Work) -> Lock:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise OperationError(f"its plugins cannot be asked: {' '.join(last)}")
     return lock
+
+
+def _answer(place: str, *layout: str) -> None:
+    """Be the child: write to `place` the lock that this program has where it runs now."""
+    from host.planning.discovery import ask
+
+    places = open_places(Layout(*layout), os.environ)
+    write_lock([place], _KEY, ask(places, directory_hooks=False, python=True))
 
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collision]:
@@ -165,3 +165,7 @@ def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
     earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
     before = list(takewhile(lambda one: one.plugin in earlier, trees))
     return [*before, tree, *trees[len(before) :]]
+
+
+if __name__ == "__main__":
+    _answer(*sys.argv[1:])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -70,7 +69,7 @@ class PackageUpdate:
             copy.held,
         )
         self._copy = copy
-        found = installed_in(copy.python)
+        found = check_starts(copy.python, "the new version")
         return "" if found == self.now else found
 
     def bring(self, work: Work) -> None:
@@ -78,7 +77,6 @@ class PackageUpdate:
         if self._copy is None:
             raise AssertionError("look comes before bring")
         copy = self._copy
-        check_starts(copy.python, "the new version")
         libraries, former = self.layout.lib_dir, _shipped(copy.prefix)
         renewed = staged_libraries(libraries, former, _shipped(copy.path), work.reporter.warn)
         with renewed as staged, ExitStack() as undo:
@@ -245,12 +243,3 @@ def _shipped(prefix: str) -> str:
     """Return where an environment has the libraries that come with this program."""
     package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
     return os.path.join(prefix, package, "skeleton", "core", "lib")
-
-
-def installed_in(python: str) -> str:
-    """Return the version of this program in another environment."""
-    program = "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
-    done = subprocess.run(
-        [python, "-I", "-c", program, OWN_DISTRIBUTION], capture_output=True, check=False
-    )
-    return done.stdout.decode()

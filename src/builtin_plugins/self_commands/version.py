@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from host.cli.answer import version_line
+from host.cli.answer import version_of
 from host.cli.session import Session
 
 
@@ -12,5 +12,4 @@ from host.cli.session import Session
 @click.pass_obj
 def command(session: Session) -> None:
     """Show name and version of this installation, as --version does."""
-    config = session.places.config
-    session.show(version_line(config.name, config.version))
+    session.show(version_of(session))

@@ -12,24 +12,34 @@ import importlib_metadata
 
 from builtin_plugins.venv.copy import VenvCopy, packages
 from host.errors import OperationError
-from host.run.text import printable
-from host.planning.loading import canonical
+from host.planning.loading import OWN_DISTRIBUTION, canonical
 
 _SECONDS = 60.0  # for one start of this program
-_START = "import host.__main__, host.cli.self_group, builtin_plugins.self_commands.hooks"
+# What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
+# at a new one. No installation is named, so that none can get in the way.
+_DOOR = ("-I", "-m", "host", "--safe", "self", "version")
 
 
-def check_starts(python: str, what: str) -> None:
-    """Raise OperationError unless this program starts in that environment; `what` is new there."""
+def check_starts(python: str, what: str) -> str:
+    """Return the version of this program that starts in that environment; `what` is new there.
+
+    Raises OperationError when none does.
+    """
     try:
         done = subprocess.run(
-            [python, "-I", "-c", _START], capture_output=True, check=False, timeout=_SECONDS
+            [python, *_DOOR],
+            env={**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise OperationError(f"{what} does not start within {_SECONDS:g} seconds") from None
     if done.returncode:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise OperationError(f"{what} does not start: {' '.join(last)}")
+    return done.stdout.decode("utf-8", "replace").strip().removeprefix(f"{OWN_DISTRIBUTION} ")
 
 
 def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> None:
@@ -53,8 +63,8 @@ def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> Non
                     if one != owner and file in _files(found, copy.path)
                 )
                 raise OperationError(
-                    f"{printable(next(culprits, name))}: {printable(file)} is a file of "
-                    f"{printable(owner)} too, which would be broken; nothing was changed"
+                    f"{next(culprits, name)}: {file} is a file of {owner} too, which would be "
+                    "broken; nothing was changed"
                 )
 
 

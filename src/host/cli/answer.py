@@ -4,8 +4,12 @@ Each answer imports what it needs and no more: `--version` next to nothing, a li
 no click, `self` no renderer.
 """
 
+import os
+
 from host.cli.options import Asked, parse_options
 from host.cli.session import Session
+from host.errors import InstallationError
+from host.run.importing import complete_import_path
 from host.run.installation import Layout
 from host.run.lock import RESERVED
 from host.run.messages import Messages
@@ -27,8 +31,7 @@ def run_cli(
     session = Session(layout, environ, messages, safe=safe)
     asked = parse_options(words, layout.program)
     if asked.version:
-        config = session.places.config
-        session.show(version_line(config.name, config.version))
+        session.show(version_of(session))
         return 0
     if asked.words[:1] == ("help",):
         asked = Asked(asked.words[1:], True, False, asked.everything, asked.format)
@@ -42,6 +45,20 @@ def run_cli(
     return 0
 
 
-def version_line(name: str, version: str) -> str:
-    """Return what `--version` prints."""
-    return f"{printable(name)} {printable(version)}\n"
+def version_of(session: Session) -> str:
+    """Return what `--version` prints: the host's own version where there is no installation.
+
+    Raises InstallationError where there is one that is wrong.
+    """
+    try:
+        config = session.places.config
+    except InstallationError:
+        if os.path.lexists(session.layout.config_file):
+            raise
+        complete_import_path(session.safe)
+        import importlib_metadata
+
+        from host.planning.loading import OWN_DISTRIBUTION
+
+        return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}\n"
+    return f"{printable(config.name)} {printable(config.version)}\n"
