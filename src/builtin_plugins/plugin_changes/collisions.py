@@ -110,11 +110,11 @@ def _asked(session: Session, work: Work) -> Lock:
     return lock
 
 
-def _answer(place: str, *layout: str) -> None:
+def _answer(place: str, program: str, root: str, config_file: str) -> None:
     """Be the child: write to `place` the lock that this program has where it runs now."""
     from host.planning.discovery import ask
 
-    places = open_places(Layout(*layout), os.environ)
+    places = open_places(Layout(program, root, config_file), os.environ)
     write_lock([place], _KEY, ask(places, directory_hooks=False, python=True))
 
 
