@@ -17,9 +17,10 @@ from host.cli.catalog import contents
 from host.cli.session import Session
 from host.errors import OperationError, PluginError
 from host.planning.loading import canonical
-from host.run.installation import Layout, open_places
+from host.run.installation import Layout
 from host.run.locate import locate
 from host.run.lock import Lock, Tree, read_lock, write_lock
+from host.run.messages import Messages
 
 _KEY = "copy"
 
@@ -112,10 +113,9 @@ def _asked(session: Session, work: Work) -> Lock:
 
 def _answer(place: str, program: str, root: str, config_file: str) -> None:
     """Be the child: write to `place` the lock that this program has where it runs now."""
-    from host.planning.discovery import ask
-
-    places = open_places(Layout(program, root, config_file), os.environ)
-    write_lock([place], _KEY, ask(places, directory_hooks=False, python=True))
+    layout = Layout(program, root, config_file)
+    session = Session(layout, os.environ, Messages(program, os.environ), safe=False)
+    write_lock([place], _KEY, session.plugins_known)
 
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collision]:
