@@ -1,0 +1,120 @@
+"""The documentation site: it builds strictly, leads nowhere that is not there, asks nobody."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import host
+from host import hookspecs
+from testing.installation import PROJECT
+
+# Attributes that a browser follows by itself, other than links that a reader clicks.
+_LOADED = {"src", "srcset", "data", "poster", "background"}
+_CSS_URL = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
+
+
+class _Page(HTMLParser):
+    """What a page links to, what it loads, and the anchors that it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        self.loaded += [value for name, value in found.items() if name in _LOADED]
+        if tag == "link" and found.get("rel") not in ("canonical", "prev", "next", "edit"):
+            self.loaded.append(found["href"])
+        elif tag in ("a", "area") and "href" in found:
+            self.links.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        ["bash", PROJECT / "docs" / "build", target],
+        env={**os.environ, "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return target
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, _Page]:
+    return {page: _Page(page.read_text()) for page in site.rglob("*.html")}
+
+
+def test_links_lead_to_pages_and_anchors_that_are_there(pages: dict[Path, _Page]) -> None:
+    wrong = []
+    for file, page in pages.items():
+        if file.name == "404.html":
+            continue  # it can be shown anywhere, so its links have the site's address
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            target = target / "index.html" if target.is_dir() else target
+            there = target in pages or target.is_file()
+            if not there or (parts.fragment and parts.fragment not in pages[target].anchors):
+                wrong.append(f"{file.name}: {link}")
+    assert wrong == []
+
+
+def test_links_into_the_repository_lead_to_files(pages: dict[Path, _Page]) -> None:
+    blob = "https://github.com/cli-host/cli-host/blob/main/"
+    found = {link for page in pages.values() for link in page.links if link.startswith(blob)}
+    assert found
+    for link in found:
+        assert (PROJECT / link.removeprefix(blob).partition("#")[0]).exists(), link
+
+
+def test_no_page_asks_another_server(site: Path, pages: dict[Path, _Page]) -> None:
+    outside = [
+        f"{file.name}: {asset}"
+        for file, page in pages.items()
+        if file.name != "404.html"
+        for asset in page.loaded
+        if urlsplit(asset).netloc
+    ]
+    for style in site.rglob("*.css"):
+        for first, second in _CSS_URL.findall(style.read_text()):
+            if urlsplit(first or second).netloc:
+                outside.append(f"{style.name}: {first or second}")
+    assert outside == []
+
+
+def test_the_reference_is_complete(site: Path) -> None:
+    interface = (site / "interface.html").read_text()
+    for name in (*host.__all__, "discover_commands", "env_sources"):
+        if name != "hookimpl":
+            assert f'<h3 id="{name.lower()}">' in interface, name
+    specs = [name for name, value in vars(hookspecs).items() if hasattr(value, "cli_host_spec")]
+    assert [name for name in specs if f'<h3 id="{name}">' not in interface] == []
+    words = (site / "self.html").read_text()
+    listed = subprocess.run(
+        [sys.executable, "-m", "host", "self", "plugin", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    below = re.findall(r"^  ([a-z]+)  ", listed.partition("Commands:")[2], re.MULTILINE)
+    assert below
+    for word in ("env", "init", *(f"plugin-{one}" for one in below)):
+        assert f'id="cli-self-{word}"' in words, word

@@ -1,0 +1,69 @@
+"""Files of the repository that no other test runs: they parse, and what they name exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from testing.installation import PROJECT
+
+_YAML = sorted([*PROJECT.glob(".github/**/*.yml"), PROJECT / ".pre-commit-config.yaml"])
+_WORKFLOWS = sorted(PROJECT.glob(".github/workflows/*.yml"))
+
+
+@pytest.mark.parametrize("file", _YAML, ids=lambda file: str(file.relative_to(PROJECT)))
+def test_it_parses(file: Path) -> None:
+    assert yaml.safe_load(file.read_text())
+
+
+def steps_of(workflow: Path) -> list[dict[str, Any]]:
+    jobs = yaml.safe_load(workflow.read_text())["jobs"].values()
+    return [step for job in jobs for step in job.get("steps", [])]
+
+
+@pytest.mark.parametrize("workflow", _WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_what_a_workflow_runs_is_here(workflow: Path) -> None:
+    said = [step["run"].split() for step in steps_of(workflow) if "run" in step]
+    ours = [
+        word for words in said for word in words if re.match(r"(\.ci|docs|release|tests)/", word)
+    ]
+    assert ours or not said
+    for word in ours:
+        assert (PROJECT / word).stat().st_mode & 0o100 or word in (".ci/run", "docs/build"), word
+
+
+@pytest.mark.parametrize("workflow", _WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_a_workflow_may_do_little(workflow: Path) -> None:
+    read = yaml.safe_load(workflow.read_text())
+    assert read["permissions"] in ({}, {"contents": "read"})
+    assert [step for step in steps_of(workflow) if "secrets." in str(step)] == []
+    for step in steps_of(workflow):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"] == {"persist-credentials": False}
+
+
+@pytest.mark.parametrize("page", ["SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md"])
+def test_what_a_page_names_is_here(page: str) -> None:
+    text = (PROJECT / page).read_text()
+    named = re.findall(r"`((?:tests|docs|release|bench)/[\w./-]+)`", text)
+    linked = [one for one in re.findall(r"\]\(([^)#]+)", text) if "://" not in one]
+    for name in [*named, *linked]:
+        assert (PROJECT / name).exists(), f"{page} names {name}"
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("9.9.9", "pyproject.toml says"), ("", "name the version")],
+    ids=["another", "none"],
+)
+def test_a_tag_of_another_version_is_refused(version: str, said: str) -> None:
+    done = subprocess.run(
+        [PROJECT / "release" / "version", version], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert said in done.stderr
