@@ -2,50 +2,59 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from builtin_plugins.archives.readers import read_members
+from builtin_plugins.archives.members import read_members
+from builtin_plugins.archives.stream import check_time
 from builtin_plugins.archives.tree import Entry, Rules, Tree, unwritten
 from host.errors import OperationError
-from host.run.text import printable
 
 __all__ = ["Extracted", "Rules", "extract"]
 
 _RATIO = 250  # no honest archive unpacks to more times its size
 _SMALL = 64 << 20  # below this the ratio says nothing
 _USUAL = Rules()
+_USUAL_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """What was written: bytes, and how many setuid, setgid or sticky bits were left out."""
+    """What was written: bytes on disk, and how many setuid, setgid or sticky bits were left out."""
 
     size: int
     privileged: int
 
 
-def extract(archive: Path, target: Path, rules: Rules = _USUAL, called: str = "") -> Extracted:
+def extract(
+    archive: Path,
+    target: Path,
+    rules: Rules = _USUAL,
+    called: str = "",
+    seconds: float = _USUAL_SECONDS,
+) -> Extracted:
     """Unpack `archive` into the new directory `target`; errors call it `called`, else its name.
 
     Files get mode 0755 or 0644 by their execute bits, directories 0755, whatever the
     umask; owners and times are not kept. Raises OperationError naming archive
     and member. On failure `target` may hold a part; the caller removes it.
 
-    The archive is read twice: once to judge it whole, once to write.
+    The archive is read twice: once to judge it whole, once to write. `seconds` bounds both.
     """
+    deadline = time.monotonic() + seconds
     try:
         packed = archive.stat().st_size
         budget = min(rules.size, max(_SMALL, _RATIO * packed))
-        tree = _judge(archive, budget, rules)
+        tree = _judge(archive, budget, rules, deadline)
         _check_room(tree.size, target.parent)
         target.mkdir(mode=0o755)
         target.chmod(0o755)
-        _write(archive, target, tree, budget)
+        _write(archive, target, tree, budget, deadline)
     except (OperationError, OSError) as failure:
         said = unwritten(failure, target) if isinstance(failure, OSError) else failure
-        raise OperationError(f"{printable(called or archive.name)}: {said}") from None
+        raise OperationError(f"{called or archive.name}: {said}") from None
     return Extracted(tree.size, tree.privileged)
 
 
@@ -55,10 +64,11 @@ def _check_room(size: int, directory: Path) -> None:
         raise OperationError(f"{size} bytes needed to unpack it, {free} free")
 
 
-def _judge(archive: Path, budget: int, rules: Rules) -> Tree:
+def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Tree:
     tree = Tree(rules)
-    with read_members(archive, budget) as members:
+    with read_members(archive, budget, deadline) as members:
         for entry, _ in members:
+            check_time(deadline)
             tree.add(entry)
             if tree.size > budget:
                 raise OperationError("it unpacks to far more than its size allows")
@@ -66,18 +76,19 @@ def _judge(archive: Path, budget: int, rules: Rules) -> Tree:
     return tree
 
 
-def _write(archive: Path, target: Path, tree: Tree, budget: int) -> None:
+def _write(archive: Path, target: Path, tree: Tree, budget: int, deadline: float) -> None:
     """Write the members; links come last, so nothing is ever written through one."""
     links: list[tuple[str, str]] = []
     made = {""}
-    with read_members(archive, budget) as members:
+    with read_members(archive, budget, deadline) as members:
         for entry, content in members:
+            check_time(deadline)
             place = tree.place(entry.name)
             _make_directories(target, place if entry.kind == "directory" else _above(place), made)
             if entry.kind == "link":
                 links.append((place, entry.target))
             elif entry.kind == "file":
-                _write_file(os.path.join(target, place), entry, content)
+                _write_file(os.path.join(target, place), entry, content(), deadline)
     for place, points_to in links:
         os.symlink(points_to, os.path.join(target, place))
 
@@ -97,17 +108,16 @@ def _make_directories(target: Path, place: str, made: set[str]) -> None:
 
 
 def _write_file(
-    path: str, entry: Entry, content: Callable[[], Iterator[bytes | memoryview]]
+    path: str, entry: Entry, content: Iterator[bytes | memoryview], deadline: float
 ) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
     try:
-        for chunk in content():
-            view = memoryview(chunk)
-            while view:
-                view = view[os.write(descriptor, view) :]
-        os.fchmod(descriptor, 0o755 if entry.executable else 0o644)
+        with open(os.open(path, flags, 0o600), "wb", buffering=0) as file:
+            for chunk in content:
+                check_time(deadline)
+                view = memoryview(chunk)
+                while view:
+                    view = view[file.write(view) :]
+            os.fchmod(file.fileno(), 0o755 if entry.executable else 0o644)
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, path) from None
-    finally:
-        os.close(descriptor)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from host.errors import OperationError
-from host.run.text import printable
 
 MOST_FILES = 20_000  # of a plugin
 MOST_BYTES = 512 << 20
 
 Kind = Literal["file", "directory", "link"]
 
+PRIVILEGED = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _NAME_BYTES = 255
 _PATH_BYTES = 1024
 LONGEST_TARGET = 1024  # bytes of where a link points
 _DEPTH = 64
 _LINK_HOPS = 40  # as many as the kernel follows
+_STEPS = 10_000_000  # parts of paths that all links together may lead through
+_BLOCK = 4096  # bytes; the least that a file or a directory takes on a disk
 
 
 class Entry(NamedTuple):
@@ -39,8 +42,8 @@ class Rules:
 
     `links`: relative symbolic links that stay inside are taken, else refused.
     `strip`: one leading directory that holds everything is taken away, unless `stays`
-    says, of all paths, that it is content. `members` and `size` (bytes
-    unpacked) cap the whole; `reserved` are top names it may not use.
+    says, of all paths, that it is content. `members` (those that others imply, too) and
+    `size` (bytes on disk) cap the whole; `reserved` are top names it may not use.
     """
 
     strip: bool = True
@@ -52,40 +55,41 @@ class Rules:
 
 
 class Tree:
-    """The members seen so far. `add` and `seal` raise OperationError naming the member."""
+    """The members seen so far. `add` and `seal` raise OperationError naming the member.
+
+    `size` is what they take on a disk, in bytes, with the directories that they imply.
+    """
 
     def __init__(self, rules: Rules) -> None:
         self.size = 0
         self.privileged = 0
         self._rules = rules
-        self._count = 0
+        self._added = 0
         self._kinds: dict[str, Kind] = {}
-        self._implied: set[str] = set()
         self._targets: dict[str, str] = {}
         self._leading = ""
+        self._steps = 0
 
     def add(self, entry: Entry) -> None:
         """Take one member in; a directory may repeat, nothing else may."""
-        self._count += 1
-        if self._count > self._rules.members:
-            raise OperationError(f"more than {self._rules.members} members")
-        self.size += entry.size
-        if self.size > self._rules.size:
-            raise OperationError(f"more than {self._rules.size} bytes unpacked")
+        self._added += 1
         self.privileged += entry.privileged
         path = _clean(entry.name)
         if entry.kind == "directory":
             self._claim_directories(entry.name, path)
-            self._implied.discard(path)
-            return
-        if not path:
+        elif not path:
             raise _refusal(entry.name, "has no name of its own")
-        self._claim_directories(entry.name, path.rpartition("/")[0])
-        if path in self._kinds:
-            raise _refusal(entry.name, "stands twice in it")
-        self._kinds[path] = entry.kind
+        else:
+            self._claim_directories(entry.name, path.rpartition("/")[0])
+            if path in self._kinds:
+                raise _refusal(entry.name, "stands twice in it")
+            self._claim(path, entry.kind, entry.size)
         if entry.kind == "link":
             self._claim_link(entry, path)
+        if max(self._added, len(self._kinds)) > self._rules.members:
+            raise OperationError(f"more than {self._rules.members} members")
+        if self.size > self._rules.size:
+            raise OperationError(f"more than {self._rules.size} bytes unpacked")
 
     def seal(self) -> None:
         """Judge the whole once all members are in: links, reserved names, emptiness."""
@@ -107,8 +111,12 @@ class Tree:
         while path and self._kinds.get(path) != "directory":
             if path in self._kinds:
                 raise _refusal(name, "lies under something that is no directory")
-            self._kinds[path] = "directory"
+            self._claim(path, "directory")
             path = path.rpartition("/")[0]
+
+    def _claim(self, path: str, kind: Kind, size: int = 0) -> None:
+        self._kinds[path] = kind
+        self.size += max(size, 1) + -max(size, 1) % _BLOCK
 
     def _claim_link(self, entry: Entry, path: str) -> None:
         if not self._rules.links:
@@ -144,6 +152,9 @@ class Tree:
         hops = 0
         while ahead:
             part = ahead.pop()
+            self._steps += 1
+            if self._steps > _STEPS:
+                raise OperationError("its links lead along too many ways")
             if part in ("", "."):
                 continue
             if part == "..":
@@ -167,7 +178,7 @@ class Tree:
 def unwritten(failure: OSError, target: str | os.PathLike[str]) -> OperationError:
     """Return the error for a member that could not be written below `target`, naming it."""
     path = os.path.relpath(os.fsdecode(failure.filename or target), target)
-    where = f"{printable(path)}: " if path.partition("/")[0] not in (".", "..") else ""
+    where = f"{path}: " if path.partition("/")[0] not in (".", "..") else ""
     return OperationError(f"{where}{failure.strerror}")
 
 
@@ -194,4 +205,9 @@ def _has_controls(text: str) -> bool:
 
 def _refusal(name: str, reason: str) -> OperationError:
     name = name if len(name) <= 80 else name[:77] + "..."
-    return OperationError(f"its member {printable(name)} {reason}")
+    return OperationError(f"its member {name} {reason}")
+
+
+def unwanted(name: str, what: str) -> OperationError:
+    """Return the error for a member of a kind that is never taken."""
+    return _refusal(name, f"is a {what}; those are not taken")

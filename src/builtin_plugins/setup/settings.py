@@ -28,7 +28,7 @@ MEANINGS = {
     "ICON_URL": "picture for the menu entry; the archive's own when it fails",
     "HOMEBREW_CASK": "name of the Homebrew cask (macOS)",
     "SHA256": "checksum that the archive must have",
-    "TIMEOUT": "seconds for the whole download",
+    "TIMEOUT": "seconds to download and unpack it",
     "LAUNCHER": "path in the archive of the program to start",
     "ICON": "path in the archive of its own picture",
     "CATEGORIES": "menu categories, separated by ;",

@@ -9,18 +9,23 @@ import stat
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.archives.stream import Stream
+from builtin_plugins.archives.tar import tar_members
 from builtin_plugins.archives.tree import Entry, Tree
 from host.errors import OperationError
+from host.run.messages import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
+from testing.machine import needs
 
 WITH_LINKS = Rules(links=True)
 
@@ -171,11 +176,14 @@ BAD_MEMBERS = {
 
 
 @pytest.mark.parametrize("name", BAD_MEMBERS)
-def test_a_bad_member_is_refused_before_anything_is_written(name: str, tmp_path: Path) -> None:
+def test_a_bad_member_is_refused_before_anything_is_written(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     members, expected = BAD_MEMBERS[name]
     with pytest.raises(OperationError, match=expected) as failure:
         unpack(tmp_path, tar(*members))
-    assert str(failure.value).isprintable()
+    Messages("cli", {}).error(str(failure.value))
+    assert capfd.readouterr().err.removesuffix("\n").isprintable()
     assert list((tmp_path / "inner").iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "inner"]
 
@@ -208,6 +216,144 @@ def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
         unpack(tmp_path, many, Rules(members=10))
     with pytest.raises(OperationError, match=r"more than 100 bytes|far more than"):
         unpack(tmp_path, tar(Member("App/x", b"x" * 101)), Rules(size=100))
+
+
+def test_directories_that_names_imply_are_counted(tmp_path: Path) -> None:
+    """2,001 members of one deep name each made 124,002 directories."""
+    deep = tar(*(Member(f"App/{number}/" + "d/" * 60 + "x") for number in range(2001)))
+    for rules in (WITH_LINKS, Rules(members=20_000)):
+        with pytest.raises(OperationError, match=r"more than 20000 members|far more than its size"):
+            unpack(tmp_path, deep, rules)
+    small = tar(*(Member(f"App/{number}/a/b/c") for number in range(5)))
+    with pytest.raises(OperationError, match=r"more than 20 members"):
+        unpack(tmp_path, small, Rules(members=20))
+    assert len(listed(unpack(tmp_path, small, Rules(members=21)))) == 5
+
+
+def test_unpacking_stands_under_a_deadline(tmp_path: Path) -> None:
+    for content in (tar(FILE), zipped(FILE)):
+        (tmp_path / "archive").write_bytes(content)
+        with pytest.raises(OperationError, match=r"archive: it takes too long to unpack"):
+            extract(tmp_path / "archive", tmp_path / "target", seconds=0)
+        assert not (tmp_path / "target").exists()
+
+
+def _headed(kind: bytes, content: bytes) -> bytes:
+    """Return a tar whose one file has an extended header with this content."""
+    head = tarfile.TarInfo("././@PaxHeader")
+    head.type, head.size = kind, len(content)
+    padded = content + bytes(-len(content) % 512)
+    file = tar(FILE, packing="")
+    return gzip.compress(head.tobuf(tarfile.USTAR_FORMAT) + padded + file, 1)
+
+
+def _record(length: int) -> bytes:
+    """Return one record of a pax header, of about `length` digits."""
+    value = b"1" * length
+    return next(
+        record
+        for size in range(length, length + 30)
+        if len(record := b"%d comment=%s\n" % (size, value)) == size
+    )
+
+
+HEADERS = {
+    "digits": (b"x", lambda length: b"1" * length),
+    "digits for all": (b"g", lambda length: b"1" * length),
+    "records without an end": (b"x", lambda length: b"3 x" * (length // 3) + b"="),
+    "records of nothing": (b"x", lambda length: b"0 a=\n" * (length // 5)),
+    "small records": (b"x", lambda length: b"6 a=b\n" * (length // 6)),
+    "a value of digits": (b"x", _record),
+    "blanks": (b"x", lambda length: b" " * length),
+    "sparse": (b"x", lambda length: b"22 GNU.sparse.major=1\n" * (length // 22)),
+    "a long name": (b"L", lambda length: b"a/" * (length // 2)),
+    "a long target": (b"K", lambda length: b"1" * length),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers_take_linear_time(name: str, tmp_path: Path) -> None:
+    """A header of 80,000 digits, 164 bytes when packed, took 8 seconds."""
+    kind, make = HEADERS[name]
+
+    def seconds(length: int) -> float:
+        (tmp_path / "archive").write_bytes(_headed(kind, make(length)))
+        started = time.process_time()
+        try:
+            extract(tmp_path / "archive", tmp_path / f"target{time.monotonic_ns()}")
+        except OperationError:
+            pass
+        return time.process_time() - started
+
+    short = min(seconds(50_000) for _ in range(3))
+    assert min(seconds(500_000) for _ in range(3)) < 40 * max(short, 0.002)
+
+
+def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
+    ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
+    started = time.process_time()
+    with pytest.raises(OperationError, match=r"too many ways|without end|too long"):
+        unpack(tmp_path, tar(*ways, directory("App/d"), Member("App/l2000", b"x")))
+    assert time.process_time() - started < 20
+
+
+ODD_NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=90)
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
+    st.lists(ODD_NAMES, min_size=1, max_size=4).map("/".join),
+    st.sampled_from([tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE]),
+    ODD_NAMES,
+    st.integers(0, 3000),
+    st.integers(0, 0o7777),
+)
+def test_members_are_read_as_tarfile_wrote_them(
+    form: int, name: str, kind: bytes, target: str, size: int, mode: int
+) -> None:
+    info = tarfile.TarInfo(name)
+    info.type, info.mode = kind, mode
+    info.linkname = target if kind == tarfile.SYMTYPE else ""
+    info.size = size if kind == tarfile.REGTYPE else 0
+    made = io.BytesIO()
+    try:
+        with tarfile.open(fileobj=made, mode="w", format=form) as archive:
+            archive.addfile(info, io.BytesIO(b"x" * size))
+    except ValueError:
+        return  # a name that this format has no room for
+    made.seek(0)
+    with tarfile.open(fileobj=made) as archive:
+        known = archive.getmembers()[0]
+    members = tar_members(Stream(iter([made.getvalue()]), 1 << 30))
+    entry, content = next(members)
+    assert b"".join(content()) == b"x" * info.size
+    assert list(members) == []
+    kinds = {tarfile.REGTYPE: "file", tarfile.DIRTYPE: "directory", tarfile.SYMTYPE: "link"}
+    assert (entry.name.rstrip("/"), entry.kind) == (known.name.rstrip("/"), kinds[kind])
+    assert (entry.target, entry.size) == (info.linkname, info.size)
+    if kind == tarfile.REGTYPE:
+        assert entry.executable == bool(mode & 0o111)
+
+
+@pytest.mark.parametrize("form", ["v7", "oldgnu", "gnu", "ustar", "posix"])
+def test_what_the_systems_tar_makes_is_read(form: str, tmp_path: Path) -> None:
+    needs("tar")
+    source = tmp_path / "App"
+    (source / "deep" / ("d" * 60)).mkdir(parents=True)
+    (source / "deep" / ("d" * 60) / "f\xfc").write_text("file")
+    (source / "link").symlink_to("deep")
+    if form not in ("v7", "ustar"):
+        (source / ("long" * 50)).write_text("long")
+        (source / "far").symlink_to("deep/" + "./" * 100)
+    subprocess.run(
+        ["tar", "-c", "-z", "-f", tmp_path / "made", f"--format={form}", "-C", tmp_path, "App"],
+        check=True,
+    )
+    target = unpack(tmp_path, (tmp_path / "made").read_bytes())
+    files = {path.relative_to(target) for path in target.rglob("*")}
+    assert files == {path.relative_to(source) for path in source.rglob("*")}
+    assert os.readlink(target / "link") == "deep"
 
 
 def _bomb(kind: str) -> bytes:

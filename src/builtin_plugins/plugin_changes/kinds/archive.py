@@ -22,7 +22,7 @@ class ArchiveKind:
         sha256 = bring_file(origin, packed, work)
         work.stage.make_version()
         rules = Rules(stays=is_category, links=True, members=MOST_FILES, size=MOST_BYTES)
-        extract(packed, Path(work.stage.tree), rules, called=origin.source)
+        extract(packed, Path(work.stage.tree), rules, called=origin.source, seconds=work.seconds)
         os.unlink(packed)
         entry = Entry(
             name="",

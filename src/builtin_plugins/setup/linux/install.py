@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -127,6 +128,7 @@ def _install_with(
 
 def bring(settings: Settings, stage: str, reporter: Reporter) -> int:
     """Fetch, check and unpack the archive into `<stage>/new`; return its size in bytes."""
+    deadline = time.monotonic() + settings.seconds
     archive = Path(stage, "archive")
     reporter.info(f"Downloading {shown(settings.address)}")
     with reporter.progress(settings.name) as progress:
@@ -139,7 +141,8 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> int:
         )
     reporter.info(f"Unpacking {readable_size(fetched.size)}")
     new = Path(stage, NEW)
-    extracted = extract(archive, new, _RULES, called=shown(settings.address))
+    left = deadline - time.monotonic()
+    extracted = extract(archive, new, _RULES, called=shown(settings.address), seconds=left)
     archive.unlink()
     if extracted.privileged:
         reporter.warn(

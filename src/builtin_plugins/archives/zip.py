@@ -1,0 +1,73 @@
+"""Members of a zip file, as `zipfile` reads them, with what it believes too readily bounded."""
+
+import stat
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO
+
+from builtin_plugins.archives.stream import CHUNK
+from builtin_plugins.archives.tree import LONGEST_TARGET, PRIVILEGED, Entry, unwanted
+from host.errors import OperationError
+
+_DIRECTORY_LIMIT = 16 << 20  # no honest zip has a longer table of contents
+_UNIX = 3
+
+
+def zip_members(file: BinaryIO) -> Iterator[tuple[Entry, partial[Iterator[bytes]]]]:
+    """Yield each member and how to read it; raises EOFError or what `zipfile` raises."""
+    with zipfile.ZipFile(_Capped(file)) as archive:
+        for info in archive.infolist():
+            yield _entry(archive, info), partial(_content, archive, info)
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    with archive.open(info) as content:
+        left = info.file_size
+        while chunk := content.read(CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise EOFError
+            yield chunk
+        if left:
+            raise EOFError
+
+
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
+    name, mode = info.orig_filename, info.external_attr >> 16
+    if info.flag_bits & 0x1:
+        raise unwanted(name, "encrypted file")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise unwanted(name, "file packed in an unusual way")  # those inflate without bound
+    kind = stat.S_IFMT(mode) if info.create_system == _UNIX else 0
+    if kind == stat.S_IFLNK:
+        if info.file_size > LONGEST_TARGET:
+            raise unwanted(name, "link of unusual length")
+        target = b"".join(_content(archive, info)).decode("utf-8", "surrogateescape")
+        return Entry(name, "link", target=target)
+    if name.endswith("/") or kind == stat.S_IFDIR:
+        return Entry(name, "directory")
+    if kind not in (0, stat.S_IFREG):
+        raise unwanted(name, "device or special file")
+    privileged = bool(mode & PRIVILEGED)
+    return Entry(name, "file", info.file_size, bool(mode & 0o111), privileged=privileged)
+
+
+class _Capped:
+    """A file whose single reads are bounded, as `zipfile` believes what a header says."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek = file.seek
+        self.tell = file.tell
+        self.close = file.close
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        most = _DIRECTORY_LIMIT + 1
+        content = self._file.read(most if size < 0 else min(size, most))
+        if len(content) == most:
+            raise OperationError("its table of contents is of unusual size")
+        return content
