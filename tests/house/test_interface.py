@@ -65,7 +65,6 @@ _BESIDE = {
     "host.hookspecs.PROJECT": "the group of entry points",
     "host.planning.loading.HOOKS": "the hooks that a plugin may implement",
     "host.planning.loading.OWN_DISTRIBUTION": "this program as a distribution",
-    "host.planning.loading.canonical": "names of distributions are compared as pip does",
 }
 
 

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -16,7 +18,6 @@ from builtin_plugins.venv.copy import VenvCopy
 from host.cli.catalog import contents
 from host.cli.session import Session
 from host.errors import OperationError, PluginError
-from host.planning.loading import canonical
 from host.run.installation import Layout
 from host.run.locate import locate
 from host.run.lock import Lock, Tree, read_lock, write_lock
@@ -77,7 +78,7 @@ def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Colli
     after = _asked(session, work)
     own, others = _parted(after, entry)
     words = _words(own)
-    points = [name for name, one in after.origins.items() if canonical(one[0]) == entry.name]
+    points = _points(after, entry)
     for point in points:
         if point in after.broken:
             session.messages.warn(f"plugin {point} is broken: {after.broken[point]}")
@@ -134,8 +135,8 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return what the plugin declares, and what all others do."""
     names, places = {entry.name}, set[str]()
     if entry.kind == "pip":
-        points = {name for name, one in lock.origins.items() if canonical(one[0]) == entry.name}
-        names, places = points, {place for name in points for place in lock.origins[name][2:]}
+        names = _points(lock, entry)
+        places = {place for name in names for place in lock.origins[name][2:]}
     trees = [
         one
         for one in lock.trees
@@ -149,6 +150,11 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
             [one for one in lock.commands if one not in commands],
         ),
     )
+
+
+def _points(lock: Lock, entry: Entry) -> set[str]:
+    """Return the entry points of a distribution."""
+    return {name for name, one in lock.origins.items() if canonicalize_name(one[0]) == entry.name}
 
 
 def _words(lock: Lock) -> set[Words]:

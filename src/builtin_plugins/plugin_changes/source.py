@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from builtin_plugins.fetch.addresses import masked, without_credentials
 from builtin_plugins.plugin_directories.registry import Entry
-from builtin_plugins.venv.pip import parse_requirement
 from host.errors import OperationError, UsageError
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
@@ -23,7 +25,10 @@ SITES = {
 _SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")
 _SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
 _GIT_SCHEMES = ("https", "ssh", "git", "file")
-_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+=@-]{0,199}\Z")
+# What `git check-ref-format` refuses, and what an option or a glob would be.
+_NO_REF = re.compile(
+    r"\A[-./]|[./]\Z|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|\A@\Z|.{201}"
+)
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -57,10 +62,21 @@ def parse_source(
 ) -> Origin:
     """Return the origin that SOURCE and the options name.
 
-    Raises UsageError for what cannot be a source, OperationError for what is not there.
+    What it is, its form alone decides: no directory here can stand in for a repository or
+    a package, nor the other way round. Raises UsageError for what cannot be a source,
+    OperationError for what is not there.
     """
-    _check(text, ref, sha256)
-    found = _by_site(text, site, ssh) or _by_scheme(text) or _by_path(text) or _by_form(text)
+    _check_options(ref, sha256)
+    if not text or text.startswith("-"):
+        raise UsageError(f"{masked(text) or 'an empty text'} cannot be a SOURCE")
+    if (site or ssh) and not _SHORT.match(text):
+        option = f"--{site}" if site else "--ssh"
+        raise UsageError(f"{option} goes with user/repository; {masked(text)} is none")
+    if _is_path(text):
+        found = _by_path(text)
+    else:
+        _check_address(text)
+        found = _by_scheme(text) or _by_short(text, site, ssh) or _by_form(text)
     if ref and found.kind != "git":
         raise UsageError(f"--ref goes with a git repository; {found.source} is none")
     if sha256 and found.kind in ("git", "local"):
@@ -83,7 +99,8 @@ def check_stored(entry: Entry) -> None:
     Its source must be of the form that `add` stores for its kind.
     """
     if entry.kind == "pip":
-        _check(entry.source, "", "")
+        if not entry.source.endswith(WHEEL) and "://" not in entry.source:
+            parse_requirement(entry.source)
         return
     if entry.kind == "local":
         return
@@ -92,31 +109,69 @@ def check_stored(entry: Entry) -> None:
         raise UsageError(f"{entry.name}: {parsed.source} is no source of kind {entry.kind}")
 
 
-def _check(text: str, ref: str, sha256: str) -> None:
-    if not text or text.startswith("-"):
-        raise UsageError(f"{masked(text) or 'an empty text'} cannot be a SOURCE")
-    if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
-        raise UsageError("SOURCE holds control characters")
-    if "::" in text:
-        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
-    if ref and (not _REF.match(ref) or ".." in ref or "@{" in ref or ref.endswith((".lock", "/"))):
+def parse_requirement(text: str) -> Requirement:
+    """Return a requirement of a distribution by its name; raises UsageError.
+
+    What this takes can be no option of an installer, no path and no address.
+    """
+    try:
+        found = Requirement(text)
+    except InvalidRequirement:
+        found = None
+    if found is None or found.url or found.marker:
+        raise UsageError(
+            f"{masked(text)}: no requirement; expected a name such as acme-cli, acme-cli>=1.2 or "
+            "acme-cli[extra]"
+        )
+    return found
+
+
+def is_exact(requirement: Requirement) -> bool:
+    """Tell whether only one version meets the requirement."""
+    return any(
+        one.operator in ("==", "===") and not one.version.endswith(".*")
+        for one in requirement.specifier
+    )
+
+
+def _check_options(ref: str, sha256: str) -> None:
+    if _NO_REF.search(ref):
         raise UsageError(f"--ref {ref}: not a branch, tag or commit")
     if sha256 and not _SHA256.match(sha256.lower()):
         raise UsageError("--sha256: expected 64 hexadecimal digits")
 
 
-def _by_site(text: str, site: str, ssh: bool) -> Origin | None:
-    if not site and not (ssh and _SHORT.match(text)):
-        return None
+def _check_address(text: str) -> None:
+    if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
+        raise UsageError("SOURCE holds control characters")
+    if "::" in text:
+        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
+
+
+def _is_path(text: str) -> bool:
+    if "://" in text or text.startswith("pip:"):
+        return False
+    named = text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/"))
+    return named or text.endswith("/") or text.lower().endswith((*ARCHIVES, WHEEL))
+
+
+def _by_short(text: str, site: str, ssh: bool) -> Origin | None:
     if not _SHORT.match(text):
-        raise UsageError(f"{masked(text)}: --{site} goes with user/repository")
+        return None
     address = SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
+    if not site and not ssh and os.path.isdir(text):
+        raise UsageError(
+            f"{text}: there is a directory of that name here; write ./{text} to link it, or "
+            f"{address} for the repository"
+        )
     return Origin("git", address, address)
 
 
 def _by_scheme(text: str) -> Origin | None:
     if text.startswith("pip:"):
-        return _requirement(text.removeprefix("pip:").strip())
+        requirement = text.removeprefix("pip:").strip()
+        parse_requirement(requirement)
+        return Origin("pip", requirement)
     scheme, mark, _ = text.partition("://")
     if not mark:
         return None
@@ -140,7 +195,7 @@ def _by_scheme(text: str) -> Origin | None:
     return Origin("git", stored, text)
 
 
-def _by_path(text: str) -> Origin | None:
+def _by_path(text: str) -> Origin:
     path = os.path.abspath(text)
     if os.path.isdir(path):
         if os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(
@@ -148,31 +203,26 @@ def _by_path(text: str) -> Origin | None:
         ):
             return Origin("git", f"file://{path}", f"file://{path}")
         return Origin("local", path, path)
-    if os.path.isfile(path):
-        if path.endswith(WHEEL):
-            return Origin("pip", path, path)
-        if path.lower().endswith(ARCHIVES):
-            return Origin("archive", path, path)
-        raise UsageError(
-            f"{masked(text)}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}"
-        )
-    return None
+    if not os.path.isfile(path):
+        raise OperationError(f"{masked(text)}: no such file or directory")
+    if path.endswith(WHEEL):
+        return Origin("pip", path, path)
+    if path.lower().endswith(ARCHIVES):
+        return Origin("archive", path, path)
+    raise UsageError(
+        f"{masked(text)}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}"
+    )
 
 
 def _by_form(text: str) -> Origin:
-    if text.startswith(("/", ".", "~")) or text.lower().endswith((*ARCHIVES, WHEEL)):
-        raise OperationError(f"{masked(text)}: no such file or directory")
-    if _SHORT.match(text):
-        address = SITES["github"][0].format(text.removesuffix(".git"))
-        return Origin("git", address, address)
+    """Return git's short form of ssh addresses; raises UsageError for a bare word."""
     if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text):
         return Origin("git", text, text)
-    return _requirement(text)
-
-
-def _requirement(text: str) -> Origin:
-    parse_requirement(text)
-    return Origin("pip", text)
+    ways = f"write ./{text} for a directory here"
+    with suppress(UsageError):
+        parse_requirement(text)
+        ways = f"{ways}, or pip:{text} for a package"
+    raise UsageError(masked(f"{text}: neither a path nor a package; {ways}"))
 
 
 def _path_of(address: str) -> str:

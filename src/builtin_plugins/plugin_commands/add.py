@@ -34,8 +34,8 @@ from host.errors import OperationError, PluginError, UsageError
 @click.option("--name", default="", help="The plugin's name here.")
 @click.option("--sha256", default="", help="What an archive or wheel must have as its SHA-256.")
 @click.option("--ssh", is_flag=True, help="Clone user/repo over ssh.")
-@click.option("--gitlab", "site", flag_value="gitlab", help="user/repo is on GitLab.")
-@click.option("--bitbucket", "site", flag_value="bitbucket", help="user/repo is on Bitbucket.")
+@click.option("--gitlab", is_flag=True, help="user/repo is on GitLab.")
+@click.option("--bitbucket", is_flag=True, help="user/repo is on Bitbucket.")
 @click.option("--force", is_flag=True, help="Add it though a command has words already taken.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @timeout_option
@@ -47,7 +47,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
     sha256: str,
     ssh: bool,
-    site: str | None,
+    gitlab: bool,
+    bitbucket: bool,
     force: bool,
     yes: bool,
     timeout: float,
@@ -56,7 +57,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     \b
     SOURCE is one of
-      a directory               linked, so that every edit is live
+      ./directory               linked, so that every edit is live
       user/repo, a git address  cloned (https, ssh, git, file)
       .tar.gz, .zip             a path or an https address
       .whl                      a path or an https address, installed with pip
@@ -65,7 +66,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Nothing of a directory, repository or archive is run: it shows which commands and
     Python hooks it adds, and on a terminal asks first.
     """  # noqa: D301 - click wants the character itself
-    origin = parse_source(source, ref=ref, sha256=sha256, site=site or "", ssh=ssh)
+    if gitlab and bitbucket:
+        raise UsageError("--gitlab and --bitbucket do not go together")
+    site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
+    origin = parse_source(source, ref=ref, sha256=sha256, site=site, ssh=ssh)
     if name and origin.kind == "pip":
         raise UsageError("--name does not go with a distribution; its name is its own")
     there = _known(session, origin, name)

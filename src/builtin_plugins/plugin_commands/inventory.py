@@ -102,11 +102,13 @@ def inventory(session: Session) -> list[Row]:
 
 def find_row(rows: Iterable[Row], name: str) -> Row | None:
     """Return the plugin called so; a distribution answers to any spelling of its name."""
-    from host.planning.loading import canonical
+    from packaging.utils import canonicalize_name
 
     rows = list(rows)
     exact = [row for row in rows if row.entry.name == name]
-    near = [row for row in rows if row.entry.kind == "pip" and row.entry.name == canonical(name)]
+    near = [
+        row for row in rows if row.entry.kind == "pip" and row.entry.name == canonicalize_name(name)
+    ]
     return next(iter([*exact, *near]), None)
 
 
@@ -146,11 +148,11 @@ def _with(entry: Entry, **fields: Any) -> Entry:
 
 
 def _points_by_distribution(lock: Lock) -> dict[str, dict[str, list[str]]]:
-    from host.planning.loading import canonical
+    from packaging.utils import canonicalize_name
 
     found: dict[str, dict[str, list[str]]] = {}
     for point, origin in lock.origins.items():
-        found.setdefault(canonical(origin[0]), {})[point] = origin
+        found.setdefault(canonicalize_name(origin[0]), {})[point] = origin
     return found
 
 
@@ -183,10 +185,10 @@ def _reasons(name: str, points: Iterable[str], lock: Lock) -> Iterator[str]:
 
 def _second_origin(point: str) -> str:
     """Return the distribution that is noted beside a plugin's name which another one has."""
-    from host.planning.loading import canonical
+    from packaging.utils import canonicalize_name
 
     name, _, origin = point.partition(" (")
-    return canonical(origin.rstrip(")")) if origin and "/" not in origin and name else ""
+    return canonicalize_name(origin.rstrip(")")) if origin and "/" not in origin and name else ""
 
 
 def installed_version(name: str) -> str | None:

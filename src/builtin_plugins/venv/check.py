@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import importlib_metadata
+from packaging.utils import canonicalize_name
 
 from builtin_plugins.venv.copy import VenvCopy, packages
 from host.errors import OperationError
-from host.planning.loading import OWN_DISTRIBUTION, canonical
+from host.planning.loading import OWN_DISTRIBUTION
 
 _SECONDS = 60.0  # for one start of this program
 # What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
@@ -72,7 +73,7 @@ def _installed(prefix: str) -> dict[str, Any]:
     """Return the distributions that the environment at `prefix` itself holds."""
     place = os.path.join(prefix, os.path.relpath(packages(), VenvCopy.of_this().prefix))
     found = importlib_metadata.distributions(path=[place])
-    return {canonical(str(one.metadata["Name"])): one for one in found}
+    return {canonicalize_name(str(one.metadata["Name"])): one for one in found}
 
 
 def _files(distribution: Any, prefix: str) -> Iterator[str]:

@@ -9,31 +9,11 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from builtin_plugins.fetch.addresses import masked
-from host.errors import OperationError, UsageError
-from host.run.text import printable
+from host.errors import OperationError
 
-_REQUIREMENT = re.compile(
-    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
-    r"\s*(?P<extras>\[[A-Za-z0-9._,\s-]*\])?"
-    r"\s*(?P<versions>(?:(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+\s*,?\s*)*)\Z"
-)
 _CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
 
 _HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
-
-
-def parse_requirement(text: str) -> tuple[str, str, str]:
-    """Return name, extras and version clauses of a requirement; raises UsageError.
-
-    What this takes can be no option of pip, no path and no address.
-    """
-    found = _REQUIREMENT.match(text.strip())
-    if found is None:
-        raise UsageError(
-            f"{masked(text)}: no plugin source; expected a directory, user/repository, an address, "
-            "an archive, a wheel, or a requirement such as acme-cli>=1.2"
-        )
-    return found["name"], found["extras"] or "", found["versions"].replace(" ", "")
 
 
 def run_pip(
@@ -80,7 +60,7 @@ def _reason(output: str) -> str:
     conflict = _CONFLICT.search(output)
     if conflict is not None:
         sides = "; ".join(line.strip() for line in conflict["sides"].splitlines())
-        return printable(masked(f"these cannot be met together: {sides}"))[:600]
+        return masked(f"these cannot be met together: {sides}")[:600]
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     told = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     if hashes := _HASHES.search(output):
@@ -88,4 +68,4 @@ def _reason(output: str) -> str:
     text = told[-1] if told else (lines[-1] if lines else "failed without a word")
     if told and "No matching distribution" in told[-1] and len(told) > 1:
         text = f"{told[-2]}; {told[-1]}"
-    return printable(masked(text))[:600]
+    return masked(text)[:600]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.machinery import SourceFileLoader
@@ -215,11 +214,6 @@ def worded(failure: BaseException) -> str:
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
 
 
-def canonical(distribution: str) -> str:
-    """Return a distribution's name as package indexes compare it."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
 def entry_points() -> Iterator[Candidate]:
     """Yield what installed distributions register, the built-in plugins first, then by name.
 
@@ -257,7 +251,7 @@ def third_party(
     off = disabled_distributions(plugins_dir)
     found: dict[str, Candidate] = {}
     for one in [*points, *directory_hooks(plugins_dir)]:
-        if one.builtin or (not one.file and canonical(one.origin) in off):
+        if one.builtin or _is_off(one, off):
             continue
         if one.name in found or one.name.startswith(BUILTIN):
             broken[f"{one.name} ({one.origin})"] = "another plugin has this name"
@@ -272,11 +266,21 @@ def disabled_distributions(plugins_dir: str) -> set[str]:
         registry = read_registry(registry_path(plugins_dir))
     except PluginError:
         return set()
-    return {
-        canonical(entry.name)
-        for entry in registry.entries.values()
-        if entry.kind == "pip" and not entry.enabled
-    }
+    entries = registry.entries.values()
+    names = [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]
+    if not names:
+        return set()  # and nobody waits for the import
+    from packaging.utils import canonicalize_name
+
+    return set(map(canonicalize_name, names))
+
+
+def _is_off(candidate: Candidate, off: Collection[str]) -> bool:
+    if candidate.file or not off:
+        return False
+    from packaging.utils import canonicalize_name
+
+    return canonicalize_name(candidate.origin) in off
 
 
 def directory_hooks(plugins_dir: str) -> Iterator[Candidate]:

@@ -20,7 +20,6 @@ from builtin_plugins.plugin_directories.registry import (
     write_registry,
 )
 from host.errors import PluginError
-from host.planning.loading import canonical
 
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
@@ -140,10 +139,6 @@ def test_an_entry_that_does_not_count(change: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_names(name: str, good: bool) -> None:
     assert is_plugin_name(name) is good
-
-
-def test_canonical() -> None:
-    assert canonical("Acme_CLI..x") == "acme-cli-x"
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

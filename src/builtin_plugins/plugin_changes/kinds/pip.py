@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import importlib_metadata
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file
-from builtin_plugins.plugin_changes.source import WHEEL, Origin
+from builtin_plugins.plugin_changes.source import WHEEL, Origin, is_exact, parse_requirement
 from builtin_plugins.plugin_changes.staging import Undo, put_kept
 from builtin_plugins.plugin_changes.wheel import is_wheel_name, read_wheel
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
 from builtin_plugins.venv.copy import VenvCopy, check_environment, copied_environment
-from builtin_plugins.venv.pip import parse_requirement, run_pip
+from builtin_plugins.venv.pip import run_pip
 from host.errors import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
-from host.planning.loading import OWN_DISTRIBUTION, canonical
+from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 
 WHEELS = "tree"  # where a kept version has its wheel
@@ -37,9 +40,9 @@ class PipKind:
             pinned = True
         else:
             path, sha256, extras = _built(origin, wheels, work)
-            pinned = "==" in origin.source
+            pinned = is_exact(parse_requirement(origin.source))
         found = read_wheel(path)
-        name = canonical(found.name)
+        name = canonicalize_name(found.name)
         if not found.points:
             raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
         if name in host_requirements():
@@ -95,12 +98,10 @@ def is_installed(name: str) -> bool:
 
 def host_requirements() -> dict[str, str]:
     """Return the distributions that this program needs, itself included, with their versions."""
-    import re
-
     found: dict[str, str] = {}
-    pending = [OWN_DISTRIBUTION]
+    pending: list[str] = [OWN_DISTRIBUTION]
     while pending:
-        name = canonical(pending.pop())
+        name = canonicalize_name(pending.pop())
         if name in found:
             continue
         try:
@@ -108,10 +109,15 @@ def host_requirements() -> dict[str, str]:
         except importlib_metadata.PackageNotFoundError:
             continue
         found[name] = str(distribution.version)
-        for requirement in distribution.requires or ():
-            if "extra ==" not in requirement:
-                pending += re.findall(r"^[A-Za-z0-9._-]+", requirement)
+        pending += [one.name for one in needed(distribution.requires)]
     return found
+
+
+def needed(requires: Iterable[str] | None, extras: Collection[str] = ()) -> Iterator[Requirement]:
+    """Yield what of a distribution's requirements counts here, with these extras."""
+    for one in map(Requirement, requires or ()):
+        if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
+            yield one
 
 
 def _file_name(origin: Origin) -> str:
@@ -136,8 +142,11 @@ def _built(origin: Origin, wheels: str, work: Work) -> tuple[str, str, str]:
     """
     import hashlib
 
-    name, extras, versions = parse_requirement(origin.source)
-    wanted = f"=={origin.version}" if origin.version else versions
+    asked = parse_requirement(origin.source)
+    name, wanted = asked.name, str(asked.specifier)
+    if origin.version:
+        wanted = f"=={origin.version}"
+    extras = f"[{','.join(sorted(asked.extras))}]" if asked.extras else ""
     work.reporter.info(f"pip brings {name}{wanted}")
     found = os.path.join(work.stage.path, "found")
     path = _only_file(

@@ -19,12 +19,11 @@ from threading import Thread
 
 import pytest
 
-from builtin_plugins.fetch.addresses import masked, without_credentials
+from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.git import call as git_call
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.files import write_tree
 from builtin_plugins.git.login import login_of
-from builtin_plugins.plugin_changes.source import parse_source
 from host.errors import HostError
 from testing.installation import Made
 from testing.plugin_sources import (
@@ -618,61 +617,6 @@ def test_seconds_that_nobody_can_wait(install: Install, words: str, seconds: str
     done = install().run("self", *words.split(), f"--timeout={seconds}")
     assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert f"{seconds}: expected seconds, above 0 and at most 86400; see: " in done.stderr
-
-
-ORIGINS = {
-    "user/repo": ("git", "https://github.com/user/repo"),
-    "user/repo.git": ("git", "https://github.com/user/repo"),
-    "https://h.test/a/b": ("git", "https://h.test/a/b"),
-    "https://u:p@h.test/a": ("git", "https://h.test/a"),
-    "ssh://git@h.test/a": ("git", "ssh://git@h.test/a"),
-    "ssh://git:pw@h.test:22/a": ("git", "ssh://git@h.test:22/a"),
-    "git@h.test:a/b.git": ("git", "git@h.test:a/b.git"),
-    "git://h.test/a": ("git", "git://h.test/a"),
-    "git+https://h.test/a.zip": ("git", "https://h.test/a.zip"),
-    "https://h.test/a.tar.gz": ("archive", "https://h.test/a.tar.gz"),
-    "https://h.test/a.zip?x=1": ("archive", "https://h.test/a.zip?x=1"),
-    "https://h.test/a.zip?X-Amz-Signature=1": ("archive", "https://h.test/a.zip"),
-    "https://h.test/a-1.0-py3-none-any.whl": ("pip", "https://h.test/a-1.0-py3-none-any.whl"),
-    "pip:acme>=1": ("pip", "acme>=1"),
-    "acme-cli": ("pip", "acme-cli"),
-    "acme-cli[x]~=1.2": ("pip", "acme-cli[x]~=1.2"),
-}
-
-
-@pytest.mark.parametrize(("text", "expected"), ORIGINS.items())
-def test_sources(text: str, expected: tuple[str, str]) -> None:
-    found = parse_source(text)
-    assert (found.kind, found.source) == expected
-
-
-def test_sources_of_sites() -> None:
-    assert parse_source("a/b", ssh=True).source == "git@github.com:a/b.git"
-    assert parse_source("a/b", site="gitlab").source == "https://gitlab.com/a/b"
-    assert parse_source("a/b", site="bitbucket", ssh=True).source == "git@bitbucket.org:a/b.git"
-    assert without_credentials("https://x@[::1]:8/a") == "https://[::1]:8/a"
-
-
-REFUSED = [
-    "", "-x", "--upload-pack=touch x", "ext::sh -c id", "fd::3", "http://h.test/a", "ftp://h/a",
-    "javascript://x", "file+ext::x", "a\nb", "git+ext://x", "transport::address",
-    "https://h.test\\@evil.test/a", "ssh://h.test\\@evil.test/a", "https://h:443@@evil.test/a.zip",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", REFUSED)
-def test_refused_sources(text: str) -> None:
-    with pytest.raises(HostError):
-        parse_source(text)
-
-
-@pytest.mark.parametrize(
-    "ref", ["--upload-pack=x", "-b", "a..b", "a@{1}", "a b", "a:b", "^a", "a*", "x.lock", "é~1"]
-)
-def test_refused_refs(install: Install, repository: Repository, ref: str) -> None:
-    done = plugin(install(), "add", repository.url, f"--ref={ref}")
-    assert done.status == 2
-    assert "not a branch, tag or commit" in done.stderr
 
 
 def test_a_failed_update_leaves_the_old_version(install: Install, repository: Repository) -> None:

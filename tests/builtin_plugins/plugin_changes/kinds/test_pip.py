@@ -142,18 +142,18 @@ def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserve
 def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) -> None:
     made = environment.made
     environment.acme("1.0", requires=("needed>=2",))
-    missing = plugin(made, "add", "acme-cli")
+    missing = plugin(made, "add", "pip:acme-cli")
     assert (missing.status, "needed>=2" in missing.stderr) == (1, True)
     assert listed(made) == {}
     wheel(environment.wheels, "needed", "2.0", "", points={})
-    assert plugin(made, "add", "acme-cli").status == 0
+    assert plugin(made, "add", "pip:acme-cli").status == 0
     plugin(made, "remove", "acme-cli")
     environment.acme("1.0", requires=("click<1",))
-    greedy = plugin(made, "add", "acme-cli")
+    greedy = plugin(made, "add", "pip:acme-cli")
     assert greedy.status == 1
     wheel(environment.wheels, "other-cli", "1.0", "", points={}, requires=("needed<2",))
     environment.acme("1.0", requires=("needed>=2", "other-cli"))
-    torn = plugin(made, "add", "acme-cli")
+    torn = plugin(made, "add", "pip:acme-cli")
     assert torn.stderr.splitlines()[-1] == (
         "cli: pip install: these cannot be met together: acme-cli 1.0 depends on needed>=2; "
         "other-cli 1.0 depends on needed<2"
@@ -185,7 +185,7 @@ def test_a_wheel_with_files_of_another_distribution(
 ) -> None:
     made = environment.made
     environment.acme("1.0", top={file: "VERSION = 1\n"})
-    done = plugin(made, "add", "acme-cli")
+    done = plugin(made, "add", "pip:acme-cli")
     assert (done.status, done.stderr.splitlines()[-1]) == (
         1,
         f"cli: acme-cli: lib/{environment.packages.parent.name}/site-packages/{file} is a file of "
@@ -198,7 +198,7 @@ def test_a_wheel_with_files_of_another_distribution(
 def test_a_wheel_that_keeps_this_program_from_starting(environment: Environment) -> None:
     made = environment.made
     environment.acme("1.0", top={"acme.pth": "import os; os._exit(3)\n"})
-    done = plugin(made, "add", "acme-cli")
+    done = plugin(made, "add", "pip:acme-cli")
     assert done.status == 1
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert listed(made) == {}
@@ -207,7 +207,7 @@ def test_a_wheel_that_keeps_this_program_from_starting(environment: Environment)
 def test_a_removal_that_would_take_files_of_this_program(environment: Environment) -> None:
     made = environment.made
     environment.acme("1.0", top={"acme_shared.py": ""})
-    assert plugin(made, "add", "acme-cli").status == 0
+    assert plugin(made, "add", "pip:acme-cli").status == 0
     [record] = environment.packages.glob("acme_cli-*/RECORD")
     text = record.read_text()
     record.write_text(f"{text}host/__init__.py,,\n")
@@ -346,7 +346,7 @@ def test_without_pip_or_outside_a_venv(environment: Environment) -> None:
     packages = environment.packages
     (packages / "pip").rename(packages / "_pip")
     try:
-        done = plugin(made, "add", "acme-cli")
+        done = plugin(made, "add", "pip:acme-cli")
     finally:
         (packages / "_pip").rename(packages / "pip")
     assert done.status == 1
@@ -356,7 +356,7 @@ def test_without_pip_or_outside_a_venv(environment: Environment) -> None:
 def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_path: Path) -> None:
     made = environment.made
     environment.acme("1.0")
-    assert plugin(made, "add", "acme-cli").status == 0
+    assert plugin(made, "add", "pip:acme-cli").status == 0
     team = tmp_path / "team.json"
     team.write_bytes((made.root / "plugins/registry.json").read_bytes())
     assert plugin(made, "remove", "acme-cli").status == 0
@@ -398,7 +398,7 @@ def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Pa
     packed = environment.wheels / "acme_cli-1.0.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
         archive.add(source, source.name)
-    assert plugin(made, "add", "acme-cli").status == 0
+    assert plugin(made, "add", "pip:acme-cli").status == 0
     assert registry(made)["acme-cli"]["sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
     team = tmp_path / "team.json"
     team.write_bytes((made.root / "plugins/registry.json").read_bytes())
@@ -418,7 +418,7 @@ def test_kills_in_the_middle(environment: Environment) -> None:
     """At whatever moment it is killed, the old version runs or the new one, and it can go on."""
     made = environment.made
     environment.acme("1.0")
-    assert plugin(made, "add", "acme-cli").status == 0
+    assert plugin(made, "add", "pip:acme-cli").status == 0
     environment.acme("2.0")
     seen = set()
     for tenths in (4, 8, 12, 16, 20, 24):
