@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import socket
@@ -9,14 +10,31 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from testing import httpserver
 from testing.applications import application
-from testing.environments import make_environment
+from testing.environments import copy_environment, make_environment
 from testing.installation import PROJECT, Made, builder
+from testing.memory import in_memory
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
+    if config.option.basetemp is None and (memory := in_memory()):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
+    # One store of packages for all the homes that tests make, as a user has one.
+    os.environ.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache/pip"))
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Give the memory back when there is nothing to look at."""
+    if exitstatus == 0 and not hasattr(session.config, "workerinput"):
+        made = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # noqa: SLF001
+        subprocess.run(["rm", "-rf", made], check=False)
 
 
 @pytest.fixture
@@ -32,9 +50,33 @@ def shared_install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Ma
 
 
 @pytest.fixture(scope="session")
-def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def environment_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A venv with pip and this program's wheel, made once; the folder `own` has the wheel.
+
+    The workers share it, so nobody may change it: see `new_venv`.
+    """
+    base = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        base = base.parent
+    root = base / "environment"
+    with (base / "environment.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (root / "whole").exists():
+            make_environment(root)
+            (root / "whole").touch()
+    return root
+
+
+@pytest.fixture(scope="session")
+def new_venv(environment_of_all: Path) -> Callable[[Path], Path]:
+    """Return `new_venv(path)`, which makes a venv there with pip and this program's wheel."""
+    return partial(copy_environment, environment_of_all / "venv")
+
+
+@pytest.fixture(scope="session")
+def venv(new_venv: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a venv that has pip, this program's wheel and what that needs."""
-    return make_environment(tmp_path_factory.mktemp("pip"))
+    return new_venv(tmp_path_factory.mktemp("pip") / "venv")
 
 
 @pytest.fixture

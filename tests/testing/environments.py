@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +10,26 @@ from pathlib import Path
 from testing.installation import PROJECT
 
 
-def make_environment(root: Path) -> Path:
-    """Make a venv below `root` that has pip, this program's wheel and what that needs."""
+def build_wheel(source: Path, target: Path) -> Path:
+    """Build the wheel of a project into the folder `target`; return its path."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", target, source]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return target / done.stdout.split()[-1]
+
+
+def make_environment(root: Path) -> None:
+    """Make `venv` below `root` with pip, this program's wheel and what that needs."""
+    own = build_wheel(PROJECT, root / "own")
     subprocess.run([sys.executable, "-m", "venv", root / "venv"], check=True)
-    build = ["-m", "build", "--wheel", "--no-isolation", "-o", root / "own", PROJECT]
-    subprocess.run([sys.executable, *build], check=True, capture_output=True)
-    [own] = (root / "own").glob("*.whl")
     install = ["-m", "pip", "-q", "--disable-pip-version-check", "install", own]
     subprocess.run([root / "venv/bin/python", *install], check=True, capture_output=True)
-    return root / "venv"
+
+
+def copy_environment(venv: Path, target: Path) -> Path:
+    """Copy a venv; its programs start the copy's interpreter. Returns `target`."""
+    subprocess.run(["cp", "-a", venv, target], check=True)
+    for program in (target / "bin").iterdir():
+        if not program.is_symlink():
+            text = program.read_bytes()
+            program.write_bytes(text.replace(os.fsencode(venv), os.fsencode(target)))
+    return target

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
-import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from testing.installation import PROJECT, Made, command
+from testing.environments import build_wheel
+from testing.installation import Made, command
+from testing.plugin_sources import wheel
 
 _PYPROJECT = """
 [build-system]
@@ -94,26 +97,26 @@ class Environment:
     python: Path
     wheels: Path
 
-    def pip(self, *arguments: str) -> None:
+    def pip(self, *arguments: str | Path) -> None:
         subprocess.run(
             [self.python, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
             check=True,
             capture_output=True,
         )
 
-    def install(self, source: Path) -> None:
-        build_wheel(source, self.wheels)
-        name = source.name.replace("-", "_")
-        wheels = [str(one) for one in self.wheels.glob(f"{name}-*.whl")]
-        self.pip("install", "--no-deps", "--force-reinstall", *wheels)
+    @property
+    def packages(self) -> Path:
+        return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
 
+    def unpack(self, wheel: Path) -> None:
+        """Put in a pure wheel, as pip would, in no time."""
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(self.packages)
 
-def build_wheel(source: Path, target: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", target, source],
-        check=True,
-        capture_output=True,
-    )
+    def take_out(self, name: str) -> None:
+        """Remove what `unpack` put in."""
+        for path in self.packages.glob(f"{name.replace('-', '_')}*"):
+            shutil.rmtree(path)
 
 
 def write_plugin(root: Path, name: str, files: dict[str, str], version: str = "1.0") -> Path:
@@ -129,23 +132,28 @@ def write_plugin(root: Path, name: str, files: dict[str, str], version: str = "1
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def environment(
+    new_venv: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Environment:
     root = tmp_path_factory.mktemp("third-party")
-    subprocess.run([sys.executable, "-m", "venv", root / "venv"], check=True)
-    made = Environment(root / "venv" / "bin" / "python", root / "wheels")
-    made.wheels.mkdir()
-    build_wheel(PROJECT, made.wheels)
-    made.pip("install", *[str(wheel) for wheel in made.wheels.glob("*.whl")])
-    return made
+    return Environment(new_venv(root / "venv") / "bin" / "python", root / "wheels")
 
 
-@pytest.fixture
-def acme(environment: Environment, tmp_path: Path, install: Callable[..., Made]) -> Made:
-    """An installation made by `self init` from the wheel, with the plugin installed."""
+@pytest.fixture(scope="module")
+def package(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plugin of a third party: a wheel that its build made."""
     files = {"plugin.py": _PLUGIN, "login.py": _LOGIN, "vault.py": _VAULT}
     files["commands/cloud/disk/command.json"] = json.dumps(command(name="Disk"))
     files["commands/cloud/disk/main.sh"] = 'echo "disk $DB_PASSWORD $COMMAND_NAME"\n'
-    environment.install(write_plugin(tmp_path, "acme-cli", files))
+    source = write_plugin(tmp_path_factory.mktemp("source"), "acme-cli", files)
+    return build_wheel(source, environment.wheels)
+
+
+@pytest.fixture
+def acme(environment: Environment, package: Path, tmp_path: Path) -> Made:
+    """An installation made by `self init` from the wheel, with the plugin installed by pip."""
+    if not (environment.packages / "acme_cli").exists():
+        environment.pip("install", "--no-deps", package)
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
     root = tmp_path / "acme"
@@ -218,8 +226,7 @@ def test_safe_imports_no_plugin(acme: Made) -> None:
 
 
 def test_code_in_a_pth_file(acme: Made, environment: Environment) -> None:
-    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
-    noisy = packages / "noisy.pth"
+    noisy = environment.packages / "noisy.pth"
     noisy.write_text("import sys; print('noise'); sys.noisy = True\n")
     try:
         first = acme.run("demo", "hello", "Ada")  # builds the lock
@@ -234,8 +241,7 @@ def test_code_in_a_pth_file(acme: Made, environment: Environment) -> None:
 def test_a_broken_package_is_asked_again_once_it_is_put_right(
     acme: Made, environment: Environment
 ) -> None:
-    packages = next((environment.python.parent.parent / "lib").glob("python*")) / "site-packages"
-    module = packages / "acme_cli" / "plugin.py"
+    module = environment.packages / "acme_cli" / "plugin.py"
     good = module.read_text()
     for bad in ("raise ValueError('once')", "import os; os._exit(3)", "def (:"):
         module.write_text(bad)
@@ -267,7 +273,7 @@ def test_a_broken_package_is_asked_again_once_it_is_put_right(
 def test_a_broken_plugin_harms_nobody(
     environment: Environment, acme: Made, tmp_path: Path, plugin: str, reason: str
 ) -> None:
-    environment.install(write_plugin(tmp_path, "broken-cli", {"plugin.py": plugin}))
+    environment.unpack(wheel(tmp_path, "broken-cli", "1.0", plugin))
     try:
         first = acme.run("demo", "hello", "Ada")
         assert (first.status, first.stdout) == (0, "Hello, Ada!\n")
@@ -281,7 +287,7 @@ def test_a_broken_plugin_harms_nobody(
         assert listing.stdout.startswith("acme 0.1.0\n")
         assert ("broken-cli" in listing.stderr) == bool(reason)
     finally:
-        environment.pip("uninstall", "--yes", "broken-cli")
+        environment.take_out("broken-cli")
 
 
 def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: Path) -> None:
