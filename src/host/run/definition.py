@@ -16,6 +16,7 @@ USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
+_MOST_UNKNOWN = 100  # unknown keys that are compared with ours
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
@@ -192,7 +193,7 @@ class _Fields:
         from host.run.misspelt import meant
 
         missing = sorted(self.known - self.values.keys())
-        likely = [(key, meant(key, missing)) for key in foreign]
+        likely = [(key, meant(key, missing)) for key in foreign[:_MOST_UNKNOWN]]
         return tuple(
             f'{self.path}: unknown key "{key}"; did you mean "{ours}"?'
             for key, ours in likely
@@ -223,9 +224,12 @@ class _Fields:
 
     def clean(self, key: str, value: str) -> str:
         """Refuse what no file name or variable can hold."""
-        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise DefinitionError(f'{self.path}: "{key}": holds a character that is not allowed')
-        return value
+        try:
+            if b"\0" not in value.encode():
+                return value
+        except UnicodeEncodeError:  # half a character, as an escape
+            pass
+        raise DefinitionError(f'{self.path}: "{key}": holds a character that is not allowed')
 
     def flag(self, key: str, expected: str = "true or false") -> bool:
         value = self.value(key)

@@ -2,28 +2,55 @@
 
 from host.errors import SourceError
 from host.run.expand import is_name
-from host.run.json_files import BOM, read_regular
+from host.run.json_files import read_regular, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
 SIZE_LIMIT = 1024 * 1024  # bytes
+_MOST_TOLD = 5  # lines of one file that are warned of one by one
+_MOST_NAMED = 5  # names that a quote swallowed
+_LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
 
 class Entry:
     """One assignment: `value` is unquoted, and `literal` when no reference in it counts.
 
     In a value that is not literal a backslash still stands before what it protects,
-    so that unescaping and expansion are one pass.
+    so that unescaping and expansion are one pass. `line` is where it begins, from 1.
     """
 
-    __slots__ = ("literal", "name", "value")
+    __slots__ = ("line", "literal", "name", "value")
 
-    def __init__(self, name: str, value: str, literal: bool) -> None:
+    def __init__(self, name: str, value: str, literal: bool, line: int) -> None:
         self.name = name
         self.value = value
         self.literal = literal
+        self.line = line
+
+
+class FileWarnings:
+    """Warnings about one file: the first five as they come, the rest as a number."""
+
+    __slots__ = ("left", "path", "warn")
+
+    def __init__(self, path: str, warn: "Callable[[str], None]") -> None:
+        self.path = path
+        self.warn = warn
+        self.left = _MOST_TOLD
+
+    def tell(self, text: str) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            self.warn(text)
+
+    def close(self) -> None:
+        """Tell how many came beyond the first five."""
+        if self.left < 0:
+            lines = "1 more line" if self.left == -1 else f"{-self.left:,} more lines"
+            self.warn(f"{self.path}: {lines}")
 
 
 def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry]":
@@ -36,18 +63,16 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry]":
         content = read_regular(path, SIZE_LIMIT, SourceError)
     except FileNotFoundError:
         return []
-    try:
-        text = content.removeprefix(BOM).decode()
-    except UnicodeDecodeError as failure:
-        line = content.count(b"\n", 0, failure.start) + 1
-        raise SourceError(f"{path}:{line}: not UTF-8") from None
+    text = read_text(path, content, SourceError)
+    if "\0" in text:
+        raise SourceError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL")
     return list(parse_env(path, text.replace("\r\n", "\n"), warn))
 
 
 def parse_env(path: str, text: str, warn: "Callable[[str], None]") -> "Iterator[Entry]":
-    """Yield the assignments in `text`; see `read_env_file`."""
+    """Yield the assignments in `text`, which holds no NUL; see `read_env_file`."""
     entries = _plain_entries(text)
-    return _parsed_entries(path, text, warn) if entries is None else iter(entries)
+    return _Dotenv(path, warn).entries(text) if entries is None else iter(entries)
 
 
 def _plain_entries(text: str) -> "list[Entry] | None":
@@ -56,10 +81,10 @@ def _plain_entries(text: str) -> "list[Entry] | None":
     That is most files, and importing python-dotenv costs more than a whole run;
     None means that only its parser can tell.
     """
-    entries = []
+    entries: list[Entry] = []
     if "\r" in text:
         return None
-    for whole_line in text.split("\n"):
+    for index, whole_line in enumerate(text.split("\n"), 1):
         line = whole_line.strip(" \t")
         if not line or line[0] == "#":
             continue
@@ -71,53 +96,109 @@ def _plain_entries(text: str) -> "list[Entry] | None":
             inner = value[1:-1]
             if len(value) < 2 or value[-1] != quote or quote in inner or "\\" in inner:
                 return None
-            entries.append(Entry(name, inner, quote == "'"))
+            entries.append(Entry(name, inner, quote == "'", index))
         elif value[:1] == " " or "#" in value or "\\" in value or "'" in value or '"' in value:
             return None
         else:
-            entries.append(Entry(name, value, False))
+            entries.append(Entry(name, value, False, index))
     return entries
 
 
-def _parsed_entries(path: str, text: str, warn: "Callable[[str], None]") -> "Iterator[Entry]":
-    """Yield what python-dotenv's parser finds; it unquotes, but does not say how."""
-    import io
-    import re
+class _Dotenv:
+    r"""python-dotenv's parser, which tells where a statement ends and what its name is.
 
-    from dotenv.parser import parse_stream
+    The value is taken from the statement's own text: a single-quoted one is literal here,
+    in a double-quoted one `\\` waits for the expansion, and python-dotenv needs the square
+    of a run of blanks behind an unquoted one, so it sees long runs shortened.
+    """
 
-    before_value = re.compile(r"\s*(?:export[^\S\r\n]+)?(?:'[^']+'|[^=#\s]+)[^\S\r\n]*=[^\S\r\n]*")
-    double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL)
-    escape = re.compile(r"\\([\\'\"abfnrtv])")
-    escaped = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+    def __init__(self, path: str, warn: "Callable[[str], None]") -> None:
+        import re
 
-    for binding in parse_stream(io.StringIO(text)):
-        statement = binding.original.string
-        blank = statement[: len(statement) - len(statement.lstrip())]
-        where = f"{path}:{binding.original.line + blank.count(chr(10))}"
-        if binding.error:
-            warn(f"{where}: this line cannot be read; it is left out")
-            continue
-        if binding.key is None:
-            continue
-        if not is_name(binding.key):
-            warn(f"{where}: what stands before the = cannot name a variable; it is left out")
-            continue
-        if binding.value is None:
-            warn(f"{where}: no = after the name; it is left out")
-            continue
-        if "\0" in binding.value:
-            warn(f"{where}: no variable can hold a NUL; it is left out")
-            continue
-        start = before_value.match(statement)
+        self.path = path
+        self.warn = warn
+        self.long_run = re.compile(rf"[^\S\r\n]{{{_LONG_RUN},}}")
+        self.before_value = re.compile(
+            r"\s*(?:export[^\S\r\n]+)?(?:'[^']+'|[^=#\s]+)[^\S\r\n]*(?:=([^\S\r\n]*))?"
+        )
+        self.single_quoted = re.compile(r"'((?:\\.|[^'\\])*)'", re.DOTALL)
+        self.double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"', re.DOTALL)
+        self.escape = re.compile(r"\\([\\'\"abfnrtv])")
+        self.comment = re.compile(r"\s#")
+        # No line of Base64 is taken for a name: it ends with its =.
+        self.assigned = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
+
+    def entries(self, text: str) -> "Iterator[Entry]":
+        import io
+
+        try:
+            from dotenv.parser import parse_stream
+        except ModuleNotFoundError:  # this program stands beside its packages, in a checkout
+            from host.run.importing import complete_import_path
+
+            complete_import_path()
+            from dotenv.parser import parse_stream
+
+        runs = iter(self.long_run.findall(text))
+        for binding in parse_stream(io.StringIO(self.long_run.sub(" " * _LONG_RUN, text))):
+            statement = self.long_run.sub(lambda _: next(runs), binding.original.string)
+            blank = len(statement) - len(statement.lstrip())
+            line = binding.original.line + statement.count("\n", 0, blank)
+            name = binding.key
+            problem = ""
+            if binding.error:
+                problem = self.unreadable(statement[blank:])
+            elif name is not None and not is_name(name):
+                problem = "what stands before the = cannot name a variable; it is left out"
+            elif name is not None and binding.value is None:
+                problem = "no = after the name; it is left out"
+            elif name is not None:
+                yield self.entry(name, statement, line)
+            if problem:
+                self.warn(f"{self.path}:{line}: {problem}")
+
+    def entry(self, name: str, statement: str, line: int) -> Entry:
+        start = self.before_value.match(statement)
         position = start.end() if start else 0
-        quoted = double_quoted.match(statement, position)
-        if quoted:  # `\\` stays a pair here: the expansion reads it together with `\$`
-            value = escape.sub(
-                lambda found: found[0] if found[1] == "\\" else escaped.get(found[1], found[1]),
-                quoted[1],
-            )
-            yield Entry(binding.key, value, False)
-        else:
-            literal = statement[position : position + 1] == "'"
-            yield Entry(binding.key, binding.value, literal)
+        single = self.single_quoted.match(statement, position)
+        double = self.double_quoted.match(statement, position)
+        quoted = single or double
+        if quoted and self.assigned.match(quoted[1].rpartition("\n")[2] + "…"):
+            self.warn(f"{self.path}:{line}: {self.swallowing(quoted[1] + '…')}; is one missing?")
+        if single:
+            return Entry(name, single[1].replace("\\'", "'"), True, line)
+        if double:
+            return Entry(name, self.escape.sub(_unescaped, double[1]), False, line)
+        value = statement[position:].rstrip("\r\n")
+        if value.startswith("#") and start and start[1]:
+            value = ""  # NAME= # a comment
+        return Entry(name, self.comment.split(value, 1)[0].rstrip(), False, line)
+
+    def unreadable(self, statement: str) -> str:
+        """Say what is wrong with a statement, by the names in it and never by its content."""
+        start = self.before_value.match(statement)
+        value = statement[start.end() :].rstrip("\r\n") if start and start[1] is not None else ""
+        if value[:1] not in ("'", '"'):
+            return "this line cannot be read; it is left out"
+        if "\n" not in value and value.find(value[0], 1) < 0:
+            return "the quote that opens here never closes; the line is left out"
+        if "\n" not in value:
+            return "something stands behind the closing quote; the line is left out"
+        return f"{self.swallowing(value)}; all of it is left out"
+
+    def swallowing(self, value: str) -> str:
+        """Say of a quote that closes on a later line which names it takes for its value."""
+        lines = value.split("\n")[1:]
+        found = filter(None, map(self.assigned.match, lines))
+        names = list(dict.fromkeys(one[1] for one in found))
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
+        place = "on the next line" if len(lines) == 1 else f"{len(lines)} lines below"
+        return f"the quote that opens here closes {place}{swallowed}"
+
+
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+def _unescaped(found: "re.Match[str]") -> str:
+    return found[0] if found[1] == "\\" else _ESCAPED.get(found[1], found[1])

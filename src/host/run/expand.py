@@ -8,6 +8,7 @@ _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _NAME = _NAME_START | frozenset("0123456789")
 _SPECIAL = frozenset("\\$`}")
 _AS_WRITTEN = ""  # the operator of a frame whose form is none of ours
+_DOLLARS = "$$"  # stands for the name in a frame that stays as written for the `$$` before it
 
 
 def is_name(text: str) -> bool:
@@ -27,9 +28,10 @@ def expand(
     `$NAME`, `${NAME}` and `${NAME<op>word}` with the operators `:-` `-` `:=` `=`
     `:+` `+`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
     their backslash. An inserted value is never looked at again. Whatever a shell
-    would execute, glob or split stays as written, and so does `${…}` of any other
-    form, for which `warn` is called once. Takes linear time. Raises OverflowError when
-    the result would have more than `limit` characters; 0 is no limit.
+    would execute, glob or split stays as written, `$$` with the name or braces behind
+    it, and so does `${…}` of any other form, for which `warn` is called once. Takes
+    linear time. Raises OverflowError when the result would have more than `limit`
+    characters; 0 is no limit.
     """
     if "$" not in text and "\\" not in text:
         return text
@@ -79,15 +81,17 @@ class _Expansion:
                     position += 1
                 parts.append(text[start:position])
         if self.frames:  # never closed: as written from the outermost on
-            start, mark, _, _ = self.frames[0]
+            start, mark, name, _ = self.frames[0]
             parts[mark:] = [text[start:]]
-            self.foreign = True
+            self.foreign = self.foreign or name != _DOLLARS
         if limit and sum(map(len, parts)) > limit:  # before they are put together
             raise OverflowError
         return "".join(parts)
 
     def dollar(self, position: int) -> int:
         following = self.text[position + 1 : position + 2]
+        if following == "$":
+            return self.dollars(position)
         if following == "{":
             return self.brace(position)
         if following == "(":
@@ -98,6 +102,22 @@ class _Expansion:
         else:
             self.parts.append(self.lookup(self.text[position + 1 : stop]) or "")
         return stop
+
+    def dollars(self, position: int) -> int:
+        """Keep `$$` and what it protects: a shell's `$$` is no name, and passwords hold it."""
+        text, stop = self.text, position
+        while text.startswith("$", stop):
+            stop += 1
+        if text.startswith("{", stop):
+            self.frames.append((position, len(self.parts), _DOLLARS, _AS_WRITTEN))
+            self.open_as_written += 1
+            return stop + 1
+        if not text.startswith("(", stop):
+            stop = self.name_end(stop)
+            self.parts.append(text[position:stop])
+            return stop
+        self.parts.append(text[position : stop - 1])
+        return self.parenthesis(stop - 1)
 
     def name_end(self, position: int) -> int:
         text, end = self.text, len(self.text)

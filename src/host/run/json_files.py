@@ -1,4 +1,4 @@
-"""Strict JSON from regular files: no duplicate keys, no NaN, errors with their place."""
+"""Regular files as text, and strict JSON: no duplicate keys, no NaN, errors with their place."""
 
 import os
 import stat
@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+DEEPEST = 100  # levels of arrays and objects; far above any use, far below what a parser bears
 _SIZE_LIMIT = 16 * 1024 * 1024
-BOM = b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_json(path: str) -> "Any":
@@ -52,6 +54,28 @@ def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
         raise error(f"{path}: {failure.strerror}") from None
 
 
+def read_text(path: str, content: bytes, error: "type[HostError]") -> str:
+    """Return a file's `content` as text; a BOM is dropped.
+
+    Raises `error` naming file and line for what is not UTF-8; UTF-16 is told as such.
+    """
+    if is_utf_16(content):
+        raise error(f"{path}: is UTF-16; save it as UTF-8")
+    try:
+        return content.removeprefix(_BOM).decode()
+    except UnicodeDecodeError as failure:
+        line = content.count(b"\n", 0, failure.start) + 1
+        raise error(f"{path}:{line}: not UTF-8") from None
+
+
+def is_utf_16(content: bytes) -> bool:
+    """Tell whether this is UTF-16: by its BOM, or because every other byte at the start is NUL."""
+    head = content[:64]
+    return head.startswith(_UTF_16) or (
+        len(head) > 1 and b"\0" * (len(head) // 2) in (head[1::2], head[: len(head) & ~1 : 2])
+    )
+
+
 class Number(str):
     """A JSON number as it is written in the file."""
 
@@ -60,25 +84,43 @@ class Number(str):
 
 def parse_json(path: str, content: bytes) -> "Any":
     """Return the JSON value in `content`; `path` names it in errors. See `read_json`."""
-    try:
-        text = content.removeprefix(BOM).decode()
-    except UnicodeDecodeError as failure:
-        line = content.count(b"\n", 0, failure.start) + 1
-        raise DefinitionError(f"{path}:{line}: not UTF-8") from None
+    text = read_text(path, content, DefinitionError)
     try:
         value, end = _scanner()(text, _skip_blanks(text, 0))
         if _skip_blanks(text, end) == len(text):
-            return value
+            return _bounded(path, text, value)
     except _KeyTwiceError as failure:
         raise DefinitionError(f'{path}: the key "{failure}" stands twice in one object') from None
     except _NotJsonError as failure:
         where = _constant_place(text)
         raise DefinitionError(f"{path}:{where}: {failure} is not JSON; expected a number") from None
     except RecursionError:
-        raise DefinitionError(f"{path}: nested too deep") from None
+        raise _too_deep(path) from None
     except (StopIteration, ValueError, SystemError):
         pass  # the bare scanner words no errors (before `json` is imported: SystemError)
-    raise DefinitionError(f"{path}:{_syntax_error(text)}")
+    raise _syntax_error(path, text)
+
+
+def _bounded(path: str, text: str, value: "Any") -> "Any":
+    """Return `value`, unless arrays and objects stand in one another more than DEEPEST levels."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return value
+    level = [value]
+    for _ in range(DEEPEST):
+        inner: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                inner += one.values()
+            elif isinstance(one, list):
+                inner += one
+        level = inner
+    if any(isinstance(one, dict | list) for one in level):
+        raise _too_deep(path)
+    return value
+
+
+def _too_deep(path: str) -> DefinitionError:
+    return DefinitionError(f"{path}: nested too deep; arrays and objects may have {DEEPEST} levels")
 
 
 def _skip_blanks(text: str, position: int) -> int:
@@ -87,16 +129,40 @@ def _skip_blanks(text: str, position: int) -> int:
     return position
 
 
-def _syntax_error(text: str) -> str:
+def _syntax_error(path: str, text: str) -> DefinitionError:
     """Word the error that the strict parser found: `line:column: what`."""
     import json
 
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as failure:
-        message = failure.msg.replace("Expecting", "expected")
-        return f"{failure.lineno}:{failure.colno}: {message[0].lower()}{message[1:]}"
-    return " not strict JSON"  # pragma: no cover - the two parsers agree
+        position, what = _slip(text, failure.pos) or (failure.pos, "")
+        if not what:
+            message = failure.msg.replace("Expecting", "expected")
+            what = f"{message[0].lower()}{message[1:]}"
+        return DefinitionError(f"{path}:{_place(text, position)}: {what}")
+    except RecursionError:
+        return _too_deep(path)
+    return DefinitionError(f"{path}: not strict JSON")  # pragma: no cover - the two parsers agree
+
+
+def _slip(text: str, position: int) -> "tuple[int, str] | None":
+    """Say what people did where JSON ends, and where: None when it is none of the usual."""
+    found = _skip_blanks(text, position)
+    if text.startswith(("//", "/*", "#"), found):
+        return found, "comments are not allowed"
+    if text.startswith("'", found):
+        return found, "a text stands in double quotes, not in single ones"
+    before = text[: found + text.startswith(",", found)].rstrip(" \n\t\r")
+    after = _skip_blanks(text, len(before))
+    if before.endswith(",") and text[after : after + 1] in ("]", "}"):
+        return len(before) - 1, "trailing comma"
+    return None
+
+
+def _place(text: str, position: int) -> str:
+    """Return `line:column` of a position, both counted from 1."""
+    return f"{text.count(chr(10), 0, position) + 1}:{position - text.rfind(chr(10), 0, position)}"
 
 
 def _constant_place(text: str) -> str:
@@ -104,9 +170,7 @@ def _constant_place(text: str) -> str:
     import re
 
     tokens = re.finditer(r'"(?:\\.|[^"\\])*"|-?Infinity|NaN', text)
-    start = next(found.start() for found in tokens if not found[0].startswith('"'))
-    line = text.count("\n", 0, start) + 1
-    return f"{line}:{start - text.rfind(chr(10), 0, start)}"
+    return _place(text, next(found.start() for found in tokens if not found[0].startswith('"')))
 
 
 class _KeyTwiceError(Exception):
@@ -129,8 +193,11 @@ class _Rules:
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
         made = dict(pairs)
         if len(made) != len(pairs):
-            keys = [key for key, _ in pairs]
-            raise _KeyTwiceError(next(key for key in keys if keys.count(key) > 1))
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    raise _KeyTwiceError(key)
+                seen.add(key)
         return made
 
     @staticmethod

@@ -10,7 +10,7 @@ from host.run.messages import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 # What a command that runs with more rights never takes from a file in its folder.
@@ -84,8 +84,8 @@ class Reading:
         if source.reader == "envs":
             self.envs(source)
         elif source.reader == "env_files":
-            for path in self.definition.env_files:
-                self.env_file(source, self.env_file_path(path))
+            for written in self.definition.env_files:
+                self.listed_file(source, written)
         elif source.reader == "dotenv":
             for path in source.files:
                 self.env_file(source, path)
@@ -98,7 +98,7 @@ class Reading:
         file = self.definition.file or source.name
         for name, text in self.definition.envs.items():
             value = self.expanded(text, f'{file}: "envs.{name}"')
-            self.offer(Assignment(name, value, source.rank, file))
+            self.offer(Assignment(name, value, source.rank, f"{file}: envs.{name}"))
 
     def settings(self, source: Source) -> None:
         for path in source.files:
@@ -110,23 +110,33 @@ class Reading:
                 changed = {name: text for name, text in values.items() if before.get(name) != text}
                 self.offer_all(source, path, changed)
 
-    def env_file_path(self, text: str) -> str:
-        path = self.expanded(text, f'{self.definition.file}: "env_files"')
-        return os.path.join(self.definition.directory, path)
+    def listed_file(self, source: Source, written: str) -> None:
+        """Read an entry of `env_files`; one that expands to nothing is no file."""
+        path = self.expanded(written, f'{self.definition.file}: "env_files"')
+        if not path:
+            return
+        try:
+            self.env_file(source, os.path.join(self.definition.directory, path))
+        except SourceError as failure:
+            if path == written:
+                raise
+            raise SourceError(f'{failure} (env_files: "{written}")') from None
 
     def env_file(self, source: Source, path: str) -> None:
-        from host.run.env_file import read_env_file
+        from host.run.env_file import FileWarnings, read_env_file
 
-        for entry in read_env_file(path, self.messages.warn):
+        warnings = FileWarnings(path, self.messages.warn)
+        for entry in read_env_file(path, warnings.tell):
             value = entry.value
             if not entry.literal:
-                value = self.expanded(value, f"{path}: {entry.name}")
+                value = self.expanded(value, f"{path}: {entry.name}", warnings.tell)
             if self.definition.sudo and _is_refused(entry.name):
                 raise SourceError(
                     f"{path}: {entry.name} is not taken from a .env file for a command with "
                     '"sudo"; export it before the command instead'
                 )
-            self.offer(Assignment(entry.name, value, source.rank, path))
+            self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
+        warnings.close()
 
     def offer(self, assignment: Assignment) -> None:
         if not self.layers.offer(assignment) and assignment.name in self.layers.system:
@@ -157,9 +167,9 @@ class Reading:
                 raise SourceError(f"{owner}: {name} holds a NUL")
         return values
 
-    def expanded(self, text: str, where: str) -> str:
+    def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
         def warn() -> None:
-            self.messages.warn(_FOREIGN_FORM.format(where))
+            (tell or self.messages.warn)(_FOREIGN_FORM.format(where))
 
         try:
             return expand(text, self.lookup, warn, _LONGEST_VALUE)

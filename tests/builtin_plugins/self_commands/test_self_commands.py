@@ -50,9 +50,9 @@ def test_env_says_who_won_and_what_it_shadows(traced: Made) -> None:
     settings = f"{traced.root}/config/settings.conf"
     shadowed = [
         {"value": "30", "source": settings, "rank": 3},
-        {"value": "40", "source": env_file, "rank": 4},
+        {"value": "40", "source": f"{env_file}:1", "rank": 4},
     ]
-    envs = {"value": "60", "source": definition, "rank": 2}
+    envs = {"value": "60", "source": f"{definition}: envs.TIMEOUT", "rank": 2}
     assert rows_of(traced)["TIMEOUT"] == {**envs, "shadows": shadowed}
     assert rows_of(traced, TIMEOUT="90")["TIMEOUT"] == {
         "value": "90",
@@ -62,7 +62,7 @@ def test_env_says_who_won_and_what_it_shadows(traced: Made) -> None:
     }
     assert rows_of(traced)["ONLY_FILE"] == {
         "value": "x",
-        "source": env_file,
+        "source": f"{env_file}:2",
         "rank": 4,
         "shadows": [],
     }

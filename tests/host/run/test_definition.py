@@ -1,5 +1,6 @@
 """cli.json, category.json and command.json: what is accepted, and how the rest is told."""
 
+import contextlib
 import json
 import os
 import sys
@@ -19,6 +20,7 @@ from host.run.definition import (
     read_config,
 )
 from host.run.json_files import Number, parse_json, read_json, read_regular
+from testing.growth import grows_in_proportion
 from testing.installation import command
 
 BASE = '"name": "N", "description": "D", "entrypoint": "main.sh"'
@@ -46,10 +48,20 @@ SYNTAX = {
     "empty": ("", "1:1: "),
     "blank": (" \n ", "2:2: "),
     "open object": ('{"name": "N"', "1:13: "),
-    "trailing comma": ('{\n  "name": "N",\n}', "3:1: "),
-    "trailing comma in array": ('{"os": [\n"linux",]}', "2:9: "),
-    "comment": ('{ // c\n"name": "N"}', "1:3: "),
-    "single quotes": ("{'name': 'N'}", "1:2: "),
+    "trailing comma": ('{\n  "name": "N",\n}', "2:14: trailing comma"),
+    "trailing comma in array": ('{"os": [\n"linux",]}', "2:8: trailing comma"),
+    "trailing comma inside": ('{"a": [{"b": 1 , \n\t}]}', "1:16: trailing comma"),
+    "comment": ('{ // c\n"name": "N"}', "1:3: comments are not allowed"),
+    "comment on a line": ('{\n  "a": 1,\n  // c\n  "b": 2}', "3:3: comments are not allowed"),
+    "comment behind a value": ('{"a": 1 /* c */}', "1:9: comments are not allowed"),
+    "comment behind a comma": ('{"a": 1, # c\n"b": 1}', "1:10: comments are not allowed"),
+    "comment at the start": ("# c\n{}", "1:1: comments are not allowed"),
+    "comment at the end": ("{}\n// c", "2:1: comments are not allowed"),
+    "only a comma": ("[,]", "1:2: "),
+    "comma after a brace": ("{,}", "1:2: "),
+    "two commas": ('{"a": 1,,"b": 2}', "1:9: "),
+    "single quotes": ("{'name': 'N'}", "1:2: a text stands in double quotes"),
+    "a value in single quotes": ("{\"name\": 'N'}", "1:10: a text stands in double quotes"),
     "two values": ("{} {}", "1:4: "),
     "text after": ('{"name": "N"}\nx', "2:1: "),
     "no colon": ('{"name" "N"}', "1:9: "),
@@ -67,9 +79,13 @@ SYNTAX = {
     "python": ('{"x": None}', "1:7: "),
     "two BOMs": (b"\xef\xbb\xbf\xef\xbb\xbf{}", "1:1: "),
     "not UTF-8": (b'{"name":\n"\xff"}', "2: not UTF-8"),
-    "UTF-16": ('{"name": "N"}'.encode("utf-16"), "1: not UTF-8"),
-    "after a long number": ('{"x": ' + "9" * 5000 + ",}", "1:5008: "),
+    "UTF-16": ('{"name": "N"}'.encode("utf-16"), " is UTF-16; save it as UTF-8"),
+    "UTF-16 without BOM": ('{"name": "N"}'.encode("utf-16-le"), " is UTF-16; save it as UTF-8"),
+    "big-endian": ('{"name": "N"}'.encode("utf-16-be"), " is UTF-16; save it as UTF-8"),
+    "after a long number": ('{"x": ' + "9" * 5000 + ",}", "1:5007: trailing comma"),
     "NUL": ("\0", "1:1: "),
+    "one level too many": ("[" * 101 + "]" * 101, " nested too deep"),
+    "one object too many": ('{"a":' * 101 + "1" + "}" * 101, " nested too deep"),
     "too deep": ("[" * 100_000, " nested too deep"),
     "too deep objects": ('{"a":' * 100_000, " nested too deep"),
 }  # fmt: skip
@@ -78,6 +94,54 @@ SYNTAX = {
 @pytest.mark.parametrize(("text", "message"), SYNTAX.values(), ids=SYNTAX.keys())
 def test_what_is_no_json(tmp_path, text, message):
     assert refused(tmp_path, text).startswith(message)
+
+
+@pytest.mark.parametrize("tail", ["", "x", "]" * 2000, ",]"])
+def test_no_depth_is_an_internal_error(tmp_path, tail):
+    """Whatever the interpreter's own limit is, and however much of it a caller has used."""
+    for depth in [*range(90, 110), *range(150, 1100, 7)]:
+        for opening in ("[", '{"a":'):
+            refused(tmp_path, opening * depth + tail)
+
+
+def test_the_deepest_that_is_read(tmp_path):
+    path = tmp_path / "x.json"
+    for depth in (1, 99, 100):
+        path.write_text("[" * depth + "]" * depth + "\n")
+        value = read_json(str(path))
+        for _ in range(depth):
+            assert isinstance(value, list)
+            value = value[0] if value else None
+        assert value is None
+    path.write_text('{"a": ' + "[" * 99 + "1" + "]" * 99 + ', "b": [' + "[], " * 500 + "[]]}")
+    assert len(read_json(str(path))["b"]) == 501
+
+
+GROWING = {
+    "keys that stand twice": lambda n: ", ".join(f'"{i}": 1' for i in [*range(n), n - 1]),
+    "unknown keys": lambda n: ", ".join(f'"entrypoi{i % 9}{i}": 1' for i in range(n)),
+    "a long text": lambda n: f'"x": "{"é" * 8 * n}"',
+    "a comma at the end": lambda n: '"x": [' + "1, " * n + "]",
+    "blanks": lambda n: " " * 8 * n + "x",
+    "brackets": lambda n: '"x": [' + "[[]], " * n + "[]]",
+    "open quotes": lambda n: '"' * n,
+    "NaN behind many texts": lambda n: '"x": [' + '"a", ' * n + "NaN]",
+}
+
+
+@pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
+def test_reading_takes_time_in_proportion_to_what_is_read(tmp_path, make):
+    path = tmp_path / "command.json"
+
+    def write(count):
+        path.write_text(f'{{"name": "N", "description": "D", {make(count)}}}')
+        return str(path)
+
+    def read_whatever(file):
+        with contextlib.suppress(DefinitionError):
+            read_command(file)
+
+    assert grows_in_proportion(write, read_whatever, 10_000)
 
 
 # What has the wrong type: what is changed, the key that is named, what was expected.

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from host.errors import SourceError
 from host.run.env_file import SIZE_LIMIT, parse_env, read_env_file
 from host.run.expand import expand, is_name
+from testing.growth import grows_in_proportion
 from testing.installation import command
 
 VALUES = {"A": "one", "HOME": "/home/u", "EMPTY": ""}
@@ -65,6 +66,8 @@ LINES = {
     "all escapes": ('X="\\a\\b\\f\\n\\r\\t\\v\\"\\\'"', "\a\b\f\n\r\t\v\"'"),
     "no escapes unquoted": ("X=a\\nb", "a\\nb"),
     "no escapes in single": ("X='a\\nb'", "a\\nb"),
+    "backslashes in single": ("X='C:\\\\share\\x'", "C:\\\\share\\x"),
+    "backslashes at the end of single": ("X='C:\\\\'", "C:\\\\"),
     "quote in single": ("X='it\\'s'", "it's"),
     "other escape stays": ('X="a\\qb"', "a\\qb"),
     "multi-line": ('X="a\nb"', "a\nb"),
@@ -98,7 +101,6 @@ BAD_LINES = {
     "name with a dot": ("A=1\nX.Y=secret\nB=2", 2),
     "name with a dash": ("A=1\n\n\nX-Y=secret\nB=2", 4),
     "digit first": ("A=1\n9X=secret\nB=2", 2),
-    "NUL": ("A=1\nX=secret\0\nB=2", 2),
     "quoted name": ("A=1\n'X Y'=secret\nB=2", 2),
     "letter of no alphabet of ours": ("A=1\nÄ=secret\nB=2", 2),
 }
@@ -111,6 +113,78 @@ def test_bad_lines_are_told_with_their_place_and_never_their_content(text, line)
     assert len(warnings) == 1
     assert warnings[0].startswith(f"F:{line}: ")
     assert "secret" not in warnings[0]
+
+
+# A quote that does not close where it should: what is told of the line where it opens,
+# and the names that are left.
+OPEN_QUOTES = {
+    "never closed": ('A=1\nX="secret\nB=2', "opens here never closes; the line is left", "AB"),
+    "the next line closes it": ('A=1\nX="s\nY="secret"\nB=2', "next line and swallows Y;", "AB"),
+    "single": ("A=1\nX='s\nY='secret'\nB=2", "next line and swallows Y;", "AB"),
+    "two lines below": ('A=1\nX="s\nY=secret\nZ="z"\nB=2', "2 lines below and swallows Y, Z", "AB"),
+    "many": (
+        'A=1\nX="s\n' + "".join(f"export N{i} = secret\n" for i in range(9)) + 'Z="z"\nB=2',
+        "10 lines below and swallows N0, N1, N2, N3, N4 and 5 more; all of it is left out",
+        "AB",
+    ),
+    "lines of Base64 are no names": (
+        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "3 lines below; all of it", "AB",
+    ),
+    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; is one missing?", "AXB"),
+    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; is one missing?", "AXB"),
+    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; is one missing?", "AXB"),
+    "text behind it": ('A=1\nX="s" secret\nB=2', "something stands behind the closing qu", "AB"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "told", "names"), OPEN_QUOTES.values(), ids=OPEN_QUOTES)
+def test_an_open_quote_is_told_where_it_opens_with_the_names_it_swallows(text, told, names):
+    found, warnings = read(text)
+    assert "".join(found) == names
+    assert len(warnings) == 1
+    assert warnings[0].startswith("F:2: ")
+    assert told in warnings[0]
+    assert "secret" not in warnings[0]
+
+
+@pytest.mark.parametrize("line", [" # no", "\t#no", "#yes", " yes", "# #"])
+@pytest.mark.parametrize("blanks", [0, 1, 31, 32, 33, 500])
+def test_a_run_of_blanks_is_kept_whatever_its_length(line, blanks):
+    for text in (
+        f"X=a{' ' * blanks}b{line}",
+        f"X ={' ' * blanks}{line}",
+        f"X='{' ' * blanks}'{line}",
+    ):
+        whole = f"Y='\\x'\n{text}\nZ=\"{' ' * blanks}\"\n"
+        bindings = parse_stream(io.StringIO(whole))
+        assert read(whole)[0] == {one.key: one.value for one in bindings if not one.error}
+
+
+GROWING = {
+    "blanks in a value": lambda n: f"X=a{' ' * n}b",
+    "blanks behind a value": lambda n: f"X=a{' ' * n}",
+    "blanks before a comment": lambda n: f"X=a{' ' * n}#",
+    "tabs and blanks in many lines": lambda n: ("X=a" + " \t" * 40 + "b\n") * (n // 80),
+    "blank lines": lambda n: "\n" * n + " \n" * n,
+    "open quotes": lambda n: "X='a\n" * n,
+    "an open quote": lambda n: 'X="' + "a\n" * n,
+    "open quotes of both kinds": lambda n: "X=\"'\nY='\"\n" * (n // 4),
+    "escaped quotes": lambda n: 'X="' + '\\"' * n,
+    "bad lines": lambda n: "a b\n" * (n // 4),
+    "names without =": lambda n: "a" * n,
+    "names in quotes": lambda n: "'a" * n,
+    "comments": lambda n: "#" * n + "\nX=' #'" + " #" * n,
+}
+
+
+@pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
+def test_reading_takes_time_in_proportion_to_the_file(make):
+    """python-dotenv's own pattern takes 10 s for 80,000 blanks."""
+
+    def text(size):
+        return "Y='\\x'\n" + make(size)
+
+    assert grows_in_proportion(text, read, 40_000)
 
 
 # Texts of assignments in every form, some of them broken.
@@ -222,6 +296,36 @@ def test_later_files_win_and_paths_hold_references(place, tmp_path):
     assert place("next.env", "$NEXT.env", env={"NEXT": "one"}).stdout == "one|one\n"
 
 
+def test_an_entry_that_expands_to_nothing_is_no_file(place):
+    (place.folder / "one.env").write_text("X=one\n")
+    assert place("${EXTRA_ENV:-}", "one.env", "$EXTRA_ENV", "").all == (0, "one|\n", "")
+    assert place("$EXTRA_ENV", env={"EXTRA_ENV": "one.env"}).stdout == "one|\n"
+
+
+def test_an_error_names_the_entry_as_it_is_written(place):
+    result = place("../$EXTRA_ENV", env={"EXTRA_ENV": "show"})
+    told = f'cli: {place.folder}/../show: not a regular file (env_files: "../$EXTRA_ENV")\n'
+    assert result.all == (1, "", told)
+    result = place("..")
+    assert result.all == (1, "", f"cli: {place.folder}/..: not a regular file\n")
+
+
+@pytest.mark.parametrize("line", ["no words", "X.Y=secret", "X${i}=${A%x}"])
+def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
+    path = place.folder / "bad.env"
+    lines = [line.replace("${i}", str(i)) for i in range(20_000)]
+    path.write_text("X=x\n" + "\n".join(lines[:5]) + "\nY=y\n")
+    result = place("bad.env")
+    assert (result.status, result.stdout, result.stderr.count("\n")) == (0, "x|y\n", 5)
+    path.write_text("X=x\n" + "\n".join(lines[:6]) + "\nY=y\n")
+    assert place("bad.env").stderr.splitlines()[5:] == [f"cli: warning: {path}: 1 more line"]
+    path.write_text("X=x\n" + "\n".join(lines) + "\nY=y\n")
+    result = place("bad.env", "bad.env", required_envs=["NONE"])  # nothing runs with so many
+    told = result.stderr.splitlines()
+    assert (result.status, len(told)) == (1, 7)
+    assert told[5] == f"cli: warning: {path}: 19,995 more lines"
+
+
 def test_pwd_of_the_system_in_a_path(place, tmp_path):
     (tmp_path / "here.env").write_text("X=here\n")
     place("$PWD/here.env")
@@ -263,7 +367,9 @@ NO_FILES = {
     "link to a terminal": (lambda path: os.symlink("/dev/ptmx", path), "not a regular file"),
     "link to itself": (lambda path: os.symlink(path, path), ""),
     "not UTF-8": (lambda path: path.write_bytes(b"X=1\nY=\xff\n"), ":2: not UTF-8"),
-    "UTF-16": (lambda path: path.write_bytes("X=1\n".encode("utf-16")), ":1: not UTF-8"),
+    "UTF-16": (lambda path: path.write_bytes("X=1\n".encode("utf-16")), ": is UTF-16; save it"),
+    "UTF-16 without BOM": (lambda path: path.write_bytes("X=1\n".encode("utf-16-le")), "UTF-16"),
+    "NUL": (lambda path: path.write_bytes(b"X=1\nY=a\0b\n"), ":2: holds a NUL"),
     "too large": (lambda path: path.write_bytes(b"#" * (SIZE_LIMIT + 1)), "larger than 1048576"),
     "sparse": (lambda path: (path.touch(), os.truncate(path, 1 << 40)), "larger than 1048576"),
 }
