@@ -1,14 +1,13 @@
 """Fetch one file over HTTP: whole and within bounds, or nothing at all."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
 from builtin_plugins.fetch.addresses import fetchable
+from builtin_plugins.fetch.progress import Progress
 from builtin_plugins.fetch.transfer import Limits, Transfer
-from host.errors import OperationError
 
 __all__ = ["Fetched", "Limits", "fetch"]
 
@@ -31,33 +30,30 @@ def fetch(
     limits: Limits = _USUAL,
     sha256: str | None = None,
     digest: bool = False,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Fetched:
     """Fetch `address` into the new or emptied file `target`.
 
     `sha256` is the expected checksum in hex; `digest` asks for one without expecting
-    it. `progress` gets the bytes so far and in all (None: unknown) about ten times a
-    second, in the caller's thread. Proxies, CA bundles and .netrc count as `requests`
-    documents. Raises OperationError; `target` is gone then.
+    it. `progress` is called about ten times a second, in the caller's thread. Proxies,
+    CA bundles and .netrc count as `requests` documents. Raises OperationError; `target`
+    is gone then.
 
     A thread does the work, because only an outside clock can end a transfer that
     drips, hangs in DNS or sends its headers a byte at a time.
     """
-    transfer = Transfer(
-        fetchable(address), target, limits, digest or sha256 is not None, sha256 is not None
-    )
+    trusted = sha256 is not None
+    transfer = Transfer(fetchable(address), target, limits, digest or trusted, trusted)
     worker = Thread(target=transfer.run, daemon=True)
     whole = False
     try:
         worker.start()
-        _watch(worker, transfer, limits, progress)
+        _watch(worker, transfer, limits.seconds, progress)
         if transfer.failure is not None:
             raise transfer.failure
         fetched = Fetched(transfer.received, transfer.hexdigest())
         if sha256 is not None and fetched.sha256 != sha256.strip().lower():
-            raise OperationError(
-                f"{transfer.shown}: the SHA-256 is {fetched.sha256}, expected {sha256}"
-            )
+            raise transfer.error(f"the SHA-256 is {fetched.sha256}, expected {sha256}")
         whole = True
         return fetched
     finally:
@@ -66,21 +62,15 @@ def fetch(
             target.unlink(missing_ok=True)
 
 
-def _watch(
-    worker: Thread,
-    transfer: Transfer,
-    limits: Limits,
-    progress: Callable[[int, int | None], None] | None,
-) -> None:
+def _watch(worker: Thread, transfer: Transfer, seconds: float, progress: Progress | None) -> None:
     """Wait for the end of the transfer; raises OperationError at the deadline."""
-    deadline = time.monotonic() + limits.seconds
+    deadline = time.monotonic() + seconds
     running = True
     while running:
         worker.join(_GLANCE)
         running = worker.is_alive()
         if progress is not None:  # at least once, also for the quickest
-            progress(transfer.received, transfer.total)
+            trouble, transfer.trouble = transfer.trouble, ""
+            progress(transfer.received, transfer.total, trouble)
         if running and time.monotonic() > deadline:
-            raise OperationError(
-                f"{transfer.shown}: not finished within {limits.seconds:g} seconds"
-            )
+            raise transfer.error(f"not finished within {seconds:g} seconds")

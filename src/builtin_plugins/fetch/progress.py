@@ -4,15 +4,20 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import RLock
 from typing import TextIO
-
-import click
 
 from host.run.messages import Messages
 from host.run.text import printable
 
+# What is shown: bytes so far, in all (None: unknown), and what went wrong before another
+# try ("" when nothing did).
+Progress = Callable[[int, int | None, str], None]
+
 _LINE_SECONDS = 10.0  # between two plain lines of progress
+_KNOWN = "{desc}{percentage:3.0f}% {n_fmt}/{total_fmt} {rate_fmt} {remaining} {bar}"
+_UNKNOWN = "{desc}{n_fmt} {rate_fmt} {elapsed} {bar:b}"
 
 
 class Reporter:
@@ -44,8 +49,8 @@ class Reporter:
         self._messages.warn(text)
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Callable[[int, int | None], None]]:
-        """Give a function that shows bytes done of bytes in all (None: unknown)."""
+    def progress(self, label: str) -> Iterator[Progress]:
+        """Give a function that shows what came so far."""
         shown = _Bar(printable(label)) if self._animated else _Lines(self.info)
         try:
             yield shown.update
@@ -54,38 +59,44 @@ class Reporter:
 
 
 class _Bar:
-    """A bar with rate and remaining time, drawn by click."""
+    """A bar with rate and remaining time on one line of any width, drawn by tqdm."""
 
     def __init__(self, label: str) -> None:
+        from tqdm import tqdm
+
+        tqdm.set_lock(RLock())  # its own one would be shared with other processes
+        tqdm.monitor_interval = 0  # no thread that watches bars
         self._label = label
-        self._bar: click._termui_impl.ProgressBar[int] | None = None
-        self._started = time.monotonic()
-        self._before = 0
-
-    def update(self, done: int, total: int | None) -> None:
-        if total is None:
-            return
-        if self._bar is None or self._bar.length != total or done < self._bar.pos:
-            self._bar = self._start(total)  # also when the transfer began again
-            self._before = done
-        self._bar.update(done - self._bar.pos, done)
-
-    def _start(self, total: int) -> "click._termui_impl.ProgressBar[int]":
-        self.close()
-        self._started = time.monotonic()
-        bar: click._termui_impl.ProgressBar[int] = click.progressbar(
-            length=total, label=self._label, file=sys.stderr, item_show_func=self._rate
+        self._bar = tqdm(
+            file=sys.stderr,
+            delay=1e-9,  # nothing is drawn before the first update
+            ncols=1,
+            nrows=2,
+            unit="iB",
+            unit_scale=True,
+            unit_divisor=1024,
         )
-        return bar.__enter__()
 
-    def _rate(self, done: int | None) -> str:
-        seconds = max(time.monotonic() - self._started, 0.001)
-        return f"{((done or self._before) - self._before) / seconds / (1 << 20):.1f} MiB/s"
+    def update(self, done: int, total: int | None, trouble: str) -> None:
+        from tqdm.utils import disp_trim
+
+        bar = self._bar
+        with suppress(OSError, ValueError):  # nobody looks any more
+            bar.ncols = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
+            bar.desc = disp_trim(self._label[: bar.ncols], bar.ncols // 3) + " "
+            bar.bar_format = _KNOWN if total else _UNKNOWN
+            if trouble:
+                bar.write(printable(trouble), file=sys.stderr)
+            bar.total = total
+            if done < bar.n:  # it began again
+                bar.reset()
+                bar.n = bar.last_print_n = bar.initial = done  # no rate for what was there
+            if not bar.update(done - bar.n):
+                bar.refresh()
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
-            self._bar = None
+        with suppress(OSError, ValueError):
+            self._bar.close()
 
 
 class _Lines:
@@ -95,7 +106,9 @@ class _Lines:
         self._say = say
         self._next = time.monotonic() + _LINE_SECONDS
 
-    def update(self, done: int, total: int | None) -> None:
+    def update(self, done: int, total: int | None, trouble: str) -> None:
+        if trouble:
+            self._say(trouble)
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _LINE_SECONDS

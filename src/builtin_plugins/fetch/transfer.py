@@ -17,14 +17,22 @@ from requests.auth import HTTPBasicAuth
 from builtin_plugins.fetch.addresses import Address, follow, shown
 from host.errors import OperationError
 
-_CUT_SHORT = ("IncompleteRead", "InvalidChunkLength", "ended prematurely")
-
-
 _CHUNK = 1 << 17
 _FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _WORTH_RETRYING = frozenset([408, 425, 429, 500, 502, 503, 504])
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
+_LENGTH = re.compile(r"[0-9]{1,18}")
+
+# What a failure's text tells of it, in the order in which it is looked for.
+_FAILURES = (
+    (re.compile(r"[Tt]ime(d )?out"), "no answer in time"),
+    (re.compile(r"NameResolution"), "no such host"),
+    (re.compile(r"(?:Errno \d+\] |Error\(\d+, ')([A-Za-z ]+)"), ""),  # the system's own words
+    (re.compile(r"IncompleteRead|InvalidChunkLength|ended prematurely"), "the body was cut short"),
+    (re.compile(r"^ProxyError"), "the proxy did not answer"),
+    (re.compile(r"^ConnectionError"), "the connection failed"),
+)
 
 
 @dataclass(frozen=True)
@@ -43,27 +51,30 @@ class _InterruptedError(Exception):
 
 
 class Transfer:
-    """A running transfer; `received`, `total` and `failure` may be read from outside.
+    """A running transfer; `received`, `total`, `trouble` and `failure` may be read from outside.
 
     `trusted` means that the caller checks a checksum, so a body of unstated length
-    is acceptable.
+    is acceptable. `trouble` says why it is tried again.
     """
 
     def __init__(
         self, address: Address, target: Path, limits: Limits, digest: bool, trusted: bool
     ) -> None:
-        self.address = address
-        self.shown = shown(address.url)
         self.received = 0
         self.total: int | None = None
+        self.trouble = ""
         self.failure: BaseException | None = None
         self.cancelled = Event()
+        self._address = address
         self._target = target
         self._limits = limits
         self._trusted = trusted
         self._hash = hashlib.sha256() if digest else None
         self._validator: str | None = None
         self._deadline = time.monotonic() + limits.seconds
+
+    def error(self, reason: str) -> OperationError:
+        return OperationError(f"{shown(self._address.url)}: {reason}")
 
     def hexdigest(self) -> str | None:
         """Return the SHA-256 of what was received, or None when none was asked for."""
@@ -72,35 +83,33 @@ class Transfer:
     def run(self) -> None:
         """Do the transfer; what goes wrong is kept in `failure`."""
         try:
-            with requests.Session() as session, self._open() as file:
+            with requests.Session() as session, open(self._target, "wb", buffering=0) as file:
                 self._try_repeatedly(session, file)
+        except OSError as failure:  # the file goes, so the error names the source, too
+            self.failure = self.error(f"{self._target}: {failure.strerror or worded(failure)}")
         except BaseException as failure:  # noqa: BLE001 handed over to the waiting thread
             self.failure = failure
 
-    def _open(self) -> BinaryIO:
-        try:
-            return open(self._target, "wb", buffering=0)
-        except OSError as failure:
-            raise self._unwritten(failure) from None
-
     def _try_repeatedly(self, session: requests.Session, file: BinaryIO) -> None:
-        for attempt in range(1, self._limits.attempts + 1):
+        attempts = self._limits.attempts
+        for attempt in range(1, attempts + 1):
             try:
                 return self._attempt(session, file)
             except _InterruptedError as failure:
                 reason = str(failure)
-            if attempt < self._limits.attempts:
-                self._pause(_FIRST_PAUSE * 2 ** (attempt - 1))
-        times = "once" if self._limits.attempts == 1 else f"{self._limits.attempts} times"
-        raise OperationError(f"{self.shown}: {reason} (tried {times})")
-
-    def _pause(self, seconds: float) -> None:
-        self.cancelled.wait(seconds)
-        self._stop_if_cancelled()
+            if attempt < attempts:
+                pause = _FIRST_PAUSE * 2 ** (attempt - 1)
+                self.trouble = (
+                    f"{reason}; trying again in {pause:g} s ({attempt + 1} of {attempts})"
+                )
+                self.cancelled.wait(pause)
+                self._stop_if_cancelled()
+        times = "once" if attempts == 1 else f"{attempts} times"
+        raise self.error(f"{reason} (tried {times})")
 
     def _stop_if_cancelled(self) -> None:
         if self.cancelled.is_set():
-            raise OperationError(f"{self.shown}: cancelled")
+            raise self.error("cancelled")
 
     def _attempt(self, session: requests.Session, file: BinaryIO) -> None:
         """Fetch what is missing; raises OperationError, _InterruptedError if worth a retry."""
@@ -111,14 +120,14 @@ class Transfer:
         with self._respond(session, headers) as response:
             if not self._resumes(response, start):
                 self._restart(response, file)
-            for chunk in self._chunks(response):
+            for chunk in _chunks(response):
                 self._keep(file, chunk)
         if self.total is not None and self.received != self.total:
             raise _InterruptedError(f"ended after {self.received} of {self.total} bytes")
 
     def _respond(self, session: requests.Session, headers: Mapping[str, str]) -> requests.Response:
         """Return the answer at the end of the redirects; raises as `_attempt`."""
-        address = self.address
+        address = self._address
         for _ in range(self._limits.redirects + 1):
             self._stop_if_cancelled()
             response = self._get(session, address, headers)
@@ -129,15 +138,11 @@ class Transfer:
             if not location:
                 raise OperationError(f"{shown(address.url)}: redirects to no address")
             address = follow(address, location)
-        raise OperationError(f"{self.shown}: redirected more than {self._limits.redirects} times")
+        raise self.error(f"redirected more than {self._limits.redirects} times")
 
     def _get(
         self, session: requests.Session, address: Address, headers: Mapping[str, str]
     ) -> requests.Response:
-        patience = max(0.1, min(self._limits.stall, self._deadline - time.monotonic()))
-        where = shown(address.url)
-        # A proxy has no business between this machine and itself.
-        proxies = {"http": "", "https": ""} if address.is_loopback else None
         try:
             return session.get(
                 address.url,
@@ -145,15 +150,17 @@ class Transfer:
                 headers=dict(headers),
                 stream=True,
                 allow_redirects=False,
-                timeout=patience,
-                proxies=proxies,
+                timeout=max(0.1, min(self._limits.stall, self._deadline - time.monotonic())),
+                # A proxy has no business between this machine and itself.
+                proxies={"http": "", "https": ""} if address.is_loopback else None,
             )
         except requests.exceptions.SSLError:
-            raise OperationError(f"{where}: its certificate was not accepted") from None
+            reason = "its certificate was not accepted"
         except (requests.ConnectionError, requests.Timeout) as failure:
             raise _InterruptedError(worded(failure)) from None
         except (requests.RequestException, OSError, ValueError) as failure:
-            raise OperationError(f"{where}: {worded(failure)}") from None
+            reason = worded(failure)
+        raise OperationError(f"{shown(address.url)}: {reason}")
 
     def _resumes(self, response: requests.Response, start: int) -> bool:
         """Tell whether the body continues at `start`; raises when it is of no use."""
@@ -164,111 +171,72 @@ class Transfer:
             self._validator = None
             raise _InterruptedError("could not resume")
         if status != 200 and not (status == 206 and start):
-            raise OperationError(f"{self.shown}: answered {status}, expected 200")
+            raise self.error(f"answered {status}, expected 200")
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
-            raise OperationError(f"{self.shown}: sent as {encoding}, asked for as it is")
+            raise self.error(f"sent as {encoding}, asked for as it is")
         if status == 200:
             return False
         found = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        if not found or [int(group) for group in found.groups()] != [
-            start,
-            (self.total or 0) - 1,
-            self.total,
-        ]:
-            raise OperationError(f"{self.shown}: answered with another range than asked")
+        wanted = [start, (self.total or 0) - 1, self.total]
+        if not found or [int(group) for group in found.groups()] != wanted:
+            raise self.error("answered with another range than asked")
         return True
 
     def _restart(self, response: requests.Response, file: BinaryIO) -> None:
         """Begin an empty file for a whole body; raises OperationError when it is too large."""
         self.total = self._length(response)
-        free = shutil.disk_usage(self._target.parent).free
-        if self.total is not None and self.total > self._limits.size:
-            raise OperationError(f"{self.shown}: {self.total} bytes, more than {self._limits.size}")
-        if self.total is not None and self.total > free:
-            raise OperationError(
-                f"{self.shown}: {self.total} bytes needed, {free} free on the disk"
-            )
+        if self.total is not None:
+            free = shutil.disk_usage(self._target.parent).free
+            if self.total > self._limits.size:
+                raise self.error(f"{self.total} bytes, more than {self._limits.size}")
+            if self.total > free:
+                raise self.error(f"{self.total} bytes needed, {free} free on the disk")
         file.seek(0)
         file.truncate()
         self.received = 0
         self._hash = None if self._hash is None else hashlib.sha256()
-        self._validator = self._strong_validator(response)
+        # Only a body of known length is ever resumed, and only by a strong validator.
+        tag = response.headers.get("ETag", "")
+        validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
+        self._validator = None if self.total is None else validator
 
     def _length(self, response: requests.Response) -> int | None:
         """Return the body's length; None for a chunked one, whose end is marked."""
         if "chunked" in response.headers.get("Transfer-Encoding", "").lower():
             return None
         stated = response.headers.get("Content-Length", "")
-        if stated.isascii() and stated.isdigit() and len(stated) <= 18:
+        if _LENGTH.fullmatch(stated):
             return int(stated)
         if stated or not self._trusted:
-            raise OperationError(f"{self.shown}: the answer does not say how long it is")
+            raise self.error("the answer does not say how long it is")
         return None
-
-    def _strong_validator(self, response: requests.Response) -> str | None:
-        """Return what `If-Range` may carry; only a body of known length is ever resumed."""
-        if self.total is None:
-            return None
-        tag = response.headers.get("ETag", "")
-        if tag.startswith('"'):
-            return tag
-        return response.headers.get("Last-Modified")
-
-    def _chunks(self, response: requests.Response) -> Iterator[bytes]:
-        """Yield the body as sent; raises _InterruptedError when it breaks off."""
-        try:
-            yield from response.raw.stream(_CHUNK, decode_content=False)
-        except (urllib3.exceptions.HTTPError, OSError) as failure:
-            raise _InterruptedError(worded(failure)) from None
 
     def _keep(self, file: BinaryIO, chunk: bytes) -> None:
         self._stop_if_cancelled()
         if self.received + len(chunk) > self._limits.size:
-            raise OperationError(f"{self.shown}: more than {self._limits.size} bytes")
-        try:
-            view = memoryview(chunk)
-            while view:
-                view = view[file.write(view) :]
-        except OSError as failure:
-            raise self._unwritten(failure) from None
+            raise self.error(f"more than {self._limits.size} bytes")
+        view = memoryview(chunk)
+        while view:
+            view = view[file.write(view) :]
         if self._hash is not None:
             self._hash.update(chunk)
         self.received += len(chunk)
 
-    def _unwritten(self, failure: OSError) -> OperationError:
-        """Return the error for a disk that takes no more; the file goes, so it names the source."""
-        return OperationError(f"{self.shown}: {self._target}: {failure.strerror}")
+
+def _chunks(response: requests.Response) -> Iterator[bytes]:
+    """Yield the body as sent; raises _InterruptedError when it breaks off."""
+    try:
+        yield from response.raw.stream(_CHUNK, decode_content=False)
+    except (urllib3.exceptions.HTTPError, OSError) as failure:
+        raise _InterruptedError(worded(failure)) from None
 
 
 def worded(failure: BaseException) -> str:
     """Word a network failure in a few words; never with the address, which may hold secrets."""
     text = repr(failure)
-    if isinstance(failure, requests.Timeout) or "Timeout" in text or "timed out" in text:
-        return "no answer in time"
-    seen: BaseException | None = failure
-    while seen is not None:
-        for inner in (seen, *seen.args):
-            if isinstance(inner, OSError) and inner.strerror:
-                return inner.strerror.lower()
-        reason = getattr(seen, "reason", None)
-        seen = reason if isinstance(reason, BaseException) else _first_inner(seen)
-    if "NameResolution" in text:
-        return "no such host"
-    if any(sign in text for sign in _CUT_SHORT):
-        return "the body was cut short"
-    if isinstance(failure, requests.exceptions.ProxyError):
-        return "the proxy did not answer"
-    return (
-        "the connection failed"
-        if isinstance(failure, requests.ConnectionError)
-        else ("not a usable answer")
-    )
-
-
-def _first_inner(failure: BaseException) -> BaseException | None:
-    """Return the exception that `failure` was made from, when it keeps one."""
-    for argument in failure.args:
-        if isinstance(argument, BaseException):
-            return argument
-    return failure.__cause__ or failure.__context__
+    for sign, words in _FAILURES:
+        found = sign.search(text)
+        if found:
+            return words or found[1].lower()
+    return "not a usable answer"

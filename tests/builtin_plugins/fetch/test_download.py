@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -26,7 +27,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: Path) -> None:
-    seen: list[tuple[int, int | None]] = []
+    seen: list[tuple[int, int | None, str]] = []
     fetched = fetch(
         site.add("/file", BODY),
         target,
@@ -35,7 +36,7 @@ def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: P
     )
     assert target.read_bytes() == BODY
     assert (fetched.size, fetched.sha256) == (len(BODY), hashlib.sha256(BODY).hexdigest())
-    assert seen[-1] == (len(BODY), len(BODY))
+    assert seen[-1] == (len(BODY), len(BODY), "")
     assert site.requests[0][1]["Accept-Encoding"] == "identity"
 
 
@@ -114,6 +115,22 @@ def test_a_broken_transfer_resumes_where_it_was(site: httpserver.Site, target: P
     again = site.requests[1][1]
     assert again["If-Range"] == '"v1"'
     assert 0 < int(again["Range"].removeprefix("bytes=").removesuffix("-")) <= 200_000
+
+
+def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, target: Path) -> None:
+    told: list[str] = []
+    answers = httpserver.reset_after(BODY, 1000), httpserver.status(503), httpserver.serve(BODY)
+    fetch(
+        site.add("/file", httpserver.in_turn(*answers)),
+        target,
+        progress=lambda _done, _total, trouble: told.append(trouble),
+    )
+    first, second = filter(None, told)
+    assert re.fullmatch(
+        r"(connection reset by peer|the body was cut short); trying again in 0\.5 s \(2 of 5\)",
+        first,
+    )
+    assert second == "answered 503; trying again in 1 s (3 of 5)"
 
 
 def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
@@ -197,7 +214,7 @@ def test_ca_settings_are_honoured(target: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
-    def interrupt(done: int, total: int | None) -> None:
+    def interrupt(done: int, total: int | None, trouble: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
+from wcwidth import wcswidth
 
 SCRIPT = """
-import os, time
+import os, sys, time
 from builtin_plugins.fetch import progress
 from builtin_plugins.fetch.progress import Reporter
 progress._LINE_SECONDS = 0.1
-with Reporter("cli", bool(os.environ.get("QUIET")), False, os.environ).progress("Tool") as update:
+total = 4 << 20 if "CHUNKED" not in os.environ else None
+reporter = Reporter("cli", bool(os.environ.get("QUIET")), False, os.environ)
+with reporter.progress(os.environ.get("LABEL", "Tool")) as update:
     for done in (0, 1 << 20, 3 << 20, 2 << 20, 4 << 20):
-        time.sleep(0.6)
-        update(done, 4 << 20)
+        time.sleep(0.15)
+        update(done, total, "connection reset; trying again" if done == 2 << 20 else "")
 """
 
 
-def run(**environ: str) -> str:
-    """Return what a run on a terminal shows."""
+def run(width: int = 0, **environ: str) -> str:
+    """Return what a run on a terminal of `width` columns shows (0: it does not say)."""
     parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("4H", 24 if width else 0, width, 0, 0))
     done = subprocess.Popen(
         [sys.executable, "-c", SCRIPT],
         stderr=child,
@@ -43,14 +51,40 @@ def run(**environ: str) -> str:
 
 def test_a_terminal_gets_a_bar_with_rate_and_remaining_time() -> None:
     shown = run()
-    for expected in ("Tool", "75%", "100%", "MiB/s", "00:00:0", "\r"):
+    for expected in ("Tool", "75%", "100%", "MiB/s", "3.00M/4.00M", "00:0", "\r"):
         assert expected in shown
+
+
+@pytest.mark.parametrize("width", [20, 40, 71, 80, 200])
+@pytest.mark.parametrize("label", ["Tool", "https://downloads.test/" + "long/" * 40, "工具" * 60])
+@pytest.mark.parametrize("kind", ["", "CHUNKED"])
+def test_a_refresh_is_never_a_new_line(width: int, label: str, kind: str) -> None:
+    """Below 72 columns, or with a long name at 80, each refresh was a line of its own."""
+    shown = run(width, LABEL=label, LC_ALL="C.UTF-8", **({kind: "1"} if kind else {}))
+    rows = re.split(r"[\r\n]+", shown)
+    assert all(wcswidth(row) < max(width, 31) for row in rows), rows
+    assert shown.count("\n") == 2  # what went wrong, and the end
+    assert "4.00M" in shown or (width == 20 and not kind)
+    assert "MiB/s" in shown or width <= 40
+
+
+def test_a_name_is_shown_escaped() -> None:
+    assert "T\\x1b[31m" in run(LABEL="T\x1b[31m")
+
+
+def test_what_is_tried_again_is_told_and_the_bar_goes_on_from_there() -> None:
+    shown = run(80)
+    before, _, after = shown.partition("connection reset; trying again\r\n")
+    assert "75%" in before
+    assert "50%" in after
+    assert "100%" in after
 
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 def test_a_plain_terminal_gets_lines(environ: dict[str, str]) -> None:
     shown = run(**environ)
     assert "3.0 MiB of 4.0 MiB (75 %)\r\n" in shown
+    assert "connection reset; trying again\r\n" in shown
     assert "\x1b" not in shown
 
 
