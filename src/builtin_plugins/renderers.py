@@ -66,7 +66,8 @@ def _global_options(listing: Listing) -> Iterator[str]:
     yield "  -V, --version    show the version"
     yield "  --all            list hidden commands and those for other systems too"
     yield "  --format FORMAT  list as text, json, tree, or a plugin's format"
-    yield "  --safe           first word: import no plugin's Python code"
+    yield "  --safe           first: import no plugin's Python code"
+    yield "  --yes            first: run what asks before it runs without asking"
     yield ""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
 
@@ -163,4 +164,27 @@ def _json_command(command: Command) -> dict[str, Any]:
         "plugin": command.plugin or None,
         "dev": command.dev,
         "entrypoint": definition.entrypoint,
+        "aliases": list(definition.aliases),
+        "hidden": definition.hidden,
+        "args": [_json_argument(one) for one in definition.args],
+        "examples": [
+            {"command": one["command"], "description": one.get("description")}
+            for one in definition.examples
+        ],
+        "effects": definition.effects,
+    }
+
+
+def _json_argument(argument: Any) -> dict[str, Any]:
+    """Return a declared argument with all its keys; those that it has not are null."""
+    return {
+        "name": argument.name,
+        "short": argument.short or None,
+        "value": argument.value or None,
+        "type": argument.type or None,
+        "choices": list(argument.choices) or None,
+        "default": argument.default,
+        "required": argument.required,
+        "description": argument.description or None,
+        "complete": argument.complete or None,
     }

@@ -9,7 +9,7 @@ from host.run.installation import find_layout, open_places, program_name
 from host.run.locate import locate
 from host.run.lock import read_lock
 from host.run.messages import Messages, is_on
-from host.run.plan import plan_run
+from host.run.plan import plan_run, question
 from host.run.process import (
     caller_environment,
     die_of_interrupt,
@@ -48,9 +48,10 @@ def main() -> int:
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Become the command that `argv` names, or let `host.cli` answer."""
     words = argv[1:]
-    safe = is_on(environ.get("CLI_SAFE"))
-    if words and words[0] == "--safe":
-        safe, words = True, words[1:]
+    safe, sure = is_on(environ.get("CLI_SAFE")), is_on(environ.get("CLI_YES"))
+    while words and words[0] in ("--safe", "--yes"):
+        safe, sure = safe or words[0] == "--safe", sure or words[0] == "--yes"
+        words = words[1:]
     layout = find_layout(argv[0], environ)
     if words and words[0] not in ("self", "help") and not words[0].startswith("-"):
         places = open_places(layout, environ)
@@ -63,6 +64,11 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         found = locate(words, lock.trees, lock.commands)
         plan = plan_run(found, words, places, lock, environ, messages)
         if plan is not None:
+            asked = "" if sure else question(found, words)
+            if asked:
+                from host.run.confirm import confirm
+
+                confirm(asked, messages.program, found.words)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
     complete_import_path(safe)

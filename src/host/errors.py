@@ -6,6 +6,7 @@
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
     ├── PluginError          1    a plugin or registry.json is wrong
     ├── OperationError       1    a `self` or `setup` command could not do its work
+    ├── NotConfirmedError    1    a command that asks before it runs got no yes
     ├── UsageError           2    unknown category, command or option
     ├── CannotStartError   126    it is there but cannot start here
     └── MissingError       127    the entrypoint's file or its interpreter is missing
@@ -39,6 +40,10 @@ class PluginError(HostError):
 
 class OperationError(HostError):
     """A `self` or `setup` command failed; nothing was left half done."""
+
+
+class NotConfirmedError(HostError):
+    """A command that asks before it runs was not told to go on; nothing was run."""
 
 
 class UsageError(HostError):

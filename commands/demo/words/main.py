@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Print the most frequent words of standard input, one a line with its count."""
 
+import os
 import re
 import sys
 from collections import Counter
 
-wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-words = re.findall(r"\w+", sys.stdin.read().lower())
-for word, count in Counter(words).most_common(wanted):
-    print(count, word)
+# What command.json declares in "args" is here, checked: no parsing, and defaults filled in.
+count = int(os.environ["ARG_COUNT"])
+shortest = int(os.environ["ARG_LONGER_THAN"]) + 1
+
+words = [word for word in re.findall(r"\w+", sys.stdin.read().lower()) if len(word) >= shortest]
+for word, times in Counter(words).most_common(count):
+    print(times, word)

@@ -27,6 +27,6 @@ def test_renderer_leaves_other_formats_alone():
 
 def test_shout(capsys, monkeypatch):
     monkeypatch.setenv("GREETING", "good day")
+    monkeypatch.setenv("ARG_NAME", "Ada")
     assert shout.main(["Ada"]) == 0
     assert capsys.readouterr().out == "GOOD DAY, ADA!\n"
-    assert shout.main([]) == 2

@@ -7,8 +7,9 @@ _SCRIPT = """\
 # The library of the program is loaded already: log_info, log_error and others.
 set -euo pipefail
 
+# ARG_NAME is what "args" in command.json declares: checked, with its default.
 log_info "saying hello"
-printf '%s, %s!\\n' "${@GREETING@:-Hello}" "${1:-world}"
+printf '%s, %s!\\n' "${@GREETING@:-Hello}" "$ARG_NAME"
 """
 
 _PYPROJECT = """\
@@ -57,6 +58,7 @@ def discover_commands(installation):
             "name": "Count",
             "description": "Count the words that it is given",
             "entrypoint": "@PACKAGE@.count:main",
+            "args": [{"name": "words...", "description": "what to count"}],
         },
     )
 '''
@@ -136,6 +138,7 @@ def _category(name: str, where: str) -> dict[str, object]:
             "name": "Hello",
             "description": "Say hello",
             "entrypoint": "main.sh",
+            "args": [{"name": "name", "default": "world", "description": "whom to greet"}],
             "envs": {greeting: "Hello"},
             "examples": [{"command": "hello Ada", "description": "Greet Ada"}],
         },

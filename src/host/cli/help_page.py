@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from host.cli.columns import wrap
+from host.cli.unknown import EMPTY
 from host.records import Terminal
+from host.run.arguments import Argument, usage_of
 from host.run.definition import Definition
 from host.run.layers import ENV_FILES, ENVS
 from host.run.text import printable
 
 _INDENT = "  "
+_EFFECTS = {
+    "read": "Changes nothing.",
+    "destroy": "Destroys something that does not come back by itself.",
+}
 
 
 def help_page(
@@ -21,8 +27,9 @@ def help_page(
     usage = printable(" ".join([program, *words]))
     page.line(printable(definition.name))
     page.paragraph(definition.description)
-    page.section("Usage:", [f"{usage} {_arguments(definition)}"])
-    page.table("Arguments:", [(one["name"], _about(one)) for one in definition.args])
+    page.section("Usage:", [f"{usage} {_usage(definition)}"])
+    page.table("Arguments:", _positional(definition))
+    page.table("Options:", _options(definition))
     page.table("Variables:", list(_variables(definition)))
     page.section("Environment files:", definition.env_files)
     page.section("Aliases:", definition.aliases)
@@ -61,21 +68,35 @@ class _Page:
         return "".join(f"{line.rstrip()}\n" for line in self.lines)
 
 
-def _arguments(definition: Definition) -> str:
-    if not definition.args:
-        return "[args…]"
-    return " ".join(
-        f"<{one['name']}>" if one.get("required") is True else f"[{one['name']}]"
-        for one in definition.args
+def _usage(definition: Definition) -> str:
+    return usage_of(definition.args) if definition.args else "[args…]"
+
+
+def _positional(definition: Definition) -> list[tuple[str, str]]:
+    return [(one.name, _about(one)) for one in definition.args if not one.option]
+
+
+def _options(definition: Definition) -> list[tuple[str, str]]:
+    found = []
+    for one in definition.args:
+        if one.option:
+            names = f"{one.short}, {one.name}" if one.short else one.name
+            found.append((f"{names} {one.value}".rstrip(), _about(one)))
+    return found
+
+
+def _about(argument: Argument) -> str:
+    """Return what an argument is for, and in brackets what it takes."""
+    facts = ["required"] if argument.option and argument.required else []
+    if argument.type not in ("", "string"):
+        facts.append(argument.type)
+    if argument.choices:
+        facts.append(f"one of {', '.join(argument.choices)}")
+    if argument.default is not None:
+        facts.append(f"default: {argument.default or EMPTY}")
+    return (
+        f"{argument.description} ({'; '.join(facts)})".lstrip() if facts else argument.description
     )
-
-
-def _about(argument: dict[str, object]) -> str:
-    text = str(argument.get("description", ""))
-    choices = argument.get("choices")
-    if isinstance(choices, list) and choices:
-        text += f" (one of {', '.join(map(str, choices))})"
-    return text.strip()
 
 
 def _variables(definition: Definition) -> Iterator[tuple[str, str]]:
@@ -100,6 +121,10 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Variables of the environment files have rank {ENV_FILES}."
     if definition.os:
         yield f"Runs on {' and '.join(definition.os)}."
+    if definition.destroys or definition.effects == "read":
+        yield _EFFECTS[definition.effects]
+    if definition.confirm:
+        yield f"Asks before it runs: {definition.confirm}"
     if definition.sudo:
         yield "Needs administrator rights (sudo)."
     if plugin:

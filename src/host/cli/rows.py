@@ -16,7 +16,7 @@ def indicators(command: Command, terminal: Terminal) -> list[str]:
     """Return the indicators of a row, in their fixed order.
 
     `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
-    then the systems of a command that is not for this one.
+    `[destroy]`, then the systems of a command that is not for this one.
     """
     marks = []
     if command.installed:
@@ -27,6 +27,8 @@ def indicators(command: Command, terminal: Terminal) -> list[str]:
         marks.append("[dev]")
     if command.definition.sudo:
         marks.append("[sudo]")
+    if command.definition.destroys:
+        marks.append("[destroy]")
     if not command.definition.compatible:
         marks += [f"[{name}]" for name in command.definition.os]
     return marks

@@ -48,7 +48,7 @@ def plan_run(
     for warning in definition.warnings:
         messages.warn(warning)
 
-    asks_help = args[:1] in (["--help"], ["-h"])
+    asks_help = _asks_help(args)
     if found.kind == "category" and (asks_help or not args or not args[0].startswith("-")):
         return None
     if asks_help and not definition.compatible:
@@ -57,9 +57,62 @@ def plan_run(
     if asks_help and file and not answers_help(file):
         return None
     framework = framework_variables(places.layout, places.plugins_dir, found.words)
-    layers = read_layers(found.words, definition, lock.sources, environ, framework, messages)
+    given = Given(definition, args, messages.program, found.words)
+    layers = read_layers(
+        found.words,
+        definition,
+        lock.sources,
+        given.without(environ),
+        {**framework, **given.variables},
+        messages,
+    )
     check_required(definition, layers)
-    return prepare(messages.program, found.words, definition, file, args, layers.environment())
+    environment = {**given.without(layers.environment()), **given.variables}
+    return prepare(messages.program, found.words, definition, file, args, environment)
+
+
+def question(found: "Found", words: "Sequence[str]") -> str:
+    """Return what is to be asked before this run, "" for nothing."""
+    args = words[len(found.words) :]
+    if found.definition is None or _asks_help(args):
+        return ""
+    return found.definition.confirm
+
+
+def _asks_help(args: "Sequence[str]") -> bool:
+    return args[:1] in (["--help"], ["-h"])
+
+
+class Given:
+    """The declared arguments of a run: the `variables` that its words give them.
+
+    Raises UsageError for words that do not fit. One that asks for help is not checked:
+    it reaches what answers it with the variables of an empty command line.
+    """
+
+    __slots__ = ("_arguments", "variables")
+
+    def __init__(
+        self, definition: Definition, args: "Sequence[str]", program: str, words: "Sequence[str]"
+    ) -> None:
+        self._arguments = definition.args
+        self.variables: dict[str, str] = {}
+        if not definition.args:
+            return
+        from host.run.command_line import absent, given
+
+        if _asks_help(args):
+            self.variables = absent(definition.args)
+        else:
+            self.variables = given(definition.args, args, program, words)
+
+    def without(self, environ: dict[str, str]) -> dict[str, str]:
+        """Return the environment less every variable that the arguments can have."""
+        if not self._arguments:
+            return environ
+        from host.run.command_line import without
+
+        return without(self._arguments, environ)
 
 
 def framework_variables(layout: Layout, plugins_dir: str, words: "Sequence[str]") -> dict[str, str]:
@@ -90,7 +143,7 @@ def read_layers(
     own = {name: value for name, value in system.items() if name != ADOPTED_BY}
     layers = Layers(own, framework)
     reading = Reading(words, definition, layers, messages)
-    for source in sources:
+    for source in sources if definition.sources else ():
         reading.read(source)
     return layers
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from host.errors import HostError
+from host.errors import HostError, PluginError
 from host.run.importing import load_reference
 from host.run.messages import Messages
 from host.run.process import caller_environment
@@ -11,6 +11,9 @@ from host.run.process import caller_environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+# What a launcher does, for a program's name that is no path.
+_PROGRAM = "import sys; del sys.argv[0]; from host.__main__ import main; sys.exit(main())"
 
 
 def main(argv: list[str]) -> int:
@@ -23,7 +26,10 @@ def main(argv: list[str]) -> int:
         os.environ.pop("LC_CTYPE", None)
     messages = Messages(label, os.environ)
     try:
-        status = call(load_reference(reference), label, args)
+        target = load_reference(reference)
+        if args[:1] in (["--help"], ["-h"]) and not answers_help(target, reference):
+            become_help_page(label)
+        status = call(target, label, args, reference)
         flush()
     except HostError as error:
         messages.error(str(error))
@@ -41,20 +47,56 @@ def main(argv: list[str]) -> int:
     return status
 
 
-def call(target: "Any", label: str, args: list[str]) -> int:
-    """Call a click command as the program `label`, or another callable with the arguments."""
-    if hasattr(target, "main") and hasattr(target, "make_context"):  # a click command
+def is_click_command(target: "Any") -> bool:
+    return hasattr(target, "main") and hasattr(target, "make_context")
+
+
+def answers_help(target: "Any", reference: str) -> bool:
+    """Tell whether `--help` is for the target: click answers it, or its module speaks of it."""
+    if is_click_command(target):
+        return True
+    file = getattr(sys.modules[reference.partition(":")[0]], "__file__", None) or ""
+    try:
+        with open(file, "rb") as module:
+            content = module.read()
+    except OSError:
+        return False
+    return b"--help" in content or b"ArgumentParser" in content
+
+
+def call(target: "Any", label: str, args: list[str], reference: str) -> int:
+    """Call a click command as the program `label`, or another callable with the arguments.
+
+    A callable returns an exit status; None stands for 0. Raises PluginError for anything else.
+    """
+    if is_click_command(target):
         target.main(args=args, prog_name=label)
         return 0
     status = target(args)
-    if not isinstance(status, int):
+    if status is None:
         return 0
+    if not isinstance(status, int):
+        kind = type(status).__name__
+        raise PluginError(f"{reference}: it returned {kind}; expected an exit status, or None")
     return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
 
 
+def become_help_page(label: str) -> None:
+    """Let the program show the command's page: a callable has none of its own."""
+    words = [*filter(None, os.environ["COMMAND_CATEGORY"].split("/")), os.environ["COMMAND_NAME"]]
+    program = label.removesuffix(" ".join(["", *words]))
+    # Without COMMAND_NAME this is no command's run, and CLI_DIR names the installation.
+    env = {name: value for name, value in os.environ.items() if name != "COMMAND_NAME"}
+    argv = [sys.executable, "-I", "-c", _PROGRAM, program, "help", *words]
+    os.execve(sys.executable, argv, env)
+
+
 def flush() -> None:
-    if sys.stdout is not None:  # it is when the caller closed it
-        sys.stdout.flush()
+    try:
+        if sys.stdout is not None:  # it is when the caller closed it
+            sys.stdout.flush()
+    except ValueError:
+        sys.stdout = None  # the command closed or detached it, which flushed
 
 
 def reader_is_gone() -> bool:

@@ -102,6 +102,11 @@ def test_json_of_everything(many: Made) -> None:
         "plugin": "extra",
         "dev": False,
         "entrypoint": "main.sh",
+        "aliases": [],
+        "hidden": False,
+        "args": [],
+        "examples": [],
+        "effects": "destroy",
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
     assert [row["path"] for row in below["commands"]] == [["ops", "db", "backup"]]
@@ -199,7 +204,8 @@ def test_hostile_text_is_shown_escaped(install: Install) -> None:
                 description=HOSTILE,
                 group=HOSTILE,
                 examples=[{"command": HOSTILE, "description": HOSTILE}],
-                args=[{"name": HOSTILE}],
+                args=[{"name": "x", "description": HOSTILE, "choices": [HOSTILE]}],
+                confirm=HOSTILE,
                 aliases=[HOSTILE],
             ),
             "commands/a/b/main.sh": BASH,
@@ -280,6 +286,57 @@ Notes:
         ["ops", "ship", "--help"],
     ):
         assert made.run(*words).all == (0, expected, ""), words
+
+
+def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
+    made = install(
+        {
+            "commands/db/drop/command.json": command(
+                name="Drop",
+                description="Delete a database",
+                effects="destroy",
+                confirm="Delete it for good?",
+                hidden=True,
+                aliases=["rm"],
+                args=[
+                    {"name": "--force", "short": "-f", "description": "whatever it holds"},
+                    {"name": "--keep", "value": "DAYS", "type": "integer", "default": "7"},
+                    {"name": "--to", "value": "HOST", "required": True},
+                    {"name": "tables...", "description": "which"},
+                ],
+                examples=[{"command": "drop -f users", "more": 1}],
+            ),
+            "commands/db/drop/main.sh": BASH,
+            "commands/db/show/command.json": command(effects="read"),
+            "commands/db/show/main.sh": BASH,
+        }
+    )
+    page = made.run("help", "db", "drop").stdout
+    assert "  cli db drop [--force] [--keep DAYS] --to HOST [tables...]\n" in page
+    assert "\nArguments:\n  tables...\n      which\n\nOptions:\n  -f, --force\n" in page
+    assert "  --keep DAYS\n      (integer; default: 7)\n  --to HOST\n      (required)\n" in page
+    assert "  Destroys something" in page
+    assert "  Asks before it runs: Delete it for good?\n" in page
+    assert "  Changes nothing.\n" in made.run("help", "db", "show").stdout
+    assert "  drop  Delete a database [destroy]\n" in made.run("db", "--all").stdout
+    assert "[" not in made.run("db").stdout.partition("Commands:")[2]
+    shown = json.loads(made.run("db", "--all", "--format", "json").stdout)
+    [row] = [one for one in shown["commands"] if one["path"] == ["db", "drop"]]
+    assert (row["aliases"], row["hidden"], row["effects"]) == (["rm"], True, "destroy")
+    assert row["examples"] == [{"command": "drop -f users", "description": None}]
+    assert [one["name"] for one in row["args"]] == ["--force", "--keep", "--to", "tables..."]
+    assert row["args"][1] == {
+        "name": "--keep",
+        "short": None,
+        "value": "DAYS",
+        "type": "integer",
+        "choices": None,
+        "default": "7",
+        "required": False,
+        "description": None,
+        "complete": None,
+    }
+    assert (row["args"][0]["type"], row["args"][3]["type"]) == (None, "string")
 
 
 def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None:

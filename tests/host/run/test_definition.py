@@ -172,6 +172,12 @@ TYPES = {
     "examples without command": ({"examples": [{"description": "x"}]}, "examples[0]", "command"),
     "examples is an object": ({"examples": {}}, "examples", "an array of objects"),
     "args without name": ({"args": [{"name": "x"}, {}]}, "args[1]", '"name" is missing'),
+    "args is an object": ({"args": {}}, "args", "an array of objects, found an object"),
+    "confirm is a boolean": ({"confirm": True}, "confirm", "a string, found true"),
+    "confirm is empty": ({"confirm": ""}, "confirm", "some text"),
+    "effects is no word of ours": (
+        {"effects": "delete"}, "effects", "one of read, change, destroy; found delete"
+    ),
     "installed_when": ({"installed_when": "x"}, "installed_when", '{"command": NAME}'),
     "installed_when both": (
         {"installed_when": {"command": "a", "path": "b"}},
@@ -216,7 +222,9 @@ def test_everything_that_is_accepted(tmp_path):
         examples=[{"command": "x", "description": "y", "more": 1}, {"command": "z"}],
         args=[{"name": "x", "required": True}],
         installed_when={"path": "/x"},
-        unknown={"anything": [None, 1.5]},
+        confirm="Sure?",
+        effects="read",
+        unknown={"anything": [None, 1.5, -2]},
     )
     found = read(tmp_path, b"\xef\xbb\xbf" + json.dumps(fields, indent=2).encode())
     assert (found.name, found.description, found.entrypoint) == ("Name", "Description", "main.sh")
@@ -225,7 +233,10 @@ def test_everything_that_is_accepted(tmp_path):
     assert (found.os, found.env_files) == (("linux", "mac"), (".env",))
     assert (found.aliases, found.required_envs) == (("a",), ("S",))
     assert [one["command"] for one in found.examples] == ["x", "z"]
-    assert found.args[0]["name"] == "x"
+    assert [(one.name, one.required) for one in found.args] == [("x", True)]
+    assert (found.confirm, found.effects, found.destroys) == ("Sure?", "read", False)
+    assert found.extra == {"unknown": {"anything": [None, 1.5, -2]}}
+    assert found.sources
     assert found.installed_when == {"path": "/x"}
     assert found.directory == str(tmp_path)
     assert found.compatible
@@ -236,12 +247,56 @@ def test_what_is_absent_has_a_default(tmp_path):
     assert (found.sudo, found.hidden, found.group, found.os) == (False, False, "", ())
     assert (found.envs, found.env_files, found.aliases) == ({}, (), ())
     assert (found.examples, found.args, found.installed_when) == ((), (), {})
+    assert (found.confirm, found.effects, found.destroys) == ("", "change", False)
+    assert (found.sources, found.extra) == (True, {})
     assert found.compatible
+
+
+@pytest.mark.parametrize(
+    ("fields", "effects", "destroys"),
+    [({}, "change", False), ({"sudo": True}, "destroy", False),
+     ({"sudo": [OTHER_OS]}, "change", False), ({"sudo": True, "effects": "read"}, "read", False),
+     ({"effects": "destroy"}, "destroy", True), ({"effects": None}, "change", False)],
+)  # fmt: skip
+def test_effects(tmp_path, fields, effects, destroys):
+    found = read(tmp_path, json.dumps(command(**fields)))
+    assert (found.effects, found.destroys) == (effects, destroys)
+
+
+def test_sources_is_a_key_of_python_commands():
+    python = command(entrypoint="a:b")
+    assert parse_declared("p", python).sources
+    assert parse_declared("p", {**python, "sources": None}).sources
+    assert parse_declared("p", {**python, "sources": True}).sources
+    found = parse_declared("p", {**python, "sources": False})
+    assert (found.sources, found.extra) == (False, {})
+    for key, value in (("envs", {"A": "1"}), ("env_files", [".env"])):
+        with pytest.raises(DefinitionError, match=f'p: "{key}": a command with "sources": false'):
+            parse_declared("p", {**python, "sources": False, key: value})
+    with pytest.raises(DefinitionError, match='p: "sources": expected true or false'):
+        parse_declared("p", {**python, "sources": "no"})
+
+
+def test_sources_of_a_script_is_a_key_like_any_unknown(tmp_path):
+    found = read(tmp_path, json.dumps(command(sources=["a"])))
+    assert (found.sources, found.extra) == (True, {"sources": ["a"]})
+
+
+def test_numbers_of_unknown_keys_are_numbers(tmp_path):
+    found = read(tmp_path, f'{{{BASE}, "x-a": 1, "_b": [1.50, 1e3], "$c": {{"d": -0}}}}')
+    assert found.extra == {"x-a": 1, "_b": [1.5, 1000.0], "$c": {"d": 0}}
+    assert [type(one) for one in found.extra["_b"]] == [float, float]
+
+
+def test_a_misspelt_key_of_an_argument_is_told(tmp_path):
+    found = read(tmp_path, json.dumps(command(args=[{"name": "a", "chioces": ["x"]}])))
+    [warning] = found.warnings
+    assert warning.endswith('"args[0]": unknown key "chioces"; did you mean "choices"?')
 
 
 OPTIONAL = [
     *("entrypoint", "script", "os", "sudo", "group", "envs", "env_files", "aliases", "hidden"),
-    *("required_envs", "examples", "args", "installed_when"),
+    *("required_envs", "examples", "args", "installed_when", "confirm", "effects"),
 ]
 
 
@@ -465,7 +520,8 @@ def test_any_bytes_give_a_value_or_a_definition_error(raw):
 
 KEYS = st.sampled_from(
     ["name", "description", "entrypoint", "os", "sudo", "envs", "env_files", "aliases", "hidden",
-     "required_envs", "examples", "args", "installed_when", "group", "script"]
+     "required_envs", "examples", "args", "installed_when", "group", "script",
+     "confirm", "effects", "sources"]
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Commands written in Python: a click command or a callable, declared by a plugin or named."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,6 +59,29 @@ def lots(args):
 def broken(args):
     raise BrokenPipeError("a socket")
 
+def closes(args):
+    print("before")
+    sys.stdout.close()
+
+def detaches(args):
+    print("before")
+    sys.stdout.detach()
+
+def closes_descriptor(args):
+    os.close(1)
+
+def nothing(args):
+    return None
+
+def listed(args):
+    return [1]
+
+def true(args):
+    return True
+
+def arguments(args):
+    print(args, os.environ["ARG_COUNT"], os.environ["ARG_WORD"])
+
 class Holder:
     attribute = staticmethod(plain)
 '''
@@ -74,6 +98,7 @@ def made(shared_install):
     except OSError:
         pytest.skip(f"{site} cannot be written")
     functions = "clicked group plain lots broken status text fails exits interrupted pid none"
+    functions += " closes detaches closes_descriptor nothing listed true"
     broken = {"no-module": "cli_host_no_such_module:x", "hostile": "cli_host_no\u00e9:x"}
     files = {
         f"commands/py/{name}/command.json": command(
@@ -85,6 +110,14 @@ def made(shared_install):
         f"commands/py/{name}/command.json": command(entrypoint=reference)
         for name, reference in broken.items()
     }
+    for name in ("arguments", "clicked"):
+        files[f"commands/py/declared-{name}/command.json"] = command(
+            entrypoint=f"{module.stem}:{name}",
+            args=[
+                {"name": "word", "required": True, "description": "to say"},
+                {"name": "--count", "value": "N", "type": "integer", "default": "1"},
+            ],
+        )
     made = shared_install(files)
     made.run("py", "plain")
     yield made
@@ -104,7 +137,7 @@ def test_a_click_command(made):
 
 
 @pytest.mark.parametrize(
-    "args", [[], ["a b", ""], [b"\xff", "é"], ["--help"], ["-h"], ["--", "-x"]], ids=repr
+    "args", [[], ["a b", ""], [b"\xff", "é"], ["x", "--help"], ["--", "-x"]], ids=repr
 )
 def test_a_callable_gets_its_arguments(made, args):
     raw = [one if isinstance(one, bytes) else one.encode() for one in args]
@@ -118,8 +151,82 @@ def test_a_callable_gets_its_arguments(made, args):
 def test_statuses(made, status):
     assert made.run("py", "status", str(status)).all == (status, "", "")
     assert made.run("py", "exits", str(status)).status == 1  # sys.exit of a text
-    assert made.run("py", "text").all == (0, "", "")
     assert made.run("py", "exits").all == (0, "", "")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("text", "str"), ("listed", "list")])
+def test_what_is_no_status(made, name, kind):
+    status, stdout, stderr = made.run("py", name).all
+    assert (status, stdout) == (1, "")
+    assert stderr.startswith(f"cli py {name}: cli_host_test_python_commands_")
+    assert stderr.endswith(f":{name}: it returned {kind}; expected an exit status, or None\n")
+
+
+def test_nothing_and_booleans_are_statuses(made):
+    assert made.run("py", "nothing").all == (0, "", "")
+    assert made.run("py", "true").all == (1, "", "")
+
+
+def test_a_command_may_close_its_stdout(made):
+    assert made.run("py", "closes").all == (0, "before\n", "")
+    assert made.run("py", "detaches").all == (0, "before\n", "")
+    assert made.run("py", "closes_descriptor").all == (0, "", "")
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_the_page_of_a_callable_is_made_from_its_definition(made, word):
+    for name in ("plain", "declared-arguments"):
+        page = made.run("help", "py", name)
+        assert f"cli py {name} " in page.stdout
+        assert made.run("py", name, word).all == page.all
+    assert (
+        "\nArguments:\n  word\n      to say\n" in made.run("py", "declared-arguments", word).stdout
+    )
+
+
+def test_the_page_of_a_callable_in_another_installation(made, tmp_path):
+    renamed = tmp_path / "my prog"
+    renamed.symlink_to(made.launcher)
+    shown = made.run("py", "plain", "--help", executable=renamed)
+    assert (shown.status, shown.stderr) == (0, "")
+    assert "  my prog py plain [args…]\n" in shown.stdout
+    elsewhere = tmp_path / "elsewhere"
+    shown = made.run("py", "plain", "--help", env={"CLI_DIR": str(elsewhere)})
+    assert shown.status == 1
+    shutil.copytree(made.root, elsewhere, symlinks=True)
+    shown = made.run("py", "plain", "--help", env={"CLI_DIR": str(elsewhere)})
+    assert (shown.status, shown.stderr) == (0, "")
+    assert f"Defined in {elsewhere}/commands/py/plain/command.json.\n" in shown.stdout
+
+
+def test_a_module_that_speaks_of_help_answers_itself(made):
+    site = Path(sysconfig.get_path("purelib"))
+    module = site / f"{NAME}_help_{os.getpid()}.py"
+    try:
+        for text in ("def main(args):\n    print('--help', args)\n",
+                     "import argparse\ndef main(args):\n"
+                     "    argparse.ArgumentParser('own').parse_args(args)\n"):  # fmt: skip
+            module.write_text(text)
+            definition = {"name": "N", "description": "D", "entrypoint": f"{module.stem}:main"}
+            made.write({"commands/py/own/command.json": definition})
+            shown = made.run("py", "own", "-h")
+            assert (shown.status, shown.stderr) == (0, "")
+            assert shown.stdout.startswith(("--help ['-h']", "usage: own [-h]"))
+    finally:
+        module.unlink()
+
+
+def test_declared_arguments(made):
+    name = "declared-arguments"
+    words = ("x", "--count", "2")
+    assert made.run("py", name, *words).all == (0, "['x', '--count', '2'] 2 x\n", "")
+    result = made.run("py", name, "x", "--coutn", "2")
+    assert (result.status, result.stdout) == (2, "")
+    assert result.stderr == f"cli: py {name}: unknown option --coutn; did you mean --count?\n"
+    assert made.run("py", "declared-clicked", "x", "--count", "2").all == (0, "2 x None\n", "")
+    assert made.run("py", "declared-clicked", "--count", "2").status == 2
+    page = made.run("py", "declared-clicked", "--help").stdout
+    assert page.startswith("Usage: cli py declared-clicked [OPTIONS] [WORDS]...\n")
 
 
 def test_an_exception_is_one_line_and_with_debug_a_traceback(made):

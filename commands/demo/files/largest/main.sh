@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 set -euo pipefail
 
-directory=${1:-.}
-if [[ ! -d $directory ]]; then
-  log_error "$directory: no such directory" # log_error comes with the host's shell library
-  exit 1
-fi
-find "$directory" -type f -exec du -k {} + | sort -rn | head -n 5
+# ARG_DIRECTORY and ARG_COUNT come from "args" in command.json, checked.
+log_debug "looking below $ARG_DIRECTORY" # log_debug comes with the host's shell library
+find "$ARG_DIRECTORY" -type f -exec du -k {} + | sort -rn | head -n "$ARG_COUNT"

@@ -1,0 +1,244 @@
+"""Declared arguments: the `args` of a definition → checked records.
+
+A run loads this for a command that declares arguments, and for no other.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from host.run.fields import Fields
+
+TYPES = ("string", "integer", "number", "path", "file", "directory")
+COMPLETIONS = ("file", "directory", "none")  # any other is a program of the command
+
+_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_NAME = _LETTERS | frozenset("-_")
+_REPEATS = "..."
+_LONGEST_SHOWN = 60  # characters of a word in an error
+_MOST_SHOWN = 12  # choices in an error
+
+
+class Argument:
+    """One declared argument of a command.
+
+    name          as declared: "env" (positional), "--force" (option), "files..." (repeats)
+    short         "-f", or "" for none
+    value         the placeholder of an option's value; "" for a flag and for a positional one
+    type          one of TYPES; "" for a flag
+    choices       the texts that it takes, () for any
+    default       the text that stands for an absent one, None for none
+    required      whether it must be given
+    complete      "file", "directory", "none", a program in the command's folder, or ""
+    description   shown to people
+    """
+
+    __slots__ = (
+        "choices",
+        "complete",
+        "default",
+        "description",
+        "name",
+        "required",
+        "short",
+        "type",
+        "value",
+    )
+
+    def __init__(self, fields: "Fields") -> None:
+        self.name: str = fields.filled("name", required=True)
+        self.short: str = fields.filled("short")
+        self.value: str = fields.filled("value")
+        self.type: str = fields.one_of("type", TYPES)
+        self.choices: tuple[str, ...] = fields.texts("choices")
+        default = fields.text("default")
+        self.default: str | None = None if fields.value("default") is None else default
+        self.required: bool = fields.flag("required")
+        self.description: str = fields.text("description")
+        self.complete: str = fields.filled("complete")
+
+    @property
+    def option(self) -> bool:
+        return self.name.startswith("-")
+
+    @property
+    def flag(self) -> bool:
+        return self.option and not self.value
+
+    @property
+    def repeats(self) -> bool:
+        return self.name.endswith(_REPEATS)
+
+    @property
+    def bare_name(self) -> str:
+        return self.name.removesuffix(_REPEATS)
+
+    @property
+    def variable(self) -> str:
+        """Return the name of its variable; one that repeats has `_COUNT`, `_1` … after it."""
+        return f"ARG_{self.bare_name.lstrip('-').upper().replace('-', '_')}"
+
+    def owns(self, variable: str) -> bool:
+        """Tell whether a variable is one that this argument can have."""
+        name, _, last = variable.rpartition("_")
+        return variable == self.variable or (
+            self.repeats and name == self.variable and (last == "COUNT" or is_digits(last))
+        )
+
+    def expected(self, text: str) -> str:
+        """Return what was expected where `text` is no value of this argument, else ""."""
+        if self.choices and text not in self.choices:
+            more = ", …" if len(self.choices) > _MOST_SHOWN else ""
+            return f"one of {', '.join(self.choices[:_MOST_SHOWN])}{more}"
+        if self.type == "integer" and not is_integer(text):
+            return "a whole number"
+        return "a number" if self.type == "number" and not is_number(text) else ""
+
+    @property
+    def usage(self) -> str:
+        """Return how it stands in a usage line: `<env>`, `[files...]`, `[--count N]`."""
+        text = f"{self.name} {self.value}" if self.value else self.name
+        if self.required:
+            return text if self.option else f"<{text}>"
+        return f"[{text}]"
+
+
+def usage_of(arguments: "Iterable[Argument]") -> str:
+    return " ".join([one.usage for one in arguments])
+
+
+def read_declarations(declared: "Sequence[Fields]", folder: str) -> tuple[Argument, ...]:
+    """Return the checked arguments of a command; raises DefinitionError naming entry and key.
+
+    `folder` is the command's, "" for one that a plugin declares in code.
+    """
+    found: list[Argument] = []
+    for fields in declared:
+        argument = Argument(fields)
+        _check_name(argument, fields)
+        if argument.flag:
+            _check_flag(argument, fields)
+        else:
+            argument.type = argument.type or "string"
+            _check_values(argument, fields)
+            _check_default(argument, fields)
+        if argument.complete not in ("", *COMPLETIONS):
+            _check_program(argument, fields, folder)
+        _check_place(argument, found, fields)
+        found.append(argument)
+    return tuple(found)
+
+
+def _check_name(argument: Argument, fields: "Fields") -> None:
+    name = argument.bare_name.removeprefix("--")
+    if name[:1] not in _LETTERS or not _NAME.issuperset(name):
+        raise fields.refused(
+            "name",
+            "expected letters, digits, - and _ (after -- for an option); "
+            f"found {argument.name[:_LONGEST_SHOWN]}",
+        )
+    if argument.option:
+        if argument.repeats:
+            raise fields.refused("name", f"only a positional argument has {_REPEATS}")
+    elif argument.short or argument.value:
+        key = "short" if argument.short else "value"
+        raise fields.refused(key, f'only an option has one; "name" would be --{name}')
+    short = argument.short
+    if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
+        raise fields.refused("short", f"expected - and a letter or digit; found {short[:8]}")
+    if short == "-h" and argument.name != "--help":
+        raise fields.refused("short", "-h asks for help; choose another letter")
+
+
+def _check_flag(argument: Argument, fields: "Fields") -> None:
+    """Refuse what an option without a value cannot have."""
+    has = {
+        "type": argument.type,
+        "choices": argument.choices,
+        "default": argument.default is not None,
+        "required": argument.required,
+        "complete": argument.complete,
+    }
+    for key, there in has.items():
+        if there:
+            raise fields.refused(key, 'a flag has none; "value" makes an option take a value')
+
+
+def _check_values(argument: Argument, fields: "Fields") -> None:
+    if not argument.choices and fields.value("choices") is not None:
+        raise fields.refused("choices", "expected some, found an empty array")
+    if len(set(argument.choices)) < len(argument.choices):
+        raise fields.refused("choices", "one of them stands there twice")
+    for choice in argument.choices:
+        expected = argument.expected(choice)
+        if expected:
+            raise fields.refused("choices", f"expected {expected}, found {shown(choice)}")
+
+
+def _check_default(argument: Argument, fields: "Fields") -> None:
+    if argument.default is None:
+        return
+    if argument.required:
+        raise fields.refused("default", "an argument that is required has none")
+    expected = argument.expected(argument.default)
+    if expected:
+        raise fields.refused("default", f"expected {expected}, found {shown(argument.default)}")
+
+
+def _check_program(argument: Argument, fields: "Fields", folder: str) -> None:
+    program = argument.complete
+    ours = ", ".join(COMPLETIONS)
+    if not folder:
+        raise fields.refused("complete", f"expected one of {ours}; found {shown(program)}")
+    if "/" in program or program.startswith((".", "-")):
+        raise fields.refused(
+            "complete", f"expected one of {ours}, or a program's name in {folder} without a path"
+        )
+
+
+def _check_place(argument: Argument, before: "Sequence[Argument]", fields: "Fields") -> None:
+    """Refuse an argument that cannot stand after those before it."""
+    variable = argument.variable
+    for other in before:
+        if argument.short and argument.short == other.short:
+            raise fields.refused("short", f"{other.name} has {argument.short} already")
+        if argument.name == other.name:
+            raise fields.refused("name", f"{argument.name} stands there twice")
+        if other.owns(variable) or argument.owns(other.variable):
+            raise fields.refused(
+                "name", f"{argument.name} and {other.name} would have the same variable, {variable}"
+            )
+        if argument.option or other.option:
+            continue
+        if other.repeats:
+            raise fields.refused("name", f"{other.name} repeats, so no {argument.name} comes after")
+        if argument.required and not other.required:
+            raise fields.refused(
+                "required", f"{other.name} comes before and may be left out; it must be required"
+            )
+
+
+def is_number(text: str) -> bool:
+    """Tell whether this is a decimal number as every language reads it, such as -1.5e3."""
+    mantissa, mark, exponent = text.replace("E", "e", 1).partition("e")
+    whole, _, fraction = _unsigned(mantissa).partition(".")
+    return is_digits(whole + fraction) and (not mark or is_integer(exponent))
+
+
+def is_integer(text: str) -> bool:
+    return is_digits(_unsigned(text))
+
+
+def _unsigned(text: str) -> str:
+    return text[1:] if text.startswith(("-", "+")) else text
+
+
+def is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def shown(text: str) -> str:
+    """Return a word as errors show it: never empty, never long."""
+    if len(text) > _LONGEST_SHOWN:
+        return f"{text[:_LONGEST_SHOWN]}…"
+    return text or '""'

@@ -1,0 +1,201 @@
+"""The words of a command line → the variables of the declared arguments that they give."""
+
+import os
+import stat
+
+from host.errors import UsageError
+from host.run.arguments import Argument, is_number, shown, usage_of
+from host.run.text import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def without(arguments: "Iterable[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
+    """Return the environment less every variable that these arguments can have."""
+    own = [name for name in environ if name.startswith("ARG_")]
+    dropped = {name for name in own for one in arguments if one.owns(name)}
+    return {name: value for name, value in environ.items() if name not in dropped}
+
+
+def absent(arguments: "Iterable[Argument]") -> dict[str, str]:
+    """Return the variables of a command line that has no words."""
+    return _variables(arguments, {})
+
+
+def given(
+    arguments: "Sequence[Argument]", args: "Sequence[str]", program: str, words: "Sequence[str]"
+) -> dict[str, str]:
+    """Return the variables of the arguments that the words `args` give; raises UsageError.
+
+    `program` and the command's own `words` are for the error. Files and directories are
+    looked at from the current directory; none is opened.
+    """
+    line = _CommandLine(arguments, args)
+    try:
+        line.read()
+        line.place(arguments)
+        for argument in arguments:
+            _check_given(argument, line.texts)
+    except _UnfitError as unfit:
+        command = " ".join(words)
+        hint = unfit.hint
+        if hint is None:
+            hint = f"usage: {program} {command} {usage_of(arguments)}"
+        raise UsageError("; ".join(filter(None, [f"{command}: {unfit}", hint]))) from None
+    return _variables(arguments, line.texts)
+
+
+class _UnfitError(Exception):
+    """Words that do not fit; `hint` is what to do, "" for nothing, None for the usage line."""
+
+    def __init__(self, text: str, hint: str | None = None) -> None:
+        super().__init__(text)
+        self.hint = hint
+
+
+class _CommandLine:
+    """The words of a command line, sorted into the `texts` of each argument by its name."""
+
+    __slots__ = ("loose", "options", "rest", "texts")
+
+    def __init__(self, arguments: "Iterable[Argument]", words: "Iterable[str]") -> None:
+        self.options: dict[str, Argument] = {}
+        for argument in arguments:
+            if argument.option:
+                self.options[argument.name] = argument
+                self.options[argument.short or argument.name] = argument
+        self.rest = list(words)
+        self.rest.reverse()
+        self.loose: list[str] = []
+        self.texts: dict[str, list[str]] = {}
+
+    def read(self) -> None:
+        """Take the options; what is left over is loose. Options end at `--`."""
+        while self.rest:
+            word = self.rest.pop()
+            if word == "--":
+                self.loose += reversed(self.rest)
+                return
+            if word.startswith("--"):
+                self.long(word)
+            elif len(word) > 1 and word[0] == "-" and not self.is_negative(word):
+                self.short(word)
+            else:
+                self.loose.append(word)
+
+    def is_negative(self, word: str) -> bool:
+        """Tell whether this is a number rather than options such as `-3`."""
+        return is_number(word) and word[:2] not in self.options
+
+    def long(self, word: str) -> None:
+        name, equals, value = word.partition("=")
+        argument = self.option(name, name)
+        if equals and argument.flag:
+            raise _UnfitError(f"{name} takes no value", "")
+        self.take(argument, value if equals else None)
+
+    def short(self, word: str) -> None:
+        """Take `-abc`: flags, of which the last may be an option whose value follows."""
+        for index, letter in enumerate(word[1:], 2):
+            argument = self.option(f"-{letter}", word)
+            if not argument.flag:
+                self.take(argument, word[index:] or None)
+                return
+            self.take(argument)
+
+    def option(self, name: str, word: str) -> Argument:
+        argument = self.options.get(name)
+        if argument is None:
+            if name in ("--help", "-h"):
+                raise _UnfitError(f"{name} shows help where it comes first, not here")
+            known = [one for one in self.options if one.startswith("--")]
+            raise _UnfitError(f"unknown option {shown(name)}", _nearest(word, known) or None)
+        return argument
+
+    def take(self, argument: Argument, value: str | None = None) -> None:
+        """Note an option; where it needs a value and has none, the next word is it."""
+        if argument.flag:
+            value = "true"
+        elif value is None:
+            if not self.rest:
+                raise _UnfitError(f"{argument.name} needs a value, {argument.value}")
+            value = self.rest.pop()
+        self.texts[argument.name] = [value]
+
+    def place(self, arguments: "Iterable[Argument]") -> None:
+        """Give the loose words to the positional arguments, in order."""
+        loose = self.loose
+        for argument in arguments:
+            if argument.option or not loose:
+                continue
+            count = len(loose) if argument.repeats else 1
+            self.texts[argument.name], loose = loose[:count], loose[count:]
+        if loose:
+            raise _UnfitError(f"{shown(loose[0])} is one word too many")
+
+
+def _check_given(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> None:
+    name = argument.bare_name
+    if argument.required and argument.name not in texts:
+        raise _UnfitError(f"{name} is missing")
+    if argument.flag:
+        return
+    for text in _texts(argument, texts):
+        expected = argument.expected(text)
+        if expected:
+            unfit = f"{name}: expected {expected}; found {shown(text)}"
+            raise _UnfitError(unfit, _nearest(text, argument.choices))
+        reason = _why_not_there(argument, text)
+        if reason:
+            raise _UnfitError(f"{name}: {shown(text)} {reason}", "")
+
+
+def _texts(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> "Sequence[str]":
+    """Return what was given for an argument, else its default, else nothing."""
+    found = texts.get(argument.name)
+    if found is None:
+        return () if argument.default is None else (argument.default,)
+    return found
+
+
+def _variables(
+    arguments: "Iterable[Argument]", texts: "Mapping[str, Sequence[str]]"
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for argument in arguments:
+        name = argument.variable
+        values = _texts(argument, texts)
+        if argument.repeats:
+            found[f"{name}_COUNT"] = str(len(values))
+            for number, text in enumerate(values, 1):
+                found[f"{name}_{number}"] = text
+        elif argument.flag:
+            found[name] = "true" if values else "false"
+        elif values:
+            found[name] = values[0]
+    return found
+
+
+def _why_not_there(argument: Argument, path: str) -> str:
+    """Return what keeps `path` from being a file or directory that is there, "" for nothing."""
+    if argument.type not in ("file", "directory"):
+        return ""
+    try:
+        mode = os.stat(encode(path)).st_mode
+    except FileNotFoundError:
+        return "is not there"
+    except OSError as failure:
+        return f"cannot be used: {failure.strerror}"
+    if stat.S_ISDIR(mode) == (argument.type == "directory"):
+        return ""
+    return "is no directory" if argument.type == "directory" else "is a directory"
+
+
+def _nearest(word: str, names: "Iterable[str]") -> str:
+    """Return what to do about a word that is none of `names` but like one; else ""."""
+    from host.run.misspelt import meant
+
+    near = meant(word, names)
+    return f"did you mean {near}?" if near else ""
