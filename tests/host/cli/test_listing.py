@@ -352,7 +352,7 @@ def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None
     assert shown.status == 0
     assert "  good  Description\n" in shown.stdout
     assert "bad" not in shown.stdout
-    assert f"{made.root}/commands/a/bad/command.json:1:16:" in shown.stderr
+    assert f"{made.root}/commands/a/bad/command.json:1:15: trailing comma\n" in shown.stderr
     assert shown.stderr.count("\n") == 1
     assert made.run("a", "good").all == (0, "ran\n", "")
     ran = made.run("a", "bad")
