@@ -111,12 +111,7 @@ check_ways() {
 }
 
 write_launcher() {
-  "$venv/bin/python" -I -c '
-import sys
-from pathlib import Path
-from builtin_plugins.self_commands.launcher import write_launcher
-write_launcher(Path(sys.argv[1]), replace=True)
-' "$launcher"
+  "$venv/bin/python" -I -m host --safe self launcher "$launcher"
 }
 
 link_launcher() {

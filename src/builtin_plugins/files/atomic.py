@@ -1,43 +1,89 @@
-"""Files that survive a crash: written whole, flushed to the disk, then renamed into place."""
+"""Files, links and undo: whole or not at all, and still so after a crash.
 
+`write_file` and `write_link` are how everything here writes what others read; `undoing`
+is how several steps become one. One writer at a time: who calls holds the lock that
+serializes changes of that file (`files.locks.take_lock`).
+"""
+
+import errno
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from host.errors import HostError, OperationError
 
 
-def write_durably(path: str, content: bytes, mode: int = 0o644) -> None:
+def write_file(
+    path: str, content: bytes | str, mode: int | None = None, *, new: bool = False
+) -> None:
     """Put `content` at `path` so that a reader, or a power cut, finds the old file or the new.
 
-    The mode of a file that is replaced is kept; `mode` less the umask is a new one's.
-    Raises OSError; nothing is left behind then.
+    Without `mode` a file that is replaced keeps its own mode and owner, and a new one is
+    for whom its directory is; never does the umask count. With `new`, raises
+    FileExistsError where something is there. Raises OSError naming `path`; nothing is
+    left behind then. What a kill leaves (`temporary`) goes with the next write.
     """
-    directory, name = os.path.split(path)
-    temporary = os.path.join(directory, f".{name}.{os.getpid()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(temporary, flags, mode)
+    beside = temporary(path)
+    discard(beside)
+    if new and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
+        with open(os.open(beside, flags, 0o600), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            _set_mode(path, file.fileno(), mode)
+            os.fsync(file.fileno())
+        if new:
+            os.link(beside, path)
+        else:
+            os.rename(beside, path)
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, path) from None
+    finally:
+        discard(beside)
+    sync_directory(os.path.dirname(path))
+
+
+def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
+    """Give the new file `mode`, else that of the old one, else what its directory is for."""
+    if mode is None:
         try:
-            _keep_mode(path, descriptor)
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.rename(temporary, path)
-    except BaseException:
-        discard(temporary)
-        raise
-    sync_directory(directory)
+            former = os.stat(path)
+        except FileNotFoundError:
+            mode = stat.S_IMODE(os.stat(os.path.dirname(path) or ".").st_mode) & 0o666
+        else:
+            mode = stat.S_IMODE(former.st_mode)
+            if os.geteuid() == 0:
+                os.fchown(descriptor, former.st_uid, former.st_gid)
+    os.fchmod(descriptor, mode)
+
+
+def write_link(path: str, target: str) -> None:
+    """Point the link `path` to `target`, or make it, in one step; raises OSError."""
+    beside = temporary(path)
+    discard(beside)
+    try:
+        os.symlink(target, beside)
+        os.rename(beside, path)
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, path) from None
+    finally:
+        discard(beside)
+
+
+def temporary(path: str) -> str:
+    """Return the hidden name beside `path` under which its successor is made."""
+    directory, name = os.path.split(path)
+    return os.path.join(directory, f".{name}.tmp")
 
 
 def discard(path: str) -> None:
     """Remove a file or link that may be gone already, or may have to stay."""
-    try:
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass
 
 
 def sync_directory(path: str) -> None:
@@ -66,16 +112,6 @@ def sync_file_system(path: str) -> None:
         os.close(descriptor)
 
 
-def _keep_mode(path: str, descriptor: int) -> None:
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return
-    os.fchmod(descriptor, status.st_mode & 0o7777)
-    if os.geteuid() == 0:
-        os.fchown(descriptor, status.st_uid, status.st_gid)
-
-
 def copy_linked(source: str, target: str) -> None:
     """Make a second tree of the same files, open to all; takes no space for their content."""
     pending = [""]
@@ -94,59 +130,30 @@ def copy_linked(source: str, target: str) -> None:
                     os.link(entry.path, os.path.join(target, place))
 
 
-def replace_file(path: str, text: str) -> None:
-    """Write a file that others can read; whole or not at all."""
-    beside = temporary(path)
-    with suppress(FileNotFoundError):
-        os.unlink(beside)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with open(os.open(beside, flags, 0o644), "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        os.rename(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
-
-
-def replace_link(path: str, target: str) -> None:
-    """Point the link `path` to `target`, or make it, in one step; raises OSError."""
-    beside = temporary(path)
-    with suppress(FileNotFoundError):
-        os.unlink(beside)
-    os.symlink(target, beside)
-    try:
-        os.rename(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
-
-
-def temporary(path: str) -> str:
-    """Return the hidden name beside `path` under which its successor is made."""
-    directory, name = os.path.split(path)
-    return os.path.join(directory, f".{name}.setup")
-
-
 @contextmanager
-def undoing() -> Iterator[list[Callable[[], None]]]:
-    """Collect undo steps and run them backwards when the block fails.
+def undoing() -> Iterator[ExitStack]:
+    """Collect undo steps (`undo.callback(step, *arguments)`), run backwards if the block fails.
 
-    An undo that fails too ends the chain: the next run heals from there.
+    Raises what the block raised, or OperationError when that could not be undone; the next
+    run heals from there then.
     """
-    steps: list[Callable[[], None]] = []
+    undo = ExitStack()
     try:
-        yield steps
-    except BaseException:
-        with suppress(OSError):
-            for step in reversed(steps):
-                step()
+        yield undo
+    except BaseException as failure:
+        try:
+            undo.close()
+        except (OSError, HostError) as second:
+            raise OperationError(
+                f"{_said(failure)}; and what was done could not be undone ({_said(second)})"
+            ) from None
         raise
+
+
+def _said(failure: BaseException) -> str:
+    if isinstance(failure, OSError) and failure.filename:
+        return f"{os.fsdecode(failure.filename)}: {failure.strerror}"
+    return str(failure) or type(failure).__name__
 
 
 @contextmanager

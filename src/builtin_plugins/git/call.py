@@ -9,15 +9,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
-from threading import Thread
-from typing import IO
 
 from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.git.login import Login
 from host.errors import OperationError
-from host.run.text import printable
 
 _KEPT_VARIABLES = frozenset(
     [
@@ -28,14 +25,8 @@ _KEPT_VARIABLES = frozenset(
 )
 _OPTIONS = (
     *("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"),
-    *(
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.askPass=true",
-        "-c",
-        "credential.interactive=false",
-    ),
+    *("-c", "core.fsmonitor=false", "-c", "core.askPass=true"),
+    *("-c", "credential.interactive=false"),
     *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
     *("-c", "fetch.recurseSubmodules=false"),
@@ -77,9 +68,7 @@ class Git:
                     raise OperationError(f"git {arguments[0]}: more than {_ANSWER_LIMIT} bytes")
         return bytes(said)
 
-    def stream(
-        self, *arguments: str, stdin: bytes = b"", stall: bool = False
-    ) -> Generator[bytes, None, None]:
+    def stream(self, *arguments: str, stall: bool = False) -> Generator[bytes, None, None]:
         """Yield what `git ARGUMENTS` prints, as it comes; closed early, git is ended.
 
         Raises OperationError when git fails, or takes too long.
@@ -89,7 +78,7 @@ class Git:
                 ["git", *_OPTIONS, *arguments],
                 cwd=self.directory,
                 env=self._environment(),
-                stdin=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,  # no terminal to ask on, and one group to end
@@ -99,29 +88,26 @@ class Git:
         except FileNotFoundError:
             raise OperationError("git is not installed; install it, or add an archive") from None
         try:
-            complaint = yield from self._watched(process, stdin, stall)
+            complaint = yield from self._watched(process, stall)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            for stream in (process.stdin, process.stdout, process.stderr):
-                with suppress(OSError):
-                    if stream:
-                        stream.close()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
         if process.returncode:
             raise OperationError(f"git {arguments[0]}: {self._reason(complaint)}")
 
     def _watched(
-        self, process: subprocess.Popen[bytes], stdin: bytes, stall: bool
+        self, process: subprocess.Popen[bytes], stall: bool
     ) -> Generator[bytes, None, str]:
-        """Feed git and yield what it prints until it ends; return its complaint.
+        """Yield what git prints until it ends; return its complaint.
 
         Raises OperationError when it takes too long.
         """
-        if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise AssertionError("all three are pipes")
-        feeder = Thread(target=_feed, args=(process.stdin, stdin), daemon=True)
-        feeder.start()
+        if process.stdout is None or process.stderr is None:
+            raise AssertionError("both are pipes")
         out, err = process.stdout.fileno(), process.stderr.fileno()
         complaint = ""
         reading = {out, err}
@@ -165,7 +151,7 @@ class Git:
     def _clean(self, text: str) -> str:
         if self.login:
             text = text.replace(self.login.secret, "…")
-        return printable(masked(text[:_KEPT_WORDS]))[:500]
+        return masked(text[:_KEPT_WORDS])[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {
@@ -188,12 +174,6 @@ class Git:
             found[f"GIT_CONFIG_KEY_{index}"] = name
             found[f"GIT_CONFIG_VALUE_{index}"] = value
         return found
-
-
-def _feed(stream: IO[bytes], content: bytes) -> None:
-    with suppress(OSError, ValueError):  # git ended, or was ended
-        stream.write(content)
-        stream.close()
 
 
 def _bound() -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 import click
 
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.plugin_changes.kinds.kind import Kind, Work
-from builtin_plugins.plugin_changes.staging import changing, commit, staging, trimmed
+from builtin_plugins.plugin_changes.staging import changing, staging, trimmed
 from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import FRAMEWORK_WORDS, Entry, is_plugin_name
-from builtin_plugins.plugin_directories.repair import heal, now
+from builtin_plugins.plugin_directories.repair import now
 from host.cli.session import Session
 from host.errors import OperationError, PluginError
 
@@ -26,7 +26,7 @@ def working(session: Session, seconds: float) -> Iterator[Work]:
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
     try:
-        with staging(plugins_dir) as stage, ExitStack() as exits:
+        with staging(plugins_dir, messages.line) as stage, ExitStack() as exits:
             yield Work(stage, session.environ, reporter, seconds, exits)
     except OSError as failure:
         where = os.fsdecode(failure.filename or plugins_dir)
@@ -59,7 +59,7 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
     PluginError when another process changed the plugin meanwhile.
     """
     plugins_dir = work.stage.plugins_dir
-    with changing(plugins_dir) as registry:
+    with changing(work.stage) as (registry, undo):
         there = registry.entries.get(entry.name)
         if former is None:
             check_new_name(entry, registry.entries)
@@ -73,11 +73,8 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
         entry = entry._replace(installed_at=now())
         if entry.label:
             entry = entry._replace(versions=trimmed(entry, former))
-        undo = kind_of(entry.kind).put(entry, work)
+        kind_of(entry.kind).put(entry, work, undo)
         registry.put(entry)
-        commit(plugins_dir, registry, undo)
-        with suppress(OSError, PluginError):  # the change is made; the next one clears up
-            heal(plugins_dir)
     return entry
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.atomic import sync_file_system
+from builtin_plugins.files.atomic import discard, sync_file_system, undoing, write_link
+from builtin_plugins.files.locks import take_lock
 from builtin_plugins.plugin_directories.directory import STAGING, TREE, VERSIONS, kept_label
 from builtin_plugins.plugin_directories.registry import (
     Entry,
@@ -19,17 +19,22 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
     write_registry,
 )
-from builtin_plugins.plugin_directories.repair import RECORD, heal, pending_removal, relink
+from builtin_plugins.plugin_directories.repair import RECORD, heal, relink, removal
+from host.errors import PluginError
 
 KEPT_VERSIONS = 3  # beside the one that is on
-Undo = Callable[[], None]
+Waiting = Callable[[str], object]
 
 
 class Stage:
-    """A directory of our own on the file system of `plugins/`, gone when the change ends."""
+    """A directory of our own on the file system of `plugins/`, gone when the change ends.
 
-    def __init__(self, plugins_dir: str, path: str, descriptor: int) -> None:
+    `waiting` is told whose change this one waits for.
+    """
+
+    def __init__(self, plugins_dir: str, path: str, descriptor: int, waiting: Waiting) -> None:
         self.plugins_dir = plugins_dir
+        self.waiting = waiting
         self.path = path
         self.descriptor = descriptor  # held open, also by children: the area is in use
 
@@ -45,20 +50,20 @@ class Stage:
 
 
 @contextmanager
-def staging(plugins_dir: str) -> Iterator[Stage]:
+def staging(plugins_dir: str, waiting: Waiting) -> Iterator[Stage]:
     """Give a staging area, after healing what killed changes left.
 
     Raises PluginError when the registry cannot be read: then nothing may change.
     """
     os.makedirs(plugins_dir, exist_ok=True)
     area = os.path.join(plugins_dir, STAGING)
-    with exclusive(plugins_dir):
+    with exclusive(plugins_dir, waiting):
         heal(plugins_dir)
         path = _make_area(area)
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        take_lock(descriptor)
     try:
-        yield Stage(plugins_dir, path, descriptor)
+        yield Stage(plugins_dir, path, descriptor, waiting)
     finally:
         shutil.rmtree(path, ignore_errors=True)
         os.close(descriptor)
@@ -75,92 +80,81 @@ def _make_area(area: str) -> str:
 
 
 @contextmanager
-def changing(plugins_dir: str) -> Iterator[Registry]:
-    """Be the only one who changes plugins, with the registry as it is now, healed."""
-    with exclusive(plugins_dir):
-        yield heal(plugins_dir)
+def changing(stage: Stage) -> Iterator[tuple[Registry, ExitStack]]:
+    """Be the only one who changes plugins, with the registry as it is now, healed.
+
+    At the end of the block the registry is written: from there on the change is made.
+    When the block or that fails, the undo steps run that the block has left.
+    """
+    plugins_dir = stage.plugins_dir
+    with exclusive(plugins_dir, stage.waiting):
+        registry = heal(plugins_dir)
+        with undoing() as undo:
+            yield registry, undo
+            write_registry(registry_path(plugins_dir), registry)
+        with suppress(OSError, PluginError):  # the change is made; the next one clears up
+            heal(plugins_dir)
 
 
-def commit(plugins_dir: str, registry: Registry, undo: Undo) -> None:
-    """Write the registry: from here on the change is made. `undo` when that fails."""
-    try:
-        write_registry(registry_path(plugins_dir), registry)
-    except BaseException:
-        undo()
-        raise
-
-
-def put_version(stage: Stage, entry: Entry) -> Undo:
+def put_version(stage: Stage, entry: Entry, undo: ExitStack) -> None:
     """Make the staged tree the one that `plugins/<name>` leads to."""
     former = kept_label(stage.plugins_dir, entry.name)
-    undo_kept = put_kept(stage, entry)
-
-    def undo() -> None:
-        link = os.path.join(stage.plugins_dir, entry.name)
-        if os.path.islink(link):
-            os.unlink(link)
-            if former is not None:
-                os.symlink(os.path.join(VERSIONS, entry.name, former, TREE), link)
-        undo_kept()
-
-    try:
-        relink(stage.plugins_dir, entry)
-    except BaseException:
-        undo()
-        raise
-    return undo
+    put_kept(stage, entry, undo)
+    link = os.path.join(stage.plugins_dir, entry.name)
+    if former is not None:
+        undo.callback(write_link, link, os.path.join(VERSIONS, entry.name, former, TREE))
+    elif not os.path.lexists(link):
+        undo.callback(discard, link)
+    relink(stage.plugins_dir, entry)
 
 
-def put_kept(stage: Stage, entry: Entry) -> Undo:
+def put_kept(stage: Stage, entry: Entry, undo: ExitStack) -> None:
     """Move the staged version to where versions are kept, flushed, with its record beside it."""
     version = os.path.dirname(stage.tree)
     place = os.path.join(stage.plugins_dir, VERSIONS, entry.name, entry.label)
     if os.path.isdir(place):
-        return lambda: None
+        return
     with open(os.path.join(version, RECORD), "w", encoding="utf-8") as file:
         json.dump(entry.fields(), file, indent=2)
     sync_file_system(version)
+    undo.callback(_drop_kept, place)
     os.makedirs(os.path.dirname(place), exist_ok=True)
-
-    def undo() -> None:
-        shutil.rmtree(place, ignore_errors=True)
-        with suppress(OSError):
-            os.rmdir(os.path.dirname(place))
-            os.rmdir(os.path.dirname(os.path.dirname(place)))
-
-    try:
-        os.rename(version, place)
-    except BaseException:
-        undo()
-        raise
-    return undo
+    os.rename(version, place)
 
 
-def put_link(plugins_dir: str, name: str, target: str) -> Undo:
+def _drop_kept(place: str) -> None:
+    shutil.rmtree(place, ignore_errors=True)
+    with suppress(OSError):
+        os.rmdir(os.path.dirname(place))
+        os.rmdir(os.path.dirname(os.path.dirname(place)))
+
+
+def put_link(plugins_dir: str, name: str, target: str, undo: ExitStack) -> None:
     """Make `plugins/<name>` a link to the author's own directory."""
     place = os.path.join(plugins_dir, name)
     os.symlink(target, place)
-    return lambda: os.unlink(place)
+    undo.callback(os.unlink, place)
 
 
-def take_away(stage: Stage, name: str) -> Undo:
+def take_away(stage: Stage, name: str, undo: ExitStack) -> None:
     """Move `plugins/<name>` out of sight, until the stage goes."""
     place = os.path.join(stage.plugins_dir, name)
     if not os.path.lexists(place):
-        return lambda: None
+        return
     removed = os.path.join(stage.path, "removed")
     os.makedirs(removed, exist_ok=True)
     os.rename(place, os.path.join(removed, name))
-    return lambda: os.rename(os.path.join(removed, name), place)
+    undo.callback(os.rename, os.path.join(removed, name), place)
 
 
-def set_aside(plugins_dir: str, name: str) -> Undo:
-    """Move a directory that may be the only copy to where removed ones are kept."""
+def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
+    """Move a directory that may be the only copy to where removed ones are kept; return where."""
     place = os.path.join(plugins_dir, name)
-    aside = pending_removal(plugins_dir, name)
-    os.makedirs(os.path.dirname(aside), exist_ok=True)
-    os.rename(place, aside)
-    return lambda: os.rename(aside, place)
+    pending, kept = removal(plugins_dir, name)
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    os.rename(place, pending)
+    undo.callback(os.rename, pending, place)
+    return kept
 
 
 def trimmed(entry: Entry, former: Entry | None) -> tuple[str, ...]:

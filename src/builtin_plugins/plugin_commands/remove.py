@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 import click
 
 from builtin_plugins.fetch.timeout import SECONDS
+from builtin_plugins.files.atomic import undoing
 from builtin_plugins.plugin_changes.change import confirmed, kind_of, working
 from builtin_plugins.plugin_changes.kinds.kind import Work
-from builtin_plugins.plugin_changes.staging import changing, commit, set_aside
+from builtin_plugins.plugin_changes.staging import changing, set_aside
 from builtin_plugins.plugin_commands.inventory import find_row, inventory
 from builtin_plugins.plugin_commands.show import unknown_plugin
 from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
-from builtin_plugins.plugin_directories.repair import heal, keep_removed
 from host.cli.session import Session
-from host.errors import OperationError, PluginError
+from host.errors import OperationError
 from host.run.text import printable
 
 
@@ -52,18 +51,17 @@ def remove(entry: Entry, work: Work) -> str:
     """Take a plugin away; return where its only copy is kept, "" when there is another."""
     plugins_dir = work.stage.plugins_dir
     kind = kind_of(entry.kind)
-    # Who adds holds the environment before the registry; so does this.
-    undo = kind.take(entry, work) if entry.kind == "pip" else None
-    with changing(plugins_dir) as registry:
-        place = os.path.join(plugins_dir, entry.name)
-        only_copy = entry.kind == "local" and os.path.isdir(place) and not os.path.islink(place)
-        if undo is None:
-            undo = set_aside(plugins_dir, entry.name) if only_copy else kind.take(entry, work)
-        registry.drop(entry.name)
-        commit(plugins_dir, registry, undo)
-        kept = keep_removed(plugins_dir, entry.name) if only_copy else ""
-        with suppress(OSError, PluginError):  # the change is made; the next one clears up
-            heal(plugins_dir)
+    kept = ""
+    with undoing() as whole:
+        if entry.kind == "pip":  # who adds holds the environment before the registry; so does this
+            kind.take(entry, work, whole)
+        with changing(work.stage) as (registry, undo):
+            place = os.path.join(plugins_dir, entry.name)
+            if entry.kind == "local" and os.path.isdir(place) and not os.path.islink(place):
+                kept = set_aside(plugins_dir, entry.name, undo)
+            elif entry.kind != "pip":
+                kind.take(entry, work, undo)
+            registry.drop(entry.name)
     return kept
 
 

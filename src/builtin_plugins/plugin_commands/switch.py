@@ -6,7 +6,7 @@ import click
 
 from builtin_plugins.fetch.timeout import SECONDS
 from builtin_plugins.plugin_changes.change import working
-from builtin_plugins.plugin_changes.staging import changing, commit
+from builtin_plugins.plugin_changes.staging import changing
 from builtin_plugins.plugin_commands.inventory import find_row, inventory
 from builtin_plugins.plugin_commands.show import unknown_plugin
 from builtin_plugins.plugin_directories.repair import now
@@ -36,12 +36,10 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
         if row is None:
             raise unknown_plugin(session, name)
         entry = row.entry
-        plugins_dir = work.stage.plugins_dir
-        with changing(plugins_dir) as registry:
+        with changing(work.stage) as (registry, _):
             there = registry.entries.get(entry.name, entry._replace(installed_at=now()))
             if there.enabled != on or not row.registered:
                 registry.put(there._replace(enabled=on))
-                commit(plugins_dir, registry, lambda: None)
     state = "enabled" if on else "disabled"
     already = " already" if there.enabled == on else ""
     session.show(f"{printable(entry.name)} is {state}{already}\n")

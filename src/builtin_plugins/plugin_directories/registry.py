@@ -11,15 +11,14 @@ survive. Nothing read here is trusted: each entry is checked before it is used.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from builtin_plugins.files.atomic import write_durably
+from builtin_plugins.files.atomic import write_file
+from builtin_plugins.files.locks import take_lock
 from host.errors import HostError, PluginError
 from host.run.json_files import Number, read_json
 
@@ -106,6 +105,7 @@ class Registry:
     def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
         self.values = values
         self.exists = exists
+        self.changed = False
         self.problems: list[str] = []
         self.refused: dict[str, str] = {}
         self.entries: dict[str, Entry] = {}
@@ -126,6 +126,7 @@ class Registry:
 
     def put(self, entry: Entry) -> None:
         """Add `entry`, or replace the one of its name, whose unknown keys stay."""
+        self.changed = True
         self.entries[entry.name] = entry
         for item in self.values["plugins"]:
             if item.get("name") == entry.name:
@@ -137,6 +138,7 @@ class Registry:
 
     def drop(self, name: str) -> None:
         """Take the entry of that name out, if there is one."""
+        self.changed = True
         self.entries.pop(name, None)
         kept = [item for item in self.values["plugins"] if item.get("name") != name]
         self.values["plugins"] = kept
@@ -202,8 +204,13 @@ def read_registry(path: str) -> Registry:
 
 
 @contextmanager
-def exclusive(plugins_dir: str, *, patient: bool = True) -> Iterator[None]:
-    """Be the only one who changes plugins here; raises PluginError when another one stays."""
+def exclusive(
+    plugins_dir: str, waiting: Callable[[str], object] | None = None, *, patient: bool = True
+) -> Iterator[None]:
+    """Be the only one who changes plugins here; `waiting` is told who else is.
+
+    Raises PluginError when that one stays.
+    """
     path = os.path.join(plugins_dir, _LOCK_FILE)
     try:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -211,38 +218,25 @@ def exclusive(plugins_dir: str, *, patient: bool = True) -> Iterator[None]:
     except OSError as failure:
         raise PluginError(f"{path}: {failure.strerror}") from None
     try:
-        _acquire(descriptor, path, _PATIENCE if patient else 0.0)
+        try:
+            taken = take_lock(descriptor, _PATIENCE if patient else 0.0, waiting)
+        except OSError as failure:
+            raise PluginError(f"{path}: {failure.strerror}") from None
+        if not taken:
+            raise PluginError(f"{path}: another change is under way; try again")
         yield
     finally:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, path: str, patience: float) -> None:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise PluginError(f"{path}: another change is under way; try again") from None
-            time.sleep(0.005)
-        except OSError as failure:
-            raise PluginError(f"{path}: {failure.strerror}") from None
-        else:
-            return
-
-
 def write_registry(path: str, registry: Registry) -> None:
-    """Replace the file by `registry`, whole and flushed; the caller holds `exclusive`.
+    """Replace the file by `registry` where that was changed; the caller holds `exclusive`.
 
-    A link is followed, so that a team's file can stay where it is shared. Raises
-    PluginError.
+    A link is followed, so that a team's file can stay where it is shared. Raises OSError.
     """
-    content = (dump(registry.values) + "\n").encode()
-    try:
-        write_durably(os.path.realpath(path), content)
-    except OSError as failure:
-        raise PluginError(f"{path}: {failure.strerror}; nothing was changed") from None
+    if registry.changed:
+        write_file(os.path.realpath(path), dump(registry.values) + "\n")
+        registry.changed = False
 
 
 def dump(value: Any, indent: str = "") -> str:

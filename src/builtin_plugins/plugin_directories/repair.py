@@ -6,13 +6,14 @@ have it yet, and finished where it has.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from builtin_plugins.files.atomic import write_link
+from builtin_plugins.files.locks import take_lock
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,
@@ -56,13 +57,12 @@ def settle(plugins_dir: str) -> None:
 def heal(plugins_dir: str) -> Registry:
     """Do what `settle` does, and return the registry; the caller holds `exclusive`.
 
-    Raises PluginError when the registry cannot be read or written, OSError.
+    Raises PluginError when the registry cannot be read, OSError when it cannot be written.
     """
     path = registry_path(plugins_dir)
     registry = read_registry(path)
-    changed = False
     if not registry.exists:
-        changed = _recover(plugins_dir, registry)
+        _recover(plugins_dir, registry)
     _clear_staging(plugins_dir, registry)
     _settle_removals(plugins_dir, registry)
     for entry in registry.entries.values():
@@ -72,9 +72,7 @@ def heal(plugins_dir: str) -> Registry:
     for plugin in find_directory_plugins(plugins_dir, registry)[0]:
         if plugin.name not in registry.names and is_plugin_name(plugin.name):
             registry.put(_adopted(plugin))
-            changed = True
-    if changed:
-        write_registry(path, registry)
+    write_registry(path, registry)
     return registry
 
 
@@ -88,11 +86,7 @@ def relink(plugins_dir: str, entry: Entry) -> None:
         return
     if os.path.lexists(place) and not os.path.islink(place):
         return  # somebody put a directory of their own there
-    temporary = os.path.join(plugins_dir, f".{entry.name}.link")
-    if os.path.lexists(temporary):
-        os.unlink(temporary)
-    os.symlink(wanted, temporary)
-    os.rename(temporary, place)
+    write_link(place, wanted)
 
 
 def now() -> str:
@@ -100,34 +94,25 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def pending_removal(plugins_dir: str, name: str) -> str:
-    """Return where a directory lies while the registry still has to forget it."""
-    return os.path.join(plugins_dir, REMOVED, f"{name}{_PENDING}")
-
-
-def keep_removed(plugins_dir: str, name: str) -> str:
-    """Give a directory that was removed its name among those that are kept; return where it is."""
-    pending = pending_removal(plugins_dir, name)
+def removal(plugins_dir: str, name: str) -> tuple[str, str]:
+    """Return where a removed directory lies while the registry has to forget it, and then."""
     place = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
     while os.path.lexists(place):
         place += "+"
-    try:
-        os.rename(pending, place)
-    except OSError:
-        return pending  # the next change tries again
-    return place
+    return place + _PENDING, place
 
 
 def _settle_removals(plugins_dir: str, registry: Registry) -> None:
     """Put back what a killed removal set aside, where the registry still has it."""
-    for file in _names(os.path.join(plugins_dir, REMOVED)):
-        if file.endswith(_PENDING):
-            name = file.removesuffix(_PENDING)
-            place = os.path.join(plugins_dir, name)
-            if name in registry.names and not os.path.lexists(place):
-                os.rename(pending_removal(plugins_dir, name), place)
-            else:
-                keep_removed(plugins_dir, name)
+    removed = os.path.join(plugins_dir, REMOVED)
+    for file in _names(removed):
+        if not file.endswith(_PENDING):
+            continue
+        name = file.removesuffix(_PENDING).rstrip("+")[: -len("-2000-01-01T000000Z")]
+        place = os.path.join(plugins_dir, name)
+        if name not in registry.names or os.path.lexists(place):
+            place = os.path.join(removed, file.removesuffix(_PENDING))
+        os.rename(os.path.join(removed, file), place)
 
 
 def _is_settled(plugins_dir: str) -> bool:
@@ -164,13 +149,12 @@ def _adopted(plugin: DirectoryPlugin) -> Entry:
     )
 
 
-def _recover(plugins_dir: str, registry: Registry) -> bool:
+def _recover(plugins_dir: str, registry: Registry) -> None:
     """Enter the plugins whose kept versions are still linked, from the records beside those."""
     for name in _names(plugins_dir):
         entry = recorded(plugins_dir, name)
         if entry is not None:
             registry.put(entry)
-    return bool(registry.entries)
 
 
 def recorded(plugins_dir: str, name: str) -> Entry | None:
@@ -220,12 +204,7 @@ def _if_abandoned(area: str) -> Iterator[bool]:
         yield False
         return
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
+        yield take_lock(descriptor)
     finally:
         os.close(descriptor)
 

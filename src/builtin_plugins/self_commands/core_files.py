@@ -10,19 +10,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
-from builtin_plugins.files.atomic import sync_file_system
+from builtin_plugins.files.atomic import sync_file_system, write_file
 from builtin_plugins.self_commands.launcher import is_launcher
 from host.errors import OperationError
 
 Warn = Callable[[str], None]
-
-_WRITE_LAUNCHER = """
-import pathlib, sys
-from builtin_plugins.self_commands.launcher import write_launcher
-write_launcher(pathlib.Path(sys.argv[1]), replace=True)
-"""
 
 
 @contextmanager
@@ -70,15 +64,23 @@ def _content(directory: str, name: str) -> bytes | str:
         return ""
 
 
-def renew_launcher(path: str, python: str) -> None:
+def renew_launcher(path: str, python: str, undo: ExitStack) -> None:
     """Let the version that `python` starts write its launcher, where `path` is one.
 
+    That version is asked as a user would ask it, as nothing else of it is known here.
     Raises OperationError when it cannot; the old launcher is there then.
     """
     if not is_launcher(path):
         return
+    with open(path, "rb") as file:
+        former = file.read()
+    undo.callback(write_file, path, former)
     done = subprocess.run(
-        [python, "-I", "-c", _WRITE_LAUNCHER, path], capture_output=True, check=False
+        [python, "-I", "-m", "host", "--safe", "self", "launcher", path],
+        env={**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]

@@ -18,18 +18,20 @@ _COMMANDS = {
     "which": "Show which file a command runs",
 }
 
+_HIDDEN = {"launcher": "Make the launcher anew"}  # for install.sh and `self update`
 _HERE = "builtin_plugins.self_commands."
 _ELSEWHERE = {"plugin": "builtin_plugins.plugin_commands.group"}
 
 
 @hookimpl
 def discover_commands() -> Iterator[CommandDeclaration]:
-    for word, description in _COMMANDS.items():
+    for word, description in {**_COMMANDS, **_HIDDEN}.items():
         yield CommandDeclaration(
             ("self", word),
             {
                 "name": word,
                 "description": description,
+                "hidden": word in _HIDDEN,
                 "entrypoint": f"{_ELSEWHERE.get(word, _HERE + word)}:command",
             },
         )

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from builtin_plugins.files.atomic import write_file
+from builtin_plugins.files.locks import take_lock
 from builtin_plugins.self_commands.launcher import write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host.cli.session import Session
 from host.errors import OperationError, UsageError
 from host.run.definition import is_word
 from host.run.text import printable
+
+_PATIENCE = 60.0  # seconds that this waits for another one
 
 
 @click.command
@@ -38,17 +42,30 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
             f"{directory}: cannot be found from a deleted current directory; give its full path"
         ) from None
     try:
-        made = [path for path in _copies(root, name) if path]
-        launcher = root / "core" / program
-        if write_launcher(launcher):
-            made.append(launcher)
+        root.mkdir(parents=True, exist_ok=True)
+        with _held(root, session):
+            made = sum(_copies(root, name))
+            launcher = root / "core" / program
+            made += write_launcher(launcher)
     except OSError as failure:
         raise OperationError(f"{failure.filename or root}: {failure.strerror}") from None
-    session.show(_report(root, launcher, len(made)))
+    session.show(_report(root, launcher, made))
 
 
-def _copies(root: Path, name: str | None) -> Iterator[Path | None]:
-    """Copy what is missing; yield each file that was made."""
+@contextmanager
+def _held(root: Path, session: Session) -> Iterator[None]:
+    """Be the only one who makes this installation."""
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if not take_lock(descriptor, _PATIENCE, session.messages.line):
+            raise OperationError(f"{root}: another self init is under way; try again")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _copies(root: Path, name: str | None) -> Iterator[bool]:
+    """Copy what is missing; yield for each file whether it was made."""
     for relative, source in shipped_files():
         target = root / relative
         content = source.read_bytes()
@@ -63,22 +80,14 @@ def _renamed(content: bytes, name: str) -> bytes:
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _create(target: Path, content: bytes, mode: int) -> Path | None:
-    """Make `target` whole or not at all; return None when something is there already."""
-    if os.path.lexists(target):
-        return None
+def _create(target: Path, content: bytes, mode: int) -> bool:
+    """Make `target` whole or not at all; return False when something is there already."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=".cli-", dir=target.parent)
     try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, mode)
-        os.link(temporary, target)
+        write_file(str(target), content, mode, new=True)
     except FileExistsError:
-        return None
-    finally:
-        os.unlink(temporary)
-    return target
+        return False
+    return True
 
 
 def _report(root: Path, launcher: Path, made: int) -> str:

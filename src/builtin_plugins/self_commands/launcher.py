@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
+import click
+
 import host
+from builtin_plugins.files.atomic import write_file
 from host.errors import OperationError
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
@@ -58,17 +60,23 @@ def write_launcher(path: Path, *, replace: bool = False) -> bool:
     Returns False when something is there already, unless it is to be replaced.
     Raises OSError.
     """
-    if os.path.lexists(path) and not replace:
-        return False
-    packages = str(Path(host.__file__).parent.parent)
+    text = launcher_text(sys.executable, str(Path(host.__file__).parent.parent))
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=".cli-", dir=path.parent)
     try:
-        with open(descriptor, "wb") as file:
-            file.write(os.fsencode(launcher_text(sys.executable, packages)))
-        os.chmod(temporary, 0o755)  # noqa: S103 - everybody may start it
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise
+        write_file(str(path), os.fsencode(text), 0o755, new=not replace)
+    except FileExistsError:
+        return False
     return True
+
+
+@click.command
+@click.argument("path", type=click.Path(path_type=Path))
+def command(path: Path) -> None:
+    """Make the launcher PATH, which starts the program with this Python, anew.
+
+    install.sh and `self update` call this in the environment that they made.
+    """
+    try:
+        write_launcher(Path(os.path.abspath(path)), replace=True)
+    except OSError as failure:
+        raise OperationError(f"{failure.filename or path}: {failure.strerror}") from None

@@ -17,7 +17,7 @@ from testing.plugin_sources import Repository
 LAUNCHER = "src/builtin_plugins/self_commands/launcher.py"
 _SHIPPED = (
     *("pyproject.toml", "README.md", "LICENSE", "install.sh", ".gitignore"),
-    *("src", "core", "commands", "config", "plugins"),
+    *("src", "core", "commands", "config", "plugins", "release"),
 )
 
 
@@ -117,10 +117,11 @@ def test_a_checkout_fast_forwards(source: Path, tmp_path: Path) -> None:
     )
     made.write({"commands/own/hi/main.sh": "echo own", "config/settings.conf": "A=1\n"})
     first = repository.git("rev-parse", "HEAD")
-    assert made.run("self", "update").stdout == f"{first} is the newest\n"
+    assert made.run("self", "update").stdout == f"0.1.0 ({first[:12]}) is the newest\n"
     _set_version(remote, "0.2.0")
     second = repository.commit({"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",))
-    assert made.run("self", "update", "--check").stdout == f"{first} → {second[:12]}\n"
+    said = f"0.1.0 ({first[:12]}) → 0.2.0 ({second[:12]})\n"
+    assert made.run("self", "update", "--check").stdout == said
     (checkout / "LICENSE").write_text("mine")
     refused = made.run("self", "update", timeout=120)
     assert refused.status == 1

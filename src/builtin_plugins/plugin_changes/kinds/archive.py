@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import ExitStack
 from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.archives.tree import MOST_BYTES, MOST_FILES
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file, described
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import Undo, put_version, take_away
+from builtin_plugins.plugin_changes.staging import put_version, take_away
 from builtin_plugins.plugin_directories.registry import Entry
 
 
@@ -33,11 +34,11 @@ class ArchiveKind:
         )
         return described(entry, work.stage.tree, origin)
 
-    def put(self, entry: Entry, work: Work) -> Undo:
-        return put_version(work.stage, entry)
+    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
+        put_version(work.stage, entry, undo)
 
-    def take(self, entry: Entry, work: Work) -> Undo:
-        return take_away(work.stage, entry.name)
+    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
+        take_away(work.stage, entry.name, undo)
 
 
 def is_category(paths: Collection[str]) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import ExitStack
 
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.files import write_tree
 from builtin_plugins.git.login import login_of
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, described
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import Undo, put_version, take_away
+from builtin_plugins.plugin_changes.staging import put_version, take_away
 from builtin_plugins.plugin_directories.registry import Entry
 from host.errors import OperationError
 
@@ -37,8 +38,8 @@ class GitKind:
             commit, pinned = _resolve(git, address, origin.ref)
         commit = _bring(git, address, commit)
         work.stage.make_version()
-        for note in write_tree(git, commit, work.stage.tree, address):
-            work.reporter.warn(f"{address}: {note}")
+        for name in write_tree(git, commit, work.stage.tree, address):
+            work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
         entry = Entry(
             name="",
             kind="git",
@@ -49,11 +50,11 @@ class GitKind:
         )
         return described(entry, work.stage.tree, origin)
 
-    def put(self, entry: Entry, work: Work) -> Undo:
-        return put_version(work.stage, entry)
+    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
+        put_version(work.stage, entry, undo)
 
-    def take(self, entry: Entry, work: Work) -> Undo:
-        return take_away(work.stage, entry.name)
+    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
+        take_away(work.stage, entry.name, undo)
 
 
 def newest(origin: Origin, work: Work) -> str:

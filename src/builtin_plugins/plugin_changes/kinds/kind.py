@@ -15,7 +15,7 @@ from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import Stage, Undo
+from builtin_plugins.plugin_changes.staging import Stage
 from builtin_plugins.plugin_directories.registry import Entry
 from host.errors import HostError, OperationError
 from host.run.text import printable
@@ -49,15 +49,15 @@ class Work:
 
 
 class Kind(Protocol):
-    """One kind of plugin. All methods raise HostError or OSError, and undo what they did then."""
+    """One kind of plugin. All raise HostError or OSError; `undo` gets the way back."""
 
     def fetch(self, origin: Origin, work: Work) -> Staged:
         """Bring a version into the staging area and say what it is."""
 
-    def put(self, entry: Entry, work: Work) -> Undo:
+    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
         """Put the staged version in place of what is there."""
 
-    def take(self, entry: Entry, work: Work) -> Undo:
+    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
         """Take the plugin away."""
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, described
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import Undo, put_link, take_away
+from builtin_plugins.plugin_changes.staging import put_link, take_away
 from builtin_plugins.plugin_directories.registry import Entry
 from host.errors import OperationError
 
@@ -26,8 +27,8 @@ class LocalKind:
         entry = Entry(name="", kind="local", source=origin.source, dev=True)
         return described(entry, root, origin)
 
-    def put(self, entry: Entry, work: Work) -> Undo:
-        return put_link(work.stage.plugins_dir, entry.name, entry.source)
+    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
+        put_link(work.stage.plugins_dir, entry.name, entry.source, undo)
 
-    def take(self, entry: Entry, work: Work) -> Undo:
-        return take_away(work.stage, entry.name)
+    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
+        take_away(work.stage, entry.name, undo)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import importlib_metadata
@@ -12,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file
 from builtin_plugins.plugin_changes.source import WHEEL, Origin, is_exact, parse_requirement
-from builtin_plugins.plugin_changes.staging import Undo, put_kept
+from builtin_plugins.plugin_changes.staging import put_kept
 from builtin_plugins.plugin_changes.wheel import is_wheel_name, read_wheel
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
@@ -59,25 +60,16 @@ class PipKind:
         _install(entry, extras, wheels, work)
         return Staged(entry, found.contents)
 
-    def put(self, entry: Entry, work: Work) -> Undo:
+    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
         copy = VenvCopy.of_this()
-        undo_kept = put_kept(work.stage, entry)
-        try:
-            copy.swap()
-        except BaseException:
-            undo_kept()
-            raise
+        put_kept(work.stage, entry, undo)
+        copy.swap()
+        undo.callback(copy.swap_back)
 
-        def undo() -> None:
-            copy.swap_back()
-            undo_kept()
-
-        return undo
-
-    def take(self, entry: Entry, work: Work) -> Undo:
+    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
         complete_import_path()
         if not is_installed(entry.name):
-            return lambda: None
+            return
         copy = work.exits.enter_context(copied_environment())
         run_pip(
             copy.python, ["uninstall", "--yes", entry.name], work.environ, work.seconds, copy.held
@@ -85,7 +77,7 @@ class PipKind:
         check_others(copy, entry.name, {*host_requirements(), "pip"})
         check_starts(copy.python, f"without {entry.name}, this program")
         copy.swap()
-        return copy.swap_back
+        undo.callback(copy.swap_back)
 
 
 def is_installed(name: str) -> bool:

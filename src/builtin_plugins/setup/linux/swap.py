@@ -9,19 +9,19 @@ version (the bridge) while the directories change places.
 
 import errno
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from builtin_plugins.files.atomic import (
     copy_linked,
-    replace_file,
-    replace_link,
+    discard,
     sync_directory,
     sync_file_system,
     temporary,
     undoing,
     uninterrupted,
+    write_file,
+    write_link,
 )
 from builtin_plugins.files.exchange import exchange, exchange_or_raise
 from builtin_plugins.setup.linux.prepare import Prepared, read_prepared
@@ -74,10 +74,9 @@ def heal(places: Places) -> None:
                     os.rename(staged, places.install_dir)
             launcher = read_mark(places.install_dir).get("launcher", "")
             if directory_owner(places) is Owner.SETUP and launcher:
-                replace_link(places.link, os.path.join(places.install_dir, launcher))
+                write_link(places.link, os.path.join(places.install_dir, launcher))
         for path in (temporary(places.link), temporary(places.desktop_file)):
-            with suppress(FileNotFoundError):
-                os.unlink(path)
+            discard(path)
     if not was_interrupted(places):
         clear_stage(places.stage)
 
@@ -92,16 +91,16 @@ def _belongs(directory: str, places: Places) -> bool:
     return read_mark(directory).get("tool") == places.tool
 
 
-def _swap_directory(places: Places, prepared: Prepared, undo: list[Callable[[], None]]) -> None:
+def _swap_directory(places: Places, prepared: Prepared, undo: ExitStack) -> None:
     new, target = os.path.join(places.stage, NEW), places.install_dir
     if not os.path.lexists(target):
         os.rename(new, target)
-        undo.append(lambda: os.rename(target, new))
+        undo.callback(os.rename, target, new)
         return
     live = is_installed(places)
     kept = not live or os.readlink(places.link) == os.path.join(target, prepared.launcher)
     if kept and exchange(new, target):
-        undo.append(lambda: exchange_or_raise(new, target))
+        undo.callback(exchange_or_raise, new, target)
         return
     if live:
         os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
@@ -109,19 +108,16 @@ def _swap_directory(places: Places, prepared: Prepared, undo: list[Callable[[], 
         _point_link(places, os.path.join(places.stage, _BRIDGE, prepared.launcher), undo)
     old = os.path.join(places.stage, OLD)
     os.rename(target, old)
-    undo.append(lambda: os.rename(old, target))
+    undo.callback(os.rename, old, target)
     os.rename(new, target)
-    undo.append(lambda: os.rename(target, new))
+    undo.callback(os.rename, target, new)
     if live:
-        replace_link(places.link, os.path.join(target, prepared.launcher))
-        undo.append(
-            lambda: replace_link(
-                places.link, os.path.join(places.stage, _BRIDGE, prepared.launcher)
-            )
-        )
+        write_link(places.link, os.path.join(target, prepared.launcher))
+        bridge = os.path.join(places.stage, _BRIDGE, prepared.launcher)
+        undo.callback(write_link, places.link, bridge)
 
 
-def _write_menu(places: Places, text: str, undo: list[Callable[[], None]]) -> None:
+def _write_menu(places: Places, text: str, undo: ExitStack) -> None:
     path = places.desktop_file
     former = None
     if os.path.lexists(path):
@@ -129,24 +125,22 @@ def _write_menu(places: Places, text: str, undo: list[Callable[[], None]]) -> No
             former = file.read()
     if former == text:
         return
-    replace_file(path, text)
+    write_file(path, text, 0o644)
     if former is None:
-        undo.append(lambda: os.unlink(path))
+        undo.callback(os.unlink, path)
     else:
-        earlier = former
-        undo.append(lambda: replace_file(path, earlier))
+        undo.callback(write_file, path, former, 0o644)
 
 
-def _point_link(places: Places, target: str, undo: list[Callable[[], None]]) -> None:
+def _point_link(places: Places, target: str, undo: ExitStack) -> None:
     former = os.readlink(places.link) if os.path.lexists(places.link) else None
     if former == target:
         return
-    replace_link(places.link, target)
+    write_link(places.link, target)
     if former is None:
-        undo.append(lambda: os.unlink(places.link))
+        undo.callback(os.unlink, places.link)
     else:
-        earlier = former
-        undo.append(lambda: replace_link(places.link, earlier))
+        undo.callback(write_link, places.link, former)
 
 
 def remove_all(places: Places) -> None:
@@ -172,10 +166,10 @@ def _take_away(places: Places, grave: str) -> None:
         if owners[2] is Owner.SETUP:
             entry = Path(places.desktop_file).read_text(encoding="utf-8")
             os.unlink(places.desktop_file)
-            undo.append(lambda: replace_file(places.desktop_file, entry))
+            undo.callback(write_file, places.desktop_file, entry, 0o644)
         if owners[1] is Owner.SETUP:
             target = os.readlink(places.link)
             os.unlink(places.link)
-            undo.append(lambda: replace_link(places.link, target))
+            undo.callback(write_link, places.link, target)
         if owners[0] is Owner.SETUP:
             os.rename(places.install_dir, grave)

@@ -156,7 +156,12 @@ def test_nothing_of_the_repository_is_run(
     )
     repository.commit(
         {
-            ".gitattributes": "* filter=evil\n",
+            ".gitattributes": (
+                "* filter=evil ident\n*.py export-ignore\n*.txt export-subst text eol=crlf\n"
+                "*.bin working-tree-encoding=ISO-8859-1\n"
+            ),
+            "said.txt": "$Format:%H$ $Id$\n",
+            "said.bin": "ä\n",
             "hooks.py": TELLTALE.format(mark=str(mark)),
             "plugin.json": {"name": "acme", "version": "1", "hooks": "hooks.py"},
             ".lfsconfig": "[lfs]\n\turl = https://127.0.0.1:1/\n",
@@ -174,7 +179,11 @@ def test_nothing_of_the_repository_is_run(
     assert plugin(made, "update", env=env).status == 0
     assert plugin(made, "list").status == plugin(made, "show", "acme").status == 0
     assert not mark.exists()
-    assert not (made.root / "plugins/acme/.git").exists()
+    root = made.root / "plugins/acme"
+    assert not (root / ".git").exists()
+    assert (root / "hooks.py").exists()
+    assert (root / "said.txt").read_bytes() == b"$Format:%H$ $Id$\n"
+    assert (root / "said.bin").read_text() == "Ã¤\n"  # as it is stored
     assert made.run("demo", "hi").stdout == "two\n"
 
 
@@ -250,7 +259,7 @@ def test_names_that_git_would_not_write(
 def test_names_are_judged_here_too(repository: Repository, tmp_path: Path, name: str) -> None:
     """Whatever the checks of git let through."""
     commit = _with_command(repository, ("100644", name, ""))
-    git = Git(str(repository.path), os.environ, time.monotonic() + 60)
+    git = Git(str(repository.path / ".git"), os.environ, time.monotonic() + 60)
     with pytest.raises(HostError, match=r"^here: it(s member| holds) "):
         write_tree(git, commit, str(tmp_path / "new"), "here")
     assert not (tmp_path / "new").exists()

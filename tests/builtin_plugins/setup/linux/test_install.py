@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.files.atomic import replace_link
+from builtin_plugins.files.atomic import write_link
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.state import Places, is_installed
 from host.errors import HostError, OperationError, UsageError
@@ -465,13 +465,13 @@ def test_other_users_can_start_the_version_of_a_bridge(
     def look(path: str, target: str) -> None:
         above = [Path(target), *Path(target).parents][:3]
         seen.append((target, [stat.S_IMODE(one.stat().st_mode) & 0o5 for one in above]))
-        replace_link(path, target)
+        write_link(path, target)
 
     former = os.umask(0o077)
     try:
         desk.run()
         monkeypatch.setattr("builtin_plugins.setup.linux.swap.exchange", lambda *_: False)
-        monkeypatch.setattr("builtin_plugins.setup.linux.swap.replace_link", look)
+        monkeypatch.setattr("builtin_plugins.setup.linux.swap.write_link", look)
         desk.run("-u")
     finally:
         os.umask(former)
