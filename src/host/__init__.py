@@ -7,28 +7,54 @@ Plugin authors need `hookimpl` and the records that hooks return, both from here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from host.errors import (
+        CannotStartError,
+        DefinitionError,
+        HostError,
+        InstallationError,
+        MissingError,
+        OperationError,
+        PluginError,
+        SourceError,
+        UsageError,
+    )
     from host.hookspecs import hookimpl
     from host.records import (
         Category,
         Command,
         CommandDeclaration,
         CommandTree,
+        Disabled,
         EnvSource,
         Installation,
         Listing,
+        PluginFile,
+        Problem,
         Terminal,
         Watch,
     )
 
 __all__ = [
+    "CannotStartError",
     "Category",
     "Command",
     "CommandDeclaration",
     "CommandTree",
+    "DefinitionError",
+    "Disabled",
     "EnvSource",
+    "HostError",
     "Installation",
+    "InstallationError",
     "Listing",
+    "MissingError",
+    "OperationError",
+    "PluginError",
+    "PluginFile",
+    "Problem",
+    "SourceError",
     "Terminal",
+    "UsageError",
     "Watch",
     "hookimpl",
 ]
@@ -41,8 +67,8 @@ def __getattr__(name: str) -> object:
 
         return hookimpl
     if name in __all__:
-        from host import records
+        from host import errors, records
 
-        found: object = getattr(records, name)
+        found: object = getattr(errors if name.endswith("Error") else records, name)
         return found
     raise AttributeError(f"module 'host' has no attribute {name!r}")

@@ -4,9 +4,8 @@ import os
 import sys
 
 from host.errors import HostError
-from host.run.importing import complete_import_path
 from host.run.installation import find_layout, open_places, program_name
-from host.run.locate import locate
+from host.run.locate import locate, roots
 from host.run.lock import read_lock
 from host.run.messages import Messages, is_on
 from host.run.plan import plan_run, question
@@ -53,15 +52,18 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         safe, sure = safe or words[0] == "--safe", sure or words[0] == "--yes"
         words = words[1:]
     layout = find_layout(argv[0], environ)
+    start = None
     if words and words[0] not in ("self", "help") and not words[0].startswith("-"):
         places = open_places(layout, environ)
         lock = None if safe else read_lock(places.locks, places.key)
         if lock is None:
-            complete_import_path(safe)
             from host.planning.discovery import refresh
+            from host.run.importing import complete_import_path
+
+            complete_import_path(safe)
 
             lock = refresh(places, messages, safe)
-        found = locate(words, lock.trees, lock.commands)
+        found = locate(words, roots(lock.trees), lock.commands)
         plan = plan_run(found, words, places, lock, environ, messages)
         if plan is not None:
             asked = "" if sure else question(found, words)
@@ -71,10 +73,13 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
                 confirm(asked, messages.program, found.words)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
+        start = (places, lock, found)
+    from host.run.importing import complete_import_path
+
     complete_import_path(safe)
     from host.cli.answer import run_cli
 
-    return run_cli(layout, words, environ, messages, safe)
+    return run_cli(layout, words, environ, messages, safe, start)
 
 
 if __name__ == "__main__":

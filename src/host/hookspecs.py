@@ -14,6 +14,11 @@ command runs. `render_listing` and `is_installed` are called when a listing is
 shown. A hook returns records (`host.records`): facts, paths and "module:attr"
 references. One that raises, or returns something else, loses only its own records;
 `cli self plugin list` then shows the plugin as broken, with the reason.
+
+Plugins are asked in the order of their names, this distribution's own first;
+`tryfirst=True` and `trylast=True` move a hookimpl before or behind those of all others.
+Of a hook whose first result counts the latest is asked first, as pluggy does it.
+Wrappers are refused: nobody gets a word in another plugin's answer.
 """
 
 from __future__ import annotations
@@ -26,9 +31,12 @@ from host.records import (
     Command,
     CommandDeclaration,
     CommandTree,
+    Disabled,
     EnvSource,
     Installation,
     Listing,
+    PluginFile,
+    Problem,
     Terminal,
     Watch,
 )
@@ -37,6 +45,36 @@ PROJECT = "cli_host"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def prepare(installation: Installation) -> None:
+    """Bring what is on disk into order, before anything is looked at.
+
+    Called when the lock is about to be built, unless in safe mode. Only the plugins of
+    this distribution are asked::
+
+        @hookimpl
+        def prepare(installation):
+            undo_what_a_killed_change_left(installation.plugins_dir)
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def find_plugins(installation: Installation) -> Iterable[PluginFile | Disabled | Watch | Problem]:
+    """Say which plugins there are beside those of entry points, and which of those are off.
+
+    Called when the lock is built, before the other plugins are loaded. Only the plugins
+    of this distribution are asked. A `Watch` comes before what it stands for is read::
+
+        @hookimpl
+        def find_plugins(installation):
+            yield Watch(installation.plugins_dir)
+            yield PluginFile("acme", "plugins/acme", f"{installation.plugins_dir}/acme/hooks.py")
+            yield Disabled("acme-cli")
+    """
+    raise NotImplementedError
 
 
 @hookspec

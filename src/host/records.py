@@ -23,12 +23,14 @@ class CommandTree:
     """A directory of categories, laid out like `commands/`.
 
     `plugin` names the plugin that it belongs to, "" for the installation's own;
-    `dev` marks one that its author is working on in place.
+    `dev` marks one that its author is working on in place. `finder` is what looks into
+    it (host.run.locate); this distribution's own plugins may name another one.
     """
 
     path: str
     plugin: str = ""
     dev: bool = False
+    finder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,22 @@ class Problem:
 
     plugin: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFile:
+    """A Python file with hookimpls that is a plugin: its `name`, where it comes from, `path`."""
+
+    name: str
+    origin: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """An installed distribution whose plugins are switched off, under its canonical name."""
+
+    distribution: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,90 +1,179 @@
-"""Which directories in a tree can be categories or commands: any depth, no recursion."""
+"""How a tree of commands on disk is looked into: any depth, no recursion, no endless links.
+
+`Directories` is a finder (host.run.locate says what one answers); its places are paths.
+A run loads this module, so it imports next to nothing.
+"""
 
 import os
+import stat
 
-from host.run.definition import is_word
+from host.errors import DefinitionError
+from host.run.definition import is_word, read_category, read_command
+from host.run.json_files import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from host.run.definition import Definition
+
+    Tell = Callable[[str], None]
 
 _LONGEST_SHOWN = 400  # characters of a path
+_LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
+_MOST_BEYOND = 10_000  # directories behind one link that are searched for a command
 
 
-class Subdirectory:
-    """A directory whose name is a word; `linked` when it is a symbolic link."""
+class Directories:
+    """The finder of a directory of categories, laid out like `commands/`.
 
-    __slots__ = ("linked", "path", "word")
-
-    def __init__(self, word: str, path: str, linked: bool) -> None:
-        self.word = word
-        self.path = path
-        self.linked = linked
-
-
-def subdirectories(
-    path: str,
-    within_link: bool = False,
-    warn: "Callable[[str], None] | None" = None,
-    *,
-    names: bool = True,
-) -> list[Subdirectory]:
-    """Return the directories in `path` that can be categories or commands, sorted by word.
-
-    A link is followed, but no link below one that was (`within_link`), so loops end.
-    Names that start with a dot, and `__pycache__`, are passed over. What cannot be read
-    is told to `warn`; with `names` so is a name that is no word.
+    A link to a directory is followed, but no link below it, and none to a directory
+    that the tree lies in; so every walk ends.
     """
-    found = []
-    try:
-        with os.scandir(path) as entries:
-            for entry in entries:
-                if entry.name.startswith((".", "__")) or not _is_directory(entry):
+
+    __slots__ = ("_beyond", "_holding", "_real", "root")
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._real = ""  # the root's real path, once a link makes it interesting
+        self._beyond: set[str] = set()  # places reached through a link
+        self._holding: set[str] = set()  # places known to hold commands
+
+    def enter(self, place: str, word: str) -> str:
+        """Return the directory that `word` leads to from `place`, "" where there is none."""
+        path = os.path.join(place, word)
+        try:
+            mode = os.lstat(path).st_mode
+        except OSError:
+            return ""
+        if stat.S_ISLNK(mode):
+            return path if os.path.isdir(path) and self._follows(place, path) else ""
+        if place in self._beyond:
+            self._beyond.add(path)
+        return path if stat.S_ISDIR(mode) else ""
+
+    def command(self, place: str) -> "Definition | None":
+        """Return what the command.json there says, None without one; raises DefinitionError."""
+        try:
+            return read_command(os.path.join(place, "command.json"))
+        except FileNotFoundError:
+            return None
+
+    def category(self, place: str) -> "Definition | None":
+        """Return what the category.json there says, None without one; raises DefinitionError."""
+        try:
+            return read_category(os.path.join(place, "category.json"))
+        except FileNotFoundError:
+            return None
+
+    def inner(self, place: str, tell: "Tell | None" = None) -> list[tuple[str, str]]:
+        """Return (word, path) of the directories in `place` that can be something, sorted.
+
+        Names that start with a dot, and `__pycache__`, are passed over. What is left out
+        or cannot be read is told to `tell`.
+        """
+        return sorted(self._listed(place, tell, names=True))
+
+    def holds_commands(self, place: str, tell: "Tell | None" = None) -> bool:
+        """Tell whether `place` is a category: it has a category.json, or a command somewhere.
+
+        Each directory is looked into once, however often it is asked for.
+        """
+        if place in self._holding:
+            return True
+        found = self._first_definition(place, tell)
+        while len(found) >= len(place):  # all on the way down hold it too
+            self._holding.add(found)
+            found = os.path.dirname(found)
+        return place in self._holding
+
+    def aliased(self, place: str, alias: str) -> str:
+        """Return the word of the command in `place` that has `alias`, "" for none.
+
+        A definition is parsed only when the word stands in it, or an escape that may be it.
+        """
+        sought = alias.encode("utf-8", "surrogateescape")
+        for word, path in self.inner(place):
+            file = os.path.join(path, "command.json")
+            try:
+                content = read_regular(file, _LARGEST, DefinitionError)
+                if sought not in content and b"\\u" not in content:
                     continue
-                linked = entry.is_symlink()
-                if is_word(entry.name):
-                    if not (linked and within_link):
-                        found.append(Subdirectory(entry.name, entry.path, linked))
-                elif names and warn is not None:
-                    warn(
-                        f"{entry.path}: left out; a word has letters, digits and ._- after a "
-                        "first letter or digit, at most 64 in all"
-                    )
-    except OSError as failure:
-        if warn is not None:
-            warn(f"{_shortened(path)}: {failure.strerror}")
-    found.sort(key=_word)
-    return found
+                definition = read_command(file)
+            except (FileNotFoundError, DefinitionError):
+                continue
+            if definition.entrypoint and alias in definition.aliases:
+                return word
+        return ""
+
+    def remark(self, place: str, word: str) -> str:
+        """Return why the directory `word` names nothing, "" where there is none."""
+        path = os.path.join(place, word)
+        if not os.path.isdir(path):
+            return ""
+        return f"{path} holds no command.json that makes it a command"
+
+    def _listed(
+        self, place: str, tell: "Tell | None", *, names: bool
+    ) -> "Iterator[tuple[str, str]]":
+        tell = tell or _nobody
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if entry.name.startswith((".", "__")) or not _is_directory(entry):
+                        continue
+                    if not is_word(entry.name):
+                        if names:
+                            tell(
+                                f"{entry.path}: left out; a word has letters, digits and ._- "
+                                "after a first letter or digit, at most 64 in all"
+                            )
+                    elif not entry.is_symlink():
+                        if place in self._beyond:
+                            self._beyond.add(entry.path)
+                        yield entry.name, entry.path
+                    elif self._follows(place, entry.path, tell):
+                        yield entry.name, entry.path
+        except OSError as failure:
+            tell(f"{_shortened(place)}: {failure.strerror}")
+
+    def _follows(self, place: str, path: str, tell: "Tell | None" = None) -> bool:
+        """Tell whether the link `path` in `place` counts, and remember that it is one."""
+        if place in self._beyond:
+            return False
+        self._real = self._real or os.path.realpath(self.root)
+        target = os.path.realpath(path)
+        if f"{self._real}/".startswith(f"{target.rstrip('/')}/"):
+            if tell is not None:
+                tell(f"{path}: left out; it links to {target}, which this tree lies in")
+            return False
+        self._beyond.add(path)
+        return True
+
+    def _first_definition(self, place: str, tell: "Tell | None") -> str:
+        """Return the directory of the first definition that makes `place` a category.
+
+        That is `place` itself with a category.json, else the first at or below it with
+        a command.json; "" when there is none.
+        """
+        if os.path.isfile(os.path.join(place, "category.json")):
+            return place
+        pending = [place]
+        left = _MOST_BEYOND
+        while pending:
+            at = pending.pop()
+            if os.path.isfile(os.path.join(at, "command.json")):
+                return at
+            left -= at in self._beyond
+            if not left:
+                (tell or _nobody)(f"{place}: searched no further; it links to a large tree")
+                return ""
+            pending += [path for _, path in sorted(self._listed(at, tell, names=False))]
+        return ""
 
 
-def holds_commands(path: str) -> bool:
-    """Tell whether a directory is a category: it says so itself or holds a command somewhere."""
-    return bool(first_definition(path))
-
-
-def first_definition(path: str, warn: "Callable[[str], None] | None" = None) -> str:
-    """Return the directory of the first definition at or below `path` that makes it a category.
-
-    That is `path` itself with a category.json, else the first with a command.json;
-    "" when there is none. What cannot be looked into is told to `warn`.
-    """
-    if os.path.isfile(os.path.join(path, "category.json")):
-        return path
-    pending = [(path, os.path.islink(path))]
-    while pending:
-        directory, linked = pending.pop()
-        if os.path.isfile(os.path.join(directory, "command.json")):
-            return directory
-        inside = subdirectories(directory, linked, warn, names=False)
-        pending += [(inner.path, linked or inner.linked) for inner in inside]
-    return ""
-
-
-def _shortened(path: str) -> str:
-    """Return a path to show; one that is too long for the system is too long for a line."""
-    if len(path) <= _LONGEST_SHOWN:
-        return path
-    return f"{path[:_LONGEST_SHOWN]}… ({len(path)} characters)"
+def _nobody(text: str) -> None:
+    del text
 
 
 def _is_directory(entry: "os.DirEntry[str]") -> bool:
@@ -94,5 +183,8 @@ def _is_directory(entry: "os.DirEntry[str]") -> bool:
         return False  # a link that loops
 
 
-def _word(found: Subdirectory) -> str:
-    return found.word
+def _shortened(path: str) -> str:
+    """Return a path to show; one that is too long for the system is too long for a line."""
+    if len(path) <= _LONGEST_SHOWN:
+        return path
+    return f"{path[:_LONGEST_SHOWN]}… ({len(path)} characters)"

@@ -7,6 +7,6 @@ from collections.abc import Iterator
 from host import CommandTree, Installation, hookimpl
 
 
-@hookimpl
+@hookimpl(tryfirst=True)
 def discover_commands(installation: Installation) -> Iterator[CommandTree]:
     yield CommandTree(installation.commands_dir)

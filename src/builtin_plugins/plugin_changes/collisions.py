@@ -19,8 +19,8 @@ from host.cli.catalog import contents
 from host.cli.session import Session
 from host.errors import OperationError, PluginError
 from host.run.installation import Layout
-from host.run.locate import locate
-from host.run.lock import Lock, Tree, read_lock, write_lock
+from host.run.locate import locate, roots
+from host.run.lock import Lock, Plugin, Tree, read_lock, write_lock
 from host.run.messages import Messages
 
 _KEY = "copy"
@@ -80,9 +80,9 @@ def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Colli
     words = _words(own)
     points = _points(after, entry)
     for point in points:
-        if point in after.broken:
-            session.messages.warn(f"plugin {point} is broken: {after.broken[point]}")
-    if entry.enabled and not any(after.hooks.get(one) or one in after.broken for one in points):
+        if point.broken:
+            session.messages.warn(f"plugin {point.name} is broken: {point.broken}")
+    if entry.enabled and not any(point.hooks or point.broken for point in points):
         raise PluginError(f"{entry.name}: holds no command and no hook")
     known, _ = _parted(session.plugins_known, entry)
     return list(_collisions(words - _words(known), others, after))
@@ -121,10 +121,10 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collision]:
     for one in sorted(words):
-        there = locate(one, others.trees, others.commands)
+        there = locate(one, roots(others.trees), others.commands)
         if there.kind == "command" and there.words == one:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            found = locate(one, after.trees, after.commands)
+            found = locate(one, roots(after.trees), after.commands)
             kept = (found.directories, found.plugin) == (there.directories, there.plugin)
             yield Collision(f"{' '.join(one)} is a command of {owner} already", kept)
         elif one[0] in ("self", "help"):
@@ -135,8 +135,9 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return what the plugin declares, and what all others do."""
     names, places = {entry.name}, set[str]()
     if entry.kind == "pip":
-        names = _points(lock, entry)
-        places = {place for name in names for place in lock.origins[name][2:]}
+        points = _points(lock, entry)
+        names = {point.name for point in points}
+        places = {place for point in points for place in point.trees}
     trees = [
         one
         for one in lock.trees
@@ -152,9 +153,12 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     )
 
 
-def _points(lock: Lock, entry: Entry) -> set[str]:
-    """Return the entry points of a distribution."""
-    return {name for name, one in lock.origins.items() if canonicalize_name(one[0]) == entry.name}
+def _points(lock: Lock, entry: Entry) -> list[Plugin]:
+    return [
+        one
+        for one in lock.plugins.values()
+        if one.reference and canonicalize_name(one.distribution) == entry.name
+    ]
 
 
 def _words(lock: Lock) -> set[Words]:

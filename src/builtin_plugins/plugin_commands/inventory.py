@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from builtin_plugins.plugin_directories.registry import Entry, read_registry, re
 from host.cli.session import Session
 from host.errors import PluginError
 from host.run.definition import Definition
-from host.run.lock import Lock
+from host.run.lock import Lock, Plugin
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ def inventory(session: Session) -> list[Row]:
     rows = []
     for entry in entries.values():
         if entry.kind == "pip":
-            rows.append(_distribution_row(entry, points.pop(entry.name, {}), lock))
+            rows.append(_distribution_row(entry, points.pop(entry.name, []), lock))
         else:
             rows.append(_directory_row(entry, directories.get(entry.name), lock))
     rows += [
@@ -89,11 +89,12 @@ def inventory(session: Session) -> list[Row]:
         for plugin in directories.values()
         if plugin.name not in entries
     ]
-    for origin in map(_second_origin, lock.broken):
+    for plugin in lock.plugins.values():
+        origin = _second_origin(plugin)
         if origin and origin not in entries:
-            points.setdefault(origin, {})
+            points.setdefault(origin, [])
     for name, found in sorted(points.items()):
-        version = next((one[1] for one in found.values()), "")
+        version = next((one.version for one in found), "")
         row = _distribution_row(Entry(name, "pip", version=version), found, lock)
         row.registered = False
         rows.append(row)
@@ -122,12 +123,13 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> 
         return row
     row.root = plugin.root
     row.trees = [plugin.tree] if plugin.tree else []
-    row.hooks = lock.hooks.get(entry.name, []) if plugin.hooks else []
+    known = lock.plugins.get(entry.name)
+    row.hooks = list(known.hooks) if known and plugin.hooks else []
     if plugin.manifest and not entry.managed:  # its author may be working on it
         said = plugin.manifest
         row.entry = _with(entry, version=said.version, description=said.description)
         row.entry = _with(row.entry, directory=said.directory, hooks=said.hooks)
-    row.reason = plugin.problem or lock.broken.get(entry.name, "")
+    row.reason = plugin.problem or (known.broken if known else "")
     if row.reason:
         row.state = "broken"
     elif not os.path.isdir(plugin.tree):
@@ -147,25 +149,31 @@ def _with(entry: Entry, **fields: Any) -> Entry:
     return entry._replace(**{name: value for name, value in fields.items() if value})
 
 
-def _points_by_distribution(lock: Lock) -> dict[str, dict[str, list[str]]]:
+def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
     from packaging.utils import canonicalize_name
 
-    found: dict[str, dict[str, list[str]]] = {}
-    for point, origin in lock.origins.items():
-        found.setdefault(canonicalize_name(origin[0]), {})[point] = origin
+    found: dict[str, list[Plugin]] = {}
+    for plugin in lock.plugins.values():
+        if plugin.reference and not plugin.ours:
+            found.setdefault(canonicalize_name(plugin.distribution), []).append(plugin)
     return found
 
 
-def _distribution_row(entry: Entry, points: dict[str, list[str]], lock: Lock) -> Row:
+def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock) -> Row:
     row = Row(entry, "enabled" if entry.enabled else "disabled")
-    for point, (_, version, *trees) in points.items():
-        row.entry = _with(row.entry, version=version)
-        row.trees += trees
-        row.hooks += lock.hooks.get(point, [])
+    for point in points:
+        row.entry = _with(row.entry, version=point.version)
+        row.trees += point.trees
+        row.hooks += point.hooks
         row.declared += [
-            (one.words, one.definition) for one in lock.commands if one.plugin == point
+            (one.words, one.definition) for one in lock.commands if one.plugin == point.name
         ]
-    reasons = list(_reasons(entry.name, points, lock))
+    names = {point.name for point in points}
+    reasons = [
+        one.broken
+        for one in lock.plugins.values()
+        if one.broken and (one.name in names or _second_origin(one) == entry.name)
+    ]
     if reasons:
         row.state, row.reason = "broken", "; ".join(reasons)
     elif not points:
@@ -177,17 +185,11 @@ def _distribution_row(entry: Entry, points: dict[str, list[str]], lock: Lock) ->
     return row
 
 
-def _reasons(name: str, points: Iterable[str], lock: Lock) -> Iterator[str]:
-    for point, reason in lock.broken.items():
-        if point in points or _second_origin(point) == name:
-            yield reason
-
-
-def _second_origin(point: str) -> str:
+def _second_origin(plugin: Plugin) -> str:
     """Return the distribution that is noted beside a plugin's name which another one has."""
     from packaging.utils import canonicalize_name
 
-    name, _, origin = point.partition(" (")
+    name, _, origin = plugin.name.partition(" (")
     return canonicalize_name(origin.rstrip(")")) if origin and "/" not in origin and name else ""
 
 

@@ -1,12 +1,39 @@
-"""Commands of directory plugins: whatever lies in `plugins/`."""
+"""Directory plugins: what lies in `plugins/`, and what the registry says of it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
-from host import CommandTree, Installation, hookimpl
-from host.records import Problem
+from builtin_plugins.plugin_directories.registry import read_registry, registry_path
+from builtin_plugins.plugin_directories.repair import settle
+from host import (
+    CommandTree,
+    Disabled,
+    Installation,
+    PluginError,
+    PluginFile,
+    Problem,
+    Watch,
+    hookimpl,
+)
+
+
+@hookimpl
+def prepare(installation: Installation) -> None:
+    settle(installation.plugins_dir)
+
+
+@hookimpl
+def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
+    plugins_dir = installation.plugins_dir
+    yield from map(Watch, _watched(plugins_dir))
+    yield from map(Disabled, _disabled(plugins_dir))
+    for plugin in find_directory_plugins(plugins_dir)[0]:
+        if plugin.hooks and plugin.enabled:
+            yield PluginFile(plugin.name, plugin.root, plugin.hooks)
 
 
 @hookimpl
@@ -19,3 +46,27 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Prob
             yield Problem(plugin.name, plugin.problem)
         elif plugin.enabled:
             yield CommandTree(plugin.tree, plugin=plugin.name, dev=plugin.dev)
+
+
+def _watched(plugins_dir: str) -> Iterator[str]:
+    """Yield what tells that a plugin came, went or changed: also links to what is not there."""
+    yield plugins_dir
+    yield registry_path(plugins_dir)
+    try:
+        names = sorted(os.listdir(plugins_dir))
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(plugins_dir, name)
+        if not name.startswith(".") and (os.path.isdir(path) or os.path.islink(path)):
+            yield path
+            yield os.path.join(path, MANIFEST)
+
+
+def _disabled(plugins_dir: str) -> list[str]:
+    """Return the canonical names of distributions whose plugins are switched off."""
+    try:
+        entries = read_registry(registry_path(plugins_dir)).entries.values()
+    except PluginError:
+        return []
+    return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]

@@ -19,6 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from host.run.installation import Places
+    from host.run.locate import Found
+    from host.run.lock import Lock
+
 
 def run_cli(
     layout: Layout,
@@ -26,9 +30,13 @@ def run_cli(
     environ: dict[str, str],
     messages: Messages,
     safe: bool,
+    start: "tuple[Places, Lock, Found] | None" = None,
 ) -> int:
-    """Answer what is not a command to run; return the exit status, raise HostError."""
-    session = Session(layout, environ, messages, safe=safe)
+    """Answer what is not a command to run; return the exit status, raise HostError.
+
+    `start` is what a run looked up before it turned out that there is nothing to run.
+    """
+    session = Session(layout, environ, messages, safe=safe, start=start)
     asked = parse_options(words, layout.program)
     if asked.version:
         session.show(version_of(session))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-from builtin_plugins.directories.finder import holds_commands
 from host.cli.catalog import Contents, contents
 from host.cli.help_page import help_page
 from host.cli.options import HELP_WORDS, Asked, parse_options
@@ -16,6 +13,7 @@ from host.records import Category, Listing
 from host.run.locate import Found
 from host.run.lock import RESERVED
 
+OWN_FORMATS = ("text", "json", "tree")  # the program's; plugins add others
 _SELF_DESCRIPTION = "Manage this program and its plugins"
 
 
@@ -33,7 +31,7 @@ def show(session: Session, asked: Asked) -> None:
     if found.kind == "command":
         if asked.lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
             raise UsageError("--all and --format go with a listing, not with a command")
-        session.show(_help(session, found))
+        session.output.show(_help(session, found))
         return
     trailing = Asked(())
     if rest and rest[0] not in HELP_WORDS:
@@ -44,13 +42,15 @@ def show(session: Session, asked: Asked) -> None:
     rendered = listing_text(
         session, found, asked.format or trailing.format or "text", everything=everything
     )
-    session.show(rendered)
+    session.output.show(rendered)
 
 
 def _help(session: Session, found: Found) -> str:
     if found.definition is None:
         raise AssertionError(f"{found.words} is a command without a definition")
-    return help_page(session.program, found.words, found.definition, found.plugin, session.terminal)
+    return help_page(
+        session.program, found.words, found.definition, found.plugin, session.output.terminal
+    )
 
 
 def listing_text(
@@ -60,14 +60,13 @@ def listing_text(
     everything_below = deep or format == "tree"
     inside = contents(found.words, session.lock, session.messages.warn, deep=everything_below)
     is_category = not found.words or found.definition or any(inside)
-    if not is_category and not any(map(holds_commands, found.directories)):
-        above = [os.path.dirname(directory) for directory in found.directories]
-        outer = Found("unknown", found.words[:-1], directories=above)
-        raise unknown(session, outer, found.words[-1:])
+    if not is_category and not any(place.holds_commands() for place in found.places):
+        raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
     inside = select(inside, everything=everything)
     listing = _listing(session, found, inside, everything=everything, deep=everything_below)
-    call = {"listing": listing, "format": format, "terminal": session.terminal}
-    [text] = session.ask("render_listing", [call])
+    call = {"listing": listing, "format": format, "terminal": session.output.terminal}
+    ask = session.listing_hooks.ask
+    [text] = ask("render_listing", [call], only_ours=format in OWN_FORMATS)
     if not isinstance(text, str):
         raise UsageError(
             f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
@@ -99,7 +98,10 @@ def _listing(
         version=version,
         categories=tuple(map(_with_own_words, categories)),
         commands=with_installed(
-            commands, lambda asked: session.ask("is_installed", [{"command": one} for one in asked])
+            commands,
+            lambda asked: session.listing_hooks.ask(
+                "is_installed", [{"command": one} for one in asked]
+            ),
         ),
         deep=deep,
         everything=everything,

@@ -29,7 +29,7 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
     rest = list(words[1:])
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
         near = nearest(rest[0], [one.words[1] for one in declared])
-        hint = f"did you mean {near}?" if near else f"see: {session.program} self"
+        hint = f"did you mean {' or '.join(near)}?" if near else f"see: {session.program} self"
         raise UsageError(f"unknown command {rest[0] or EMPTY} in self; {hint}")
     from host.cli.pages import show
 

@@ -1,7 +1,9 @@
 """Asking third-party plugins, in a child process with a deadline.
 
 What a plugin does at import or in a hook (exit, print, hang, crash, fork, change this
-process) stays in the child; what it answers comes back as JSON and is checked.
+process) stays in the child, which has a session and streams of its own; what it answers
+comes back as JSON and is checked. One child asks all, as that is quick; a plugin that
+fails there may be the victim of another one, so it is asked once more, alone.
 """
 
 from __future__ import annotations
@@ -10,23 +12,29 @@ import json
 import os
 import select
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from host.errors import PluginError
 from host.planning.loading import Candidate, load, worded
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
+from host.run.lock import stamp
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
+
+_exit = os._exit  # a plugin may have put something else there by the time it is needed
 
 _RECORDS: dict[str, Callable[..., Any]] = {
     record.__name__: record for record in (CommandDeclaration, CommandTree, EnvSource, Watch)
 }
 _PLANNING = ("discover_commands", "env_sources")
 _LONGEST = 16 << 20  # bytes of one answer
+_MOST_PRINTED = 1 << 16  # bytes of what plugins print
 _CHUNK = 1 << 16
 _NO_ANSWER = "what it answers cannot be understood"
 
@@ -35,13 +43,15 @@ _NO_ANSWER = "what it answers cannot be understood"
 class Report:
     """What one plugin said: records by hook, the hooks that it implements, its source files.
 
-    `reason` says why it is broken, "" when it is not.
+    `stamps` are of the paths to watch, taken as it named them. `reason` says why it is
+    broken, "" when it is not.
     """
 
     candidate: Candidate
     records: dict[str, list[Any]] = field(default_factory=dict)
-    hooks: list[str] = field(default_factory=list)
+    hooks: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+    stamps: dict[str, str] = field(default_factory=dict)
     reason: str = ""
 
 
@@ -51,14 +61,42 @@ def survey(
     """Yield a report for each candidate, in order; one that fails harms no other."""
     left = list(candidates)
     while left:  # a child for all that are left, as long as none of them ends it
-        questions = [lambda one=one: _said(one, installation) for one in left]
+        first = True
         try:
-            with closing(answers(questions, deadline)) as found:
-                for said in found:
-                    yield _report(left[0], said)
+            with closing(_surveyed(left, installation, deadline)) as reports:
+                for report in reports:
+                    yield (
+                        report
+                        if first or not report.reason
+                        else alone(report.candidate, installation, deadline)
+                    )
+                    first = False
                     del left[0]
         except PluginError as failure:
-            yield Report(left.pop(0), reason=str(failure))
+            candidate = left.pop(0)
+            yield (
+                Report(candidate, reason=str(failure))
+                if first
+                else alone(candidate, installation, deadline)
+            )
+
+
+def alone(candidate: Candidate, installation: Installation, deadline: float = DEADLINE) -> Report:
+    """Return what a plugin says in a child that nobody else was in."""
+    try:
+        [report] = _surveyed([candidate], installation, deadline)
+    except PluginError as failure:
+        return Report(candidate, reason=str(failure))
+    return report
+
+
+def _surveyed(
+    candidates: Sequence[Candidate], installation: Installation, deadline: float
+) -> Generator[Report, None, None]:
+    questions = [lambda one=one: _said(one, installation) for one in candidates]
+    with closing(answers(questions, deadline)) as found:
+        for candidate, said in zip(candidates, found, strict=True):
+            yield _report(candidate, said)
 
 
 def asked(
@@ -84,19 +122,31 @@ def answers(questions: Sequence[Callable[[], Any]], deadline: float) -> Generato
     `deadline` seconds or answers with something else than JSON.
     """
     reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reader)
-        _answer(questions, writer)
-    os.close(writer)
+    with tempfile.TemporaryFile() as printed:
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            _answer(questions, writer, printed.fileno())
+        os.close(writer)
+        try:
+            lines = _Lines(reader)
+            for _ in questions:
+                yield lines.next(deadline)
+        finally:
+            os.close(reader)
+            _end(child)
+            printed.seek(0)
+            with suppress(OSError):  # stderr is closed or full
+                os.write(2, printed.read(_MOST_PRINTED))
+
+
+def _end(child: int) -> None:
+    """End the child and whatever it left in its session."""
     try:
-        lines = _Lines(reader)
-        for _ in questions:
-            yield lines.next(deadline)
-    finally:
-        os.close(reader)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        os.killpg(child, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        os.kill(child, signal.SIGKILL)  # it did not come as far as a session
+    os.waitpid(child, 0)
 
 
 class _Lines:
@@ -132,14 +182,14 @@ class _Lines:
             raise PluginError(_NO_ANSWER) from None
 
 
-def _answer(questions: Sequence[Callable[[], Any]], writer: int) -> None:
+def _answer(questions: Sequence[Callable[[], Any]], writer: int, printed: int) -> None:
     """Be the child: answer each question, one line each; never returns."""
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.dup2(2, 1)
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
         own = os.getpid()
         for question in questions:
             line = json.dumps(question()).encode() + b"\n"
@@ -149,23 +199,35 @@ def _answer(questions: Sequence[Callable[[], Any]], writer: int) -> None:
                 line = line[os.write(writer, line) :]
         status = 0
     finally:
-        os._exit(status)
+        _exit(status)
 
 
 def _said(candidate: Candidate, installation: Installation) -> dict[str, Any]:
     loaded = load([candidate])
-    records: dict[str, list[Any]] = {}
-    hooks: list[str] = []
+    records: dict[str, list[Any]] = {hook: [] for hook in _PLANNING}
+    stamps: dict[str, str] = {}
+
+    def take(hook: str, _: str, record: Any) -> None:
+        try:
+            records[hook].append(_plain(record))
+        except BaseException as failure:  # noqa: BLE001 - its objects may do anything
+            raise TypeError(worded(failure)) from None
+        if isinstance(record, Watch):
+            stamps.setdefault(record.path, stamp(record.path))
+
+    hooks: dict[str, int] = {}
     if candidate.name in loaded.names:
         hooks = loaded.hooks_of(candidate.name)
         for hook in _PLANNING:
-            for _, found in loaded.call_each(hook, installation=installation):
-                try:
-                    records[hook] = [_plain(one) for one in found]
-                except BaseException as failure:  # noqa: BLE001 - its objects may do anything
-                    loaded.broken[candidate.name] = f"{hook}: {worded(failure)}"
+            loaded.call_each(hook, partial(take, hook), installation=installation)
     reason = loaded.broken.get(candidate.name, "")
-    return {"records": records, "hooks": hooks, "files": sorted(loaded.files), "reason": reason}
+    return {
+        "records": records,
+        "hooks": hooks,
+        "files": sorted(loaded.files),
+        "stamps": stamps,
+        "reason": reason,
+    }
 
 
 def _plain(record: Any) -> list[Any]:
@@ -177,7 +239,7 @@ def _plain(record: Any) -> list[Any]:
 
 def _report(candidate: Candidate, said: Any) -> Report:
     try:
-        report = Report(candidate, hooks=said["hooks"], files=said["files"], reason=said["reason"])
+        report = Report(candidate, **{**said, "records": {}})
         for hook, records in said["records"].items():
             report.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -189,7 +251,7 @@ def _heard(candidate: Candidate, hook: str, calls: Sequence[Mapping[str, Any]]) 
     """Return the answers to `calls`, or the reason why there are none."""
     loaded = load([candidate])
     expected = str if hook == "render_listing" else bool
-    found = [loaded.first(hook, **call) for call in calls]
+    found = [loaded.answer(candidate.name, hook, **call) for call in calls]
     for one in found:
         if one is not None and type(one) is not expected:
             return f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"

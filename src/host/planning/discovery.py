@@ -5,38 +5,39 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from builtin_plugins.plugin_directories.registry import FILE_NAME
-from builtin_plugins.plugin_directories.repair import settle
 from host.errors import HostError
 from host.planning.child import Report, survey
 from host.planning.loading import (
-    LISTING_HOOKS,
+    OWN_DISTRIBUTION,
     Candidate,
     entry_points,
+    from_file,
     load,
     shortened,
     source_files,
-    third_party,
 )
 from host.records import (
     CommandDeclaration,
     CommandTree,
+    Disabled,
     EnvSource,
     Installation,
+    PluginFile,
     Problem,
     Watch,
 )
 from host.run.definition import is_reference, is_word
 from host.run.installation import Layout, Places
-from host.run.lock import BUILTIN, RESERVED, Declared, Lock, Tree, stamp, write_lock
+from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Tree, stamp, write_lock
 from host.run.messages import Messages
 from host.run.sources import Source
 
 # Settings first, so that plugin sources can use them; the definition's own last.
 _LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
-_ASKED = ("discover_commands", "env_sources")
+_ASKED = ("find_plugins", "discover_commands", "env_sources")
 _STRONGEST, _WEAKEST = 2.0, 4.0
 
 
@@ -46,10 +47,7 @@ def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
     In safe mode no third-party Python is imported, and nothing is written. Each
     broken plugin is warned of once.
     """
-    if not safe:
-        settle(places.plugins_dir)
-    stamps = {path: stamp(path) for path in _watched(places)}
-    lock = _declared(places, stamps, python=not safe)
+    lock = _declared(places, python=not safe, prepare=not safe)
     for warning in lock.warnings:
         messages.warn(warning)
     if not safe:
@@ -57,24 +55,47 @@ def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
     return lock
 
 
-def _watched(places: Places) -> Iterator[str]:
-    """Yield what tells that plugins came, went or changed."""
+def ask(places: Places, *, directory_hooks: bool, python: bool) -> Lock:
+    """Return what plugins say now, without writing or warning.
+
+    `python` includes third-party Python, `directory_hooks` that of directory plugins.
+    """
+    return _declared(places, python=python, directory_hooks=directory_hooks)
+
+
+def own_commands(layout: Layout) -> list[Declared]:
+    """Return what our own plugins declare, where there is no installation yet."""
+    installation = Installation(layout.program, layout.root, "", "", "")
+    told = _Told({})
+    ours = [one for one in entry_points() if one.ours]
+    told.ask_ours(ours, ["discover_commands"], installation)
+    return told.lock().commands
+
+
+def _declared(
+    places: Places, *, python: bool, directory_hooks: bool = True, prepare: bool = False
+) -> Lock:
+    """Ask the plugins and check what they say; a failure costs only the plugin that failed."""
+    installation = places.installation()
+    told = _Told({path: stamp(path) for path in _import_places()})
+    points = list(entry_points())
+    ours = [one for one in points if one.ours]
+    told.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], installation)
+    candidates = told.third_party(points)
+    asked = [one for one in candidates if python and (directory_hooks or not one.file)]
+    for report in survey(asked, installation):
+        told.report(report)
+    for candidate in candidates:
+        told.plugins.setdefault(candidate.name, _plugin(candidate))
+    return told.lock()
+
+
+def _import_places() -> Iterator[str]:
+    """Yield what tells that installed distributions came, went or changed."""
     for path in sys.path:
         if os.path.isdir(path):
             yield path
             yield from sorted(_path_files(path))
-    plugins_dir = places.plugins_dir
-    yield plugins_dir
-    yield os.path.join(plugins_dir, FILE_NAME)
-    try:
-        names = sorted(os.listdir(plugins_dir))
-    except OSError:
-        return
-    for name in names:
-        path = os.path.join(plugins_dir, name)
-        if not name.startswith(".") and os.path.isdir(path):
-            yield path
-            yield os.path.join(path, "plugin.json")
 
 
 def _path_files(directory: str) -> Iterator[str]:
@@ -85,38 +106,15 @@ def _path_files(directory: str) -> Iterator[str]:
     yield from (os.path.join(directory, name) for name in names if name.endswith(".pth"))
 
 
-def ask(places: Places, *, directory_hooks: bool, python: bool) -> Lock:
-    """Return what plugins say now, without writing or warning.
-
-    `python` includes third-party Python, `directory_hooks` that of directory plugins.
-    """
-    return _declared(places, {}, python=python, directory_hooks=directory_hooks)
-
-
-def _declared(
-    places: Places, stamps: dict[str, str], *, python: bool, directory_hooks: bool = True
-) -> Lock:
-    """Ask the plugins and check what they say; what they looked at goes into `stamps`."""
-    installation = places.installation()
-    told = _Told(stamps)
-    points = list(entry_points())
-    ours = [one for one in points if one.builtin]
-    own = load(ours)
-    for hook in _ASKED:
-        for name, records in own.call_each(hook, installation=installation):
-            told.take(name, hook, records)
-    for candidate in ours:
-        if candidate.name in own.names:
-            told.implements(candidate, own.hooks_of(candidate.name))
-    told.broken.update(own.broken)
-    candidates = third_party(points, places.plugins_dir, told.broken)
-    asked = [one for one in candidates if python and (directory_hooks or not one.file)]
-    for report in survey(asked, installation):
-        told.report(report)
-    for candidate in candidates:
-        if not candidate.file and not python:
-            told.origins[candidate.name] = [candidate.origin, candidate.version]
-    return told.lock()
+def _plugin(candidate: Candidate) -> Plugin:
+    return Plugin(
+        candidate.name,
+        candidate.origin,
+        candidate.version,
+        candidate.reference,
+        candidate.file,
+        candidate.ours,
+    )
 
 
 class _Told:
@@ -124,96 +122,143 @@ class _Told:
 
     def __init__(self, stamps: dict[str, str]) -> None:
         self.stamps = stamps
-        self.trees: list[Tree] = []
-        self.commands: list[Declared] = []
-        self.sources: list[Source] = []
-        self.hooks: dict[str, list[str]] = {}
-        self.speakers: list[list[str]] = []
-        self.origins: dict[str, list[str]] = {}
-        self.broken: dict[str, str] = {}
+        self.plugins: dict[str, Plugin] = {}
+        self.files: list[PluginFile] = []
+        self.disabled: set[str] = set()
+        self.trees: list[tuple[int, Tree]] = []
+        self.commands: list[tuple[int, Declared]] = []
+        self.sources: list[tuple[int, Source]] = []
+
+    def ask_ours(
+        self, candidates: list[Candidate], hooks: Iterable[str], installation: Installation
+    ) -> None:
+        """Ask this distribution's own plugins, in this process."""
+        loaded = load(candidates)
+        for candidate in candidates:
+            self.plugins[candidate.name] = _plugin(candidate)
+            if candidate.name in loaded.names:
+                self.plugins[candidate.name].hooks = loaded.hooks_of(candidate.name)
+        for hook in hooks:
+            loaded.call_each(hook, partial(self.take, hook), installation=installation)
+        for name, reason in loaded.broken.items():
+            self.note(name, reason)
+
+    def third_party(self, points: Iterable[Candidate]) -> list[Candidate]:
+        """Return the plugins that are not ours and are on, each name once.
+
+        A name that comes again is noted as broken under name and origin.
+        """
+        found: dict[str, Candidate] = {}
+        files = [from_file(one.name, one.origin, one.path) for one in self.files]
+        for one in [*points, *files]:
+            if one.ours or self.is_off(one):
+                continue
+            if one.name in found or one.name in self.plugins:
+                self.note(f"{one.name} ({one.origin})", "another plugin has this name")
+            else:
+                found[one.name] = one
+        return list(found.values())
+
+    def is_off(self, candidate: Candidate) -> bool:
+        if candidate.file or not self.disabled:
+            return False
+        from packaging.utils import canonicalize_name
+
+        return canonicalize_name(candidate.origin) in self.disabled
 
     def report(self, report: Report) -> None:
         candidate = report.candidate
-        self.implements(candidate, report.hooks)
-        if not candidate.file:
-            self.origins[candidate.name] = [candidate.origin, candidate.version]
+        plugin = self.plugins.setdefault(candidate.name, _plugin(candidate))
+        plugin.hooks = report.hooks
         if report.reason:
-            self.broken[candidate.name] = f"{candidate.origin}: {report.reason}"
+            plugin.broken = f"{candidate.origin}: {report.reason}"
         files = report.files
         if report.reason:  # also where it fails before it says which files it has
             files = [*files, *source_files(candidate)]
         self.stamps.update({path: stamp(path) for path in files})
+        self.stamps.update(report.stamps)
         for hook, records in report.records.items():
-            self.take(candidate.name, hook, records)
+            for record in records:
+                self.take(hook, plugin.name, record)
 
-    def implements(self, plugin: Candidate, hooks: list[str]) -> None:
-        self.hooks[plugin.name] = hooks
-        if not LISTING_HOOKS.isdisjoint(hooks):
-            self.speakers.append([plugin.name, plugin.origin, plugin.reference, plugin.file])
+    def note(self, name: str, reason: str) -> None:
+        """Note why something that may be no plugin at all is broken."""
+        self.plugins.setdefault(name, Plugin(name)).broken = reason
 
-    def take(self, plugin: str, hook: str, records: Iterable[Any]) -> None:
-        for record in records:
-            try:
-                self.take_one(plugin, hook, record)
-            except (HostError, TypeError, ValueError) as error:
-                self.broken[plugin] = f"{hook}: {shortened(str(error))}"
+    def take(self, hook: str, name: str, record: Any) -> None:
+        plugin = self.plugins[name]
+        try:
+            self.take_one(plugin, hook, record)
+        except (HostError, TypeError, ValueError) as error:
+            plugin.broken = f"{hook}: {shortened(str(error))}"
 
-    def take_one(self, plugin: str, hook: str, record: Any) -> None:
-        if hook == "env_sources":
-            self.sources.append(_source(plugin, record))
-        elif isinstance(record, CommandTree):
-            owner = record.plugin or ("" if _is_builtin(plugin) else plugin)
-            path = _path(record.path, "a CommandTree's path")
-            self.trees.append(Tree(path, _text(owner, "plugin"), record.dev is True))
-            if plugin in self.origins:
-                self.origins[plugin].append(record.path)
-        elif isinstance(record, Watch):
+    def take_one(self, plugin: Plugin, hook: str, record: Any) -> None:
+        place = plugin.hooks.get(hook, 0)
+        if isinstance(record, Watch):
             path = _path(record.path, "a Watch's path")
             self.stamps.setdefault(path, stamp(path))
-        elif isinstance(record, Problem):
-            self.broken[record.plugin] = record.reason
+        elif isinstance(record, Problem) and plugin.ours:
+            self.note(record.plugin, record.reason)
+        elif hook == "env_sources":
+            self.sources.append((place, _source(plugin, record)))
+        elif isinstance(record, CommandTree):
+            self.trees.append((place, _tree(plugin, record)))
+            plugin.trees.append(record.path)
+        elif isinstance(record, PluginFile) and plugin.ours:
+            self.files.append(record)
+        elif isinstance(record, Disabled) and plugin.ours:
+            self.disabled.add(record.distribution)
         else:
-            self.commands.append(_command(plugin, record))
+            self.commands.append((place, _command(plugin, record)))
 
     def lock(self) -> Lock:
-        self.sources.sort(key=lambda source: _LOAD_ORDER[source.reader])
+        """Return it all in order of precedence: the installation's own, then as plugins asked."""
+        self.trees.sort(key=lambda one: (one[1].plugin != "", one[0]))
+        self.commands.sort(key=lambda one: one[0])
+        self.sources.sort(key=lambda one: (_LOAD_ORDER[one[1].reader], one[0]))
         return Lock(
-            self.trees,
-            self.commands,
-            self.sources,
-            hooks=self.hooks,
-            speakers=self.speakers,
-            origins=self.origins,
-            broken=self.broken,
-            stamps=self.stamps,
+            [tree for _, tree in self.trees],
+            [command for _, command in self.commands],
+            [source for _, source in self.sources],
+            self.plugins.values(),
+            self.stamps,
         )
 
 
-def _command(plugin: str, record: Any) -> Declared:
+def _tree(plugin: Plugin, record: CommandTree) -> Tree:
+    owner = record.plugin or ("" if plugin.ours else plugin.name)
+    path = _path(record.path, "a CommandTree's path")
+    finder = _text(record.finder, "finder") or USUAL_FINDER
+    if finder != USUAL_FINDER and not plugin.ours:
+        raise ValueError(f"finder: only plugins of {OWN_DISTRIBUTION} may name one")
+    return Tree(path, _text(owner, "plugin"), record.dev is True, finder)
+
+
+def _command(plugin: Plugin, record: Any) -> Declared:
     if not isinstance(record, CommandDeclaration):
         raise TypeError(f"expected a CommandTree or CommandDeclaration, not {record!r}")
     words = _words(record.words)
     if not words:
         raise ValueError("a command needs words")
-    if words[0] == RESERVED and not _is_builtin(plugin):
+    if words[0] == RESERVED and not plugin.ours:
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
-    return Declared(words, dict(record.definition), plugin)
+    return Declared(words, dict(record.definition), plugin.name, plugin.ours)
 
 
-def _source(plugin: str, record: Any) -> Source:
+def _source(plugin: Plugin, record: Any) -> Source:
     if not isinstance(record, EnvSource):
         raise TypeError(f"expected an EnvSource, not {record!r}")
     name = _text(record.name, "an EnvSource's name")
     if type(record.rank) not in (int, float) or not _STRONGEST <= record.rank <= _WEAKEST:
         raise ValueError(f"{name}: rank must be from 2 to 4, not {record.rank!r}")
     reader = "python" if record.provider else record.reader
-    if reader not in ("dotenv", "python") and not _is_builtin(plugin):
+    if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
     if record.provider and not is_reference(_text(record.provider, f"{name}: provider")):
         raise ValueError(f"{name}: provider must be a reference module:attr")
     files = [_path(one, f"{name}: a file") for one in _several(record.files, f"{name}: files")]
     words = _words(record.words)
-    return Source(name, record.rank, reader, files, record.provider, words, plugin)
+    return Source(name, record.rank, reader, files, record.provider, words, plugin.name)
 
 
 def _text(value: Any, what: str) -> str:
@@ -242,18 +287,4 @@ def _words(value: Any) -> tuple[str, ...]:
     found = tuple(_text(word, "a word") for word in _several(value, "words"))
     if not all(map(is_word, found)):
         raise ValueError(f"words cannot be {found!r:.80}")
-    return found
-
-
-def _is_builtin(plugin: str) -> bool:
-    return plugin.startswith(BUILTIN)
-
-
-def own_commands(layout: Layout) -> list[Declared]:
-    """Return what the built-in plugins declare, where there is no installation yet."""
-    installation = Installation(layout.program, layout.root, "", "", "")
-    loaded = load(one for one in entry_points() if one.builtin)
-    found = []
-    for plugin, records in loaded.call_each("discover_commands", installation=installation):
-        found += [_command(plugin, one) for one in records if isinstance(one, CommandDeclaration)]
     return found

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.machinery import SourceFileLoader
@@ -16,37 +16,34 @@ from typing import Any
 import importlib_metadata
 import pluggy
 
-from builtin_plugins.plugin_directories.directory import find_directory_plugins
-from builtin_plugins.plugin_directories.registry import read_registry, registry_path
 from host import hookspecs
-from host.errors import PluginError
 from host.run.importing import StdoutOnStderr
-from host.run.lock import BUILTIN
 
 OWN_DISTRIBUTION = "cli-host"
-
-
-_FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
-
-_LONGEST = 300  # characters of a reason
-
+HOOKS = (
+    *("prepare", "find_plugins", "discover_commands", "env_sources"),
+    *("render_listing", "is_installed"),
+)
 ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
-HOOKS = ("discover_commands", "env_sources", "render_listing", "is_installed")
+
+_OURS_ONLY = frozenset(["prepare", "find_plugins"])
+_FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
+_LONGEST = 300  # characters of a reason
 _MOST_FILES = 2000  # of one plugin, to look at for changes
-LISTING_HOOKS = frozenset(["render_listing", "is_installed"])
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A plugin that could be loaded: its name, the distribution or directory it comes from.
 
-    `reference` is an entry point's "package.module", `file` a directory plugin's hooks file.
+    `reference` is an entry point's "package.module", `file` a directory plugin's hooks file;
+    `ours` marks this distribution's own, which alone may use all hooks and words.
     """
 
     name: str
     origin: str
     load: Callable[[], Any]
-    builtin: bool = False
+    ours: bool = False
     version: str = ""
     reference: str = ""
     file: str = ""
@@ -61,39 +58,45 @@ class Loaded:
     broken: dict[str, str] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
 
-    def hooks_of(self, name: str) -> list[str]:
-        """Return the names of the hooks that plugin `name` implements."""
-        callers = self.manager.get_hookcallers(self.manager.get_plugin(name)) or []
-        return [caller.name for caller in callers]
+    def hooks_of(self, name: str) -> dict[str, int]:
+        """Return the hooks that plugin `name` implements, with the place each asked for.
 
-    def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, list[Any]]]:
-        """Yield (plugin, records) for each plugin in order; one that fails is only noted."""
-        implementations = {
-            implementation.plugin_name: implementation
-            for implementation in getattr(self.manager.hook, hook).get_hookimpls()
+        -1 stands for tryfirst, 1 for trylast, 0 for neither.
+        """
+        return {
+            caller.name: implementation.trylast - implementation.tryfirst
+            for caller in self.manager.get_hookcallers(self.manager.get_plugin(name)) or []
+            for implementation in caller.get_hookimpls()
+            if implementation.plugin_name == name
         }
-        for name in self.names:
-            implementation = implementations.get(name)
-            if implementation is None:
-                continue
-            try:
-                wanted = {key: arguments[key] for key in implementation.argnames}
-                yield name, list(implementation.function(**wanted) or ())
-            except ANYTHING as failure:  # a plugin may do anything
-                self.broken[name] = f"{hook} raised {worded(failure)}"
 
-    def first(self, hook: str, **arguments: Any) -> Any:
-        """Return the first answer that is not None; a plugin that fails gives none."""
-        for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
+    def call_each(self, hook: str, take: Callable[[str, Any], None], **arguments: Any) -> None:
+        """Call `take` with (plugin, record) for each record as it comes, in pluggy's order.
+
+        A plugin that fails is only noted.
+        """
+        implementations = getattr(self.manager.hook, hook).get_hookimpls()
+        order = {name: place for place, name in enumerate(self.names)}
+        for one in sorted(
+            implementations, key=lambda one: (one.trylast - one.tryfirst, order[one.plugin_name])
+        ):
             try:
-                wanted = {key: arguments[key] for key in implementation.argnames}
-                with StdoutOnStderr():
-                    answer = implementation.function(**wanted)
+                wanted = {key: arguments[key] for key in one.argnames}
+                for record in one.function(**wanted) or ():
+                    take(one.plugin_name, record)
             except ANYTHING as failure:  # a plugin may do anything
-                self.broken[implementation.plugin_name] = f"{hook} raised {worded(failure)}"
-                continue
-            if answer is not None:
-                return answer
+                self.broken[one.plugin_name] = f"{hook} raised {worded(failure)}"
+
+    def answer(self, name: str, hook: str, **arguments: Any) -> Any:
+        """Return what plugin `name` answers; None where it has no such hook, or fails."""
+        for one in getattr(self.manager.hook, hook).get_hookimpls():
+            if one.plugin_name == name:
+                try:
+                    wanted = {key: arguments[key] for key in one.argnames}
+                    with StdoutOnStderr():
+                        return one.function(**wanted)
+                except ANYTHING as failure:  # a plugin may do anything
+                    self.broken[name] = f"{hook} raised {worded(failure)}"
         return None
 
 
@@ -148,7 +151,7 @@ def load(candidates: Iterable[Candidate]) -> Loaded:
                 loaded.broken[candidate.name] = reason
             else:
                 loaded.names.append(candidate.name)
-            if not candidate.builtin:
+            if not candidate.ours:
                 loaded.files |= _files_of(candidate, set(sys.modules) - before)
     return loaded
 
@@ -167,6 +170,20 @@ def _register(manager: pluggy.PluginManager, candidate: Candidate) -> str:
     except pluggy.PluginValidationError as failure:
         manager.unregister(name=candidate.name)
         return worded(failure)
+    reason = _unsupported(manager, candidate)
+    if reason:
+        manager.unregister(name=candidate.name)
+    return reason
+
+
+def _unsupported(manager: pluggy.PluginManager, candidate: Candidate) -> str:
+    """Return which of the plugin's hookimpls is none that we call, "" when all are."""
+    for caller in manager.get_hookcallers(manager.get_plugin(candidate.name)) or []:
+        for one in caller.get_hookimpls():
+            if one.plugin_name == candidate.name and (one.wrapper or one.hookwrapper):
+                return f"{caller.name}: wrappers are not supported"
+        if caller.name in _OURS_ONLY and not candidate.ours:
+            return f"{caller.name}: only plugins of {OWN_DISTRIBUTION} are asked this"
     return ""
 
 
@@ -215,7 +232,7 @@ def worded(failure: BaseException) -> str:
 
 
 def entry_points() -> Iterator[Candidate]:
-    """Yield what installed distributions register, the built-in plugins first, then by name.
+    """Yield what installed distributions register, our own plugins first, then by name.
 
     A distribution whose metadata cannot be read is passed over.
     """
@@ -227,64 +244,11 @@ def entry_points() -> Iterator[Candidate]:
                 continue  # reading a distribution's metadata costs more than all of this
             name = str(distribution.metadata["Name"])
             version = str(distribution.version)
+            ours = name == OWN_DISTRIBUTION
             found += [
-                replace(
-                    from_reference(point.name, name, point.value),
-                    builtin=name == OWN_DISTRIBUTION,
-                    version=version,
-                )
+                replace(from_reference(point.name, name, point.value), ours=ours, version=version)
                 for point in points
             ]
         except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
             continue
-    yield from sorted(found, key=lambda one: (not one.builtin, one.name, one.origin))
-
-
-def third_party(
-    points: Iterable[Candidate], plugins_dir: str, broken: dict[str, str]
-) -> list[Candidate]:
-    """Return the plugins that are not ours and are on, each name once.
-
-    A distribution that the registry has as disabled is left out. A name that comes
-    again is noted in `broken` under name and origin.
-    """
-    off = disabled_distributions(plugins_dir)
-    found: dict[str, Candidate] = {}
-    for one in [*points, *directory_hooks(plugins_dir)]:
-        if one.builtin or _is_off(one, off):
-            continue
-        if one.name in found or one.name.startswith(BUILTIN):
-            broken[f"{one.name} ({one.origin})"] = "another plugin has this name"
-        else:
-            found[one.name] = one
-    return list(found.values())
-
-
-def disabled_distributions(plugins_dir: str) -> set[str]:
-    """Return the canonical names of distributions whose plugins are switched off."""
-    try:
-        registry = read_registry(registry_path(plugins_dir))
-    except PluginError:
-        return set()
-    entries = registry.entries.values()
-    names = [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]
-    if not names:
-        return set()  # and nobody waits for the import
-    from packaging.utils import canonicalize_name
-
-    return set(map(canonicalize_name, names))
-
-
-def _is_off(candidate: Candidate, off: Collection[str]) -> bool:
-    if candidate.file or not off:
-        return False
-    from packaging.utils import canonicalize_name
-
-    return canonicalize_name(candidate.origin) in off
-
-
-def directory_hooks(plugins_dir: str) -> Iterator[Candidate]:
-    """Yield the hooks files of the directory plugins that are on, in registry order."""
-    for plugin in find_directory_plugins(plugins_dir)[0]:
-        if plugin.hooks and plugin.enabled:
-            yield from_file(plugin.name, plugin.root, plugin.hooks)
+    yield from sorted(found, key=lambda one: (not one.ours, one.name, one.origin))

@@ -1,104 +1,137 @@
-"""Words → the command or category that they name, by looking where it would be.
+"""Words → the command or category that they name: what the finders of all trees say, merged.
 
-The file system finds one command faster than any index of all of them can be read,
-so a run costs the same with ten commands and with ten thousand.
+Only what lies on the way is looked at, so a run costs the same with ten commands and
+with ten thousand. What is below a place is the business of the tree's finder, which the
+lock names; nothing here touches a disk. A finder is made from a tree's path and answers
+for places, which only it understands (`root` is the one of no words):
+
+    enter(place, word)        the place that a word leads to, "" for none
+    command(place)            its command.json, None for none; raises DefinitionError
+    category(place)           its category.json, likewise
+    inner(place, tell)        (word, place) for each word below, sorted
+    holds_commands(place, tell)  whether it is a category: by its word or what is below
+    aliased(place, alias)     the word of the command with that alias, "" for none
+    remark(place, word)       why a word that is there names nothing, "" for no reason
+
+`tell` is called with what is wrong there, in a line. Finders are this distribution's
+own: what a plugin adds costs a run of another's command nothing.
 """
 
-import os
-
-from builtin_plugins.directories.finder import holds_commands, subdirectories
 from host.errors import DefinitionError
-from host.run.definition import Definition, is_word, read_category, read_command
+from host.run.definition import is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
+    from host.run.definition import Definition
     from host.run.lock import Declared, Tree
+
+    Tell = Callable[[str], None]
+
+
+class Place:
+    """Where words lead in one tree: `at` is the finder's name for it.
+
+    `definition` is its command.json once `decide` has looked; `error` is what is wrong
+    with that file, where commands lie below it all the same.
+    """
+
+    __slots__ = ("at", "definition", "error", "finder", "tree")
+
+    def __init__(self, tree: "Tree", finder: "Any", at: str) -> None:
+        self.tree = tree
+        self.finder = finder
+        self.at = at
+        self.definition: Definition | None = None
+        self.error: DefinitionError | None = None
+
+    @property
+    def runnable(self) -> bool:
+        return self.definition is not None and self.definition.entrypoint != ""
+
+    def enter(self, word: str) -> "Place | None":
+        inner = self.finder.enter(self.at, word)
+        return Place(self.tree, self.finder, inner) if inner else None
+
+    def holds_commands(self, tell: "Tell | None" = None) -> bool:
+        return bool(self.finder.holds_commands(self.at, tell))
+
+    def holds_below(self) -> bool:
+        """Tell whether a command lies below it, whatever its own command.json says."""
+        inner = self.finder.inner(self.at)
+        return any(self.finder.holds_commands(place, None) for _, place in inner)
 
 
 class Found:
-    """What the first `depth` words name.
+    """What the leading words name.
 
     `kind` is "command", "category" or "unknown" (then `words` is the part that
-    exists). `directories` are a category's folders, one a tree, in order of
-    precedence; `plugin` is "" for the installation's own command.
+    exists). `places` are a category's, one a tree, in order of precedence, or a
+    command's own; `plugin` is "" for the installation's own command.
     """
 
-    __slots__ = ("definition", "dev", "directories", "kind", "plugin", "words")
+    __slots__ = ("definition", "dev", "kind", "places", "plugin", "words")
 
     def __init__(
         self,
         kind: str,
         words: "Iterable[str]",
-        definition: Definition | None = None,
-        directories: "Iterable[str]" = (),
+        definition: "Definition | None" = None,
+        places: "Iterable[Place]" = (),
         plugin: str = "",
         dev: bool = False,
     ) -> None:
         self.kind = kind
         self.words = tuple(words)
         self.definition = definition
-        self.directories = list(directories)
+        self.places = list(places)
         self.plugin = plugin
         self.dev = dev
 
-
-class _Place:
-    """A directory reached in one tree, with its command.json when it has one.
-
-    `error` is what is wrong with that file, where commands lie below it all the same.
-    """
-
-    __slots__ = ("definition", "error", "path", "tree")
-
-    def __init__(
-        self,
-        tree: "Tree",
-        path: str,
-        definition: Definition | None = None,
-        error: DefinitionError | None = None,
-    ) -> None:
-        self.tree = tree
-        self.path = path
-        self.definition = definition
-        self.error = error
-
     @property
-    def runnable(self) -> bool:
-        return self.definition is not None and self.definition.entrypoint != ""
+    def directories(self) -> list[str]:
+        return [place.at for place in self.places]
+
+
+def roots(trees: "Iterable[Tree]") -> list[Place]:
+    """Return the place of no words in each tree, with the finder that the tree names."""
+    found = []
+    for tree in trees:
+        module, _, name = tree.finder.partition(":")
+        finder = getattr(__import__(module, fromlist=[name]), name)(tree.path)
+        found.append(Place(tree, finder, finder.root))
+    return found
 
 
 def locate(
-    words: "Sequence[str]", trees: "Iterable[Tree]", declared: "Sequence[Declared]" = ()
+    words: "Sequence[str]", places: "list[Place]", declared: "Sequence[Declared]" = ()
 ) -> Found:
-    """Return what the leading `words` name; the words after those are its arguments.
+    """Return what the leading `words` name, from `places` of no words; the rest are arguments.
 
     At each step the first tree that has the word decides whether it is a command
     or a category; categories of the same words are one category. A word that is
     none may be an alias. Raises DefinitionError when the deciding definition is wrong.
     """
-    places = [_Place(tree, tree.path) for tree in trees]
     taken: tuple[str, ...] = ()
     for word in words:
         if word.startswith("-"):
             break
         name = word if is_word(word) else ""
-        inner = _step(places, name)
+        inner = decide(_entered(places, name))
         own = [one for one in declared if one.words[: len(taken) + 1] == (*taken, name)]
         if not inner and not own:
             name = _aliased(places, declared, taken, word)
-            inner = _step(places, name)
+            inner = decide(_entered(places, name))
             own = [one for one in declared if one.words == (*taken, name)]
         if not inner and not own:
             _raise_error_of(places)
-            return Found("unknown", taken, None, [place.path for place in places])
+            return Found("unknown", taken, None, places)
         taken = (*taken, name)
         if inner and inner[0].runnable:
-            place = inner[0]
-            return Found(
-                "command", taken, place.definition, [place.path], place.tree.plugin, place.tree.dev
-            )
+            tree = inner[0].tree
+            return Found("command", taken, inner[0].definition, inner, tree.plugin, tree.dev)
         if not inner and own[0].words == taken:
             return Found("command", taken, own[0].definition, plugin=own[0].plugin)
         places = inner
@@ -106,70 +139,86 @@ def locate(
     return _category(taken, places)
 
 
-def _raise_error_of(places: "Iterable[_Place]") -> None:
-    """Raise what is wrong with the definition of the place that decides, if anything is."""
-    for place in places:
-        if place.error is not None:
-            raise place.error
-        return
+def decide(reached: "Iterable[Place]", tell: "Tell | None" = None) -> list[Place]:
+    """Return what places of the same words come to: one that runs, or those of a category.
 
-
-def _step(places: "Iterable[_Place]", word: str) -> list[_Place]:
-    """Return where `word` leads from `places`: one runnable place, or a category's places."""
-    inner: list[_Place] = []
-    for place in places:
-        path = os.path.join(place.path, word)
-        if not word or not os.path.isdir(path):
+    The first that is one or the other decides. With `tell`, which hears what is wrong,
+    all are looked at: behind one that runs come those that it shadows, and of a
+    category's only those that hold commands. Without, a deciding definition that is
+    wrong raises DefinitionError.
+    """
+    kept: list[Place] = []
+    runs = False
+    for place in reached:
+        if not _counts(place, tell, decides=not kept):
             continue
-        try:
-            found = _Place(place.tree, path, read_command(os.path.join(path, "command.json")))
-        except FileNotFoundError:
-            found = _Place(place.tree, path)
-        except DefinitionError as error:
-            if any(holds_commands(sub.path) for sub in subdirectories(path)):
-                found = _Place(place.tree, path, error=error)
-            elif inner:
-                continue
-            else:
-                raise
-        if not found.runnable:
-            inner.append(found)
-        elif not any(holds_commands(earlier.path) for earlier in inner):
-            return [found]
-    return inner
+        if runs or not place.runnable:
+            if tell is None or place.definition or place.holds_commands(tell):
+                kept.append(place)
+        elif not any(earlier.holds_commands() for earlier in kept):
+            kept, runs = [place], True
+            if tell is None:
+                break
+    return kept
+
+
+def _counts(place: Place, tell: "Tell | None", *, decides: bool) -> bool:
+    """Read the command.json of a place; return whether the place counts all the same."""
+    try:
+        place.definition = place.finder.command(place.at)
+    except DefinitionError as error:
+        if tell is not None:
+            tell(str(error))
+        if place.holds_below():
+            place.error = error
+            return True
+        if tell is None and decides:
+            raise
+        return False
+    if tell is not None and place.definition is not None:
+        for warning in place.definition.warnings:
+            tell(warning)
+    return True
+
+
+def _entered(places: "Iterable[Place]", word: str) -> "Iterable[Place]":
+    for place in places if word else ():
+        inner = place.enter(word)
+        if inner is not None:
+            yield inner
+
+
+def _raise_error_of(places: "Sequence[Place]") -> None:
+    """Raise what is wrong with the definition of the place that decides, if anything is."""
+    if places and places[0].error is not None:
+        raise places[0].error
 
 
 def _aliased(
-    places: "Iterable[_Place]",
+    places: "Iterable[Place]",
     declared: "Iterable[Declared]",
     taken: tuple[str, ...],
     alias: str,
 ) -> str:
     """Return the word of the command that has `alias` in this category, or ""."""
-    if not alias:
-        return ""
-    for place in places:
-        for inner in subdirectories(place.path):
-            try:
-                definition = read_command(os.path.join(inner.path, "command.json"))
-            except (FileNotFoundError, DefinitionError):
-                continue
-            if definition.entrypoint and alias in definition.aliases:
-                return inner.word
+    for place in places if alias else ():
+        word: str = place.finder.aliased(place.at, alias)
+        if word:
+            return word
     for one in declared:
         if one.words[:-1] == taken and alias in one.definition.aliases:
             return one.words[-1]
     return ""
 
 
-def _category(words: tuple[str, ...], places: "Iterable[_Place]") -> Found:
+def _category(words: tuple[str, ...], places: "Sequence[Place]") -> Found:
     """Describe a category by the first category.json, or command.json without entrypoint."""
-    found = Found("category", words, None, [place.path for place in places])
+    found = Found("category", words, None, places)
     for place in places:
         definition = place.definition
         try:
-            definition = read_category(os.path.join(place.path, "category.json"))
-        except (FileNotFoundError, DefinitionError):
+            definition = place.finder.category(place.at) or definition
+        except DefinitionError:
             pass
         if definition is not None:
             found.definition = definition

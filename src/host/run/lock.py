@@ -14,91 +14,135 @@ from host.run.sources import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 RESERVED = "self"  # the first word of the commands that manage the program itself
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
-BUILTIN = "builtin."  # what the names of our own entry points start with
+LISTING_HOOKS = frozenset(["render_listing", "is_installed"])
+USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
-_FORMAT = b"cli-host lock 3 "
+_FORMAT = b"cli-host lock 4 "
+_OURS = "builtin_plugins."  # where the modules of our own plugins are
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
 class Tree:
-    """A directory that holds categories; `plugin` is "" for the installation's own."""
+    """A tree of categories: where it starts, whose it is, and what can look into it.
 
-    __slots__ = ("dev", "path", "plugin")
+    `plugin` is "" for the installation's own; `finder` a reference to a class that
+    host.run.locate describes.
+    """
 
-    def __init__(self, path: str, plugin: str = "", dev: bool = False) -> None:
+    __slots__ = ("dev", "finder", "path", "plugin")
+
+    def __init__(
+        self, path: str, plugin: str = "", dev: bool = False, finder: str = USUAL_FINDER
+    ) -> None:
         self.path = path
         self.plugin = plugin
         self.dev = dev
+        self.finder = finder
 
 
 class Declared:
     """A command that a plugin declares in code: its words and a checked definition."""
 
-    __slots__ = ("builtin", "definition", "fields", "plugin", "words")
+    __slots__ = ("definition", "fields", "ours", "plugin", "words")
 
-    def __init__(self, words: tuple[str, ...], fields: "Mapping[str, Any]", plugin: str) -> None:
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        fields: "Mapping[str, Any]",
+        plugin: str,
+        ours: bool = False,
+    ) -> None:
         self.words = words
         self.fields = fields
         self.plugin = plugin
-        self.builtin = plugin.startswith(BUILTIN)
+        self.ours = ours
         self.definition: Definition = parse_declared(f"plugin {plugin}: {' '.join(words)}", fields)
+
+
+class Plugin:
+    """What is known of one plugin, by the name of its entry point or in the registry.
+
+    `distribution` and `version` are those of an entry point, whose `reference` is
+    "package.module"; `file` is a hooks file. `ours` marks this distribution's own.
+    `hooks` has those that it implements, each with the place that it asked for: -1
+    (tryfirst), 0 or 1 (trylast). `trees` are the paths that it named, `broken` is why it
+    does not count, "" when it does.
+    """
+
+    __slots__ = (
+        "broken", "distribution", "file", "hooks", "name", "ours", "reference", "trees", "version",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        distribution: str = "",
+        version: str = "",
+        reference: str = "",
+        file: str = "",
+        ours: bool = False,
+    ) -> None:
+        self.name = name
+        self.distribution = distribution
+        self.version = version
+        self.reference = reference
+        self.file = file
+        self.ours = ours
+        self.hooks: dict[str, int] = {}
+        self.trees: list[str] = []
+        self.broken = ""
+
+    def row(self) -> "list[Any]":
+        """Return it as the lock has it."""
+        origin = [self.name, self.distribution, self.version, self.reference, self.file]
+        return [*origin, self.ours, self.hooks, self.trees, self.broken]
+
+    @classmethod
+    def of_row(cls, row: "Sequence[Any]") -> "Plugin":
+        """Return the plugin that `row` described."""
+        plugin = cls(*row[:6])
+        hooks, plugin.trees, plugin.broken = row[6:]
+        plugin.hooks = {hook: int(place) for hook, place in hooks.items()}
+        return plugin
 
 
 class Lock:
     """What plugins declared: trees, commands and sources in order of precedence.
 
-    `hooks` says which plugin (entry point or registry name) implements which hooks;
-    `speakers` are those that have a word when a listing is shown, each as [name, origin,
-    reference of its entry point, path of its hooks file]. `origins` has the distribution,
-    version and trees of each entry point that is not ours, `broken` why plugins are.
-    `stamps` were taken of each path before it was looked at.
+    `plugins` by name, in the order in which they are asked. `stamps` were taken of each
+    path before it was looked at.
     """
 
-    __slots__ = (
-        "broken",
-        "commands",
-        "hooks",
-        "origins",
-        "sources",
-        "speakers",
-        "stamps",
-        "trees",
-    )
+    __slots__ = ("commands", "plugins", "sources", "stamps", "trees")
 
     def __init__(
         self,
         trees: "Iterable[Tree]",
         commands: "Iterable[Declared]" = (),
         sources: "Iterable[Source]" = (),
-        *,
-        hooks: "Mapping[str, list[str]]" = _NOTHING,
-        speakers: "Iterable[list[str]]" = (),
-        origins: "Mapping[str, list[str]]" = _NOTHING,
-        broken: "Mapping[str, str]" = _NOTHING,
+        plugins: "Iterable[Plugin]" = (),
         stamps: "Mapping[str, str]" = _NOTHING,
     ) -> None:
         self.trees = list(trees)
         self.commands = list(commands)
         self.sources = list(sources)
-        self.hooks = dict(hooks)
-        self.speakers = list(speakers)
-        self.origins = dict(origins)
-        self.broken = dict(broken)
+        self.plugins = {plugin.name: plugin for plugin in plugins}
         self.stamps = dict(stamps)
 
     @property
     def warnings(self) -> list[str]:
         """What listings say of broken plugins."""
         return [
-            f"plugin {name} is broken: {reason}; see: self plugin list"
-            for name, reason in self.broken.items()
+            f"plugin {one.name} is broken: {one.broken}; see: self plugin list"
+            for one in self.plugins.values()
+            if one.broken
         ]
 
 
@@ -118,16 +162,26 @@ def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
 
 
 def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
-    """Return the first lock in `places` that is intact, made for `key` and still true, or None."""
+    """Return the first lock in `places` that is intact, made for `key` and still true, or None.
+
+    Only a lock of the caller or of root that nobody else can write counts (CONTRACT 11).
+    """
     for place in places:
         try:
-            content = read_regular(place, _SIZE_LIMIT, HostError)
-            found = _parse(content, key)
+            found = _parse(_own_content(place), key)
         except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
             continue
         if found is not None:
             return found
     return None
+
+
+def _own_content(place: str) -> bytes:
+    """Return the lock's bytes; raises OSError for what somebody else may have written."""
+    status = os.stat(place)
+    if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
+        raise PermissionError(place)
+    return read_regular(place, _SIZE_LIMIT, HostError)
 
 
 def _parse(content: bytes, key: str) -> Lock | None:
@@ -137,17 +191,13 @@ def _parse(content: bytes, key: str) -> Lock | None:
     values = parse_json("lock", body)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
         return None
+    if not all(finder.startswith(_OURS) for _, _, _, finder in values["trees"]):
+        return None
     return Lock(
-        [Tree(path, plugin, dev) for path, plugin, dev in values["trees"]],
-        [Declared(tuple(words), fields, plugin) for words, fields, plugin in values["commands"]],
-        [
-            Source(name, float(rank), reader, files, provider, words, plugin)
-            for name, rank, reader, files, provider, words, plugin in values["sources"]
-        ],
-        hooks=values["hooks"],
-        speakers=values["speakers"],
-        origins=values["origins"],
-        broken=values["broken"],
+        [Tree(*row) for row in values["trees"]],
+        [Declared(tuple(words), *row) for words, *row in values["commands"]],
+        [Source(name, float(rank), *row) for name, rank, *row in values["sources"]],
+        [Plugin.of_row(row) for row in values["plugins"]],
         stamps=values["stamps"],
     )
 
@@ -164,16 +214,15 @@ def write_lock(places: "Iterable[str]", key: str, lock: Lock) -> None:
         {
             "key": key,
             "stamps": lock.stamps,
-            "trees": [[tree.path, tree.plugin, tree.dev] for tree in lock.trees],
-            "commands": [[list(own.words), own.fields, own.plugin] for own in lock.commands],
+            "trees": [[tree.path, tree.plugin, tree.dev, tree.finder] for tree in lock.trees],
+            "commands": [
+                [list(own.words), own.fields, own.plugin, own.ours] for own in lock.commands
+            ],
             "sources": [
                 [own.name, own.rank, own.reader, own.files, own.provider, own.words, own.plugin]
                 for own in lock.sources
             ],
-            "hooks": lock.hooks,
-            "speakers": lock.speakers,
-            "origins": lock.origins,
-            "broken": lock.broken,
+            "plugins": [plugin.row() for plugin in lock.plugins.values()],
         },
         indent=1,
     ).encode()
@@ -193,20 +242,29 @@ def _settled(stamps: "Mapping[str, str]") -> bool:
 
 
 def _replace(place: str, content: bytes) -> bool:
-    """Put `content` at `place` by rename, so that a reader sees the old or the new."""
-    temporary = f"{place}.{os.getpid()}.tmp"
+    """Put `content` at `place` by rename, so that a reader sees the old or the new.
+
+    The file beside it has one hidden name, so that a killed writer leaves no more than
+    that, and the next one takes it over; while somebody else writes, nothing is done.
+    """
+    import fcntl
+
+    directory, name = os.path.split(place)
+    beside = os.path.join(directory, f".{name}.new")
     try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(temporary, flags, 0o644)
-    except OSError:
-        return False
-    try:
-        with open(descriptor, "wb") as file:
+        os.makedirs(directory, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        with open(os.open(beside, flags, 0o644), "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.stat(beside), os.fstat(file.fileno())):
+                return True  # its former writer has just put it in place
+            file.truncate()
             file.write(content)
-        os.rename(temporary, place)
+            file.flush()
+            os.rename(beside, place)
+    except BlockingIOError:
+        return True  # somebody writes the same
     except OSError:
-        os.unlink(temporary)
         return False
     return True
 

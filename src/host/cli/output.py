@@ -1,0 +1,80 @@
+"""Stdout: what it can show, and writing to it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+
+from host.errors import OperationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.records import Terminal
+
+_PLAIN = {"…": "...", "←": "<-"}  # for a stdout that cannot print what pages use
+
+
+class Output:
+    """Where what the user asked to see goes, as the caller's variables describe it."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+
+    @cached_property
+    def encoding(self) -> str:
+        """What stdout's characters are encoded in.
+
+        Python takes UTF-8 for the C locale. Without any locale that is a good guess;
+        whoever chose C wants ASCII.
+        """
+        chosen = self.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+        named = (self.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+        if not chosen and next(filter(None, named), "") in ("C", "POSIX"):
+            chosen = "ascii"
+        for encoding in (chosen, getattr(sys.stdout, "encoding", None)):
+            try:
+                if encoding:
+                    "".encode(encoding)
+                    return encoding
+            except LookupError:
+                continue
+        return "utf-8"
+
+    @cached_property
+    def terminal(self) -> Terminal:
+        """What stdout can show, from what it is and NO_COLOR, TERM, COLUMNS."""
+        from shutil import get_terminal_size
+
+        from host.records import Terminal
+
+        try:
+            is_terminal = sys.stdout.isatty()
+        except (AttributeError, ValueError):  # stdout is closed
+            is_terminal = False
+        colour = (
+            is_terminal
+            and not self.environ.get("NO_COLOR")
+            and self.environ.get("TERM", "dumb") != "dumb"
+        )
+        columns = get_terminal_size().columns if is_terminal else 80
+        return Terminal(columns, colour, self.encoding)
+
+    def show(self, text: str) -> None:
+        """Write what the user asked to see to stdout.
+
+        A reader that went away ends the process as it ends any Unix program; a full
+        disk raises OperationError.
+        """
+        try:
+            content = text.encode(self.encoding)
+        except UnicodeEncodeError:
+            for sign, plain in _PLAIN.items():
+                text = text.replace(sign, plain)
+            content = text.encode(self.encoding, "backslashreplace")
+        try:
+            while content:
+                content = content[os.write(1, content) :]
+        except OSError as failure:
+            raise OperationError(f"cannot write to stdout: {failure.strerror}") from None
