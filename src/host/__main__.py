@@ -57,10 +57,8 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         places = open_places(layout, environ)
         lock = None if safe else read_lock(places.locks, places.key)
         if lock is None:
+            _find_packages(safe)
             from host.planning.discovery import refresh
-            from host.run.importing import complete_import_path
-
-            complete_import_path(safe)
 
             lock = refresh(places, messages, safe)
         found = locate(words, roots(lock.trees), lock.commands)
@@ -74,12 +72,16 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
         start = (places, lock, found)
-    from host.run.importing import complete_import_path
-
-    complete_import_path(safe)
+    _find_packages(safe)
     from host.cli.answer import run_cli
 
     return run_cli(layout, words, environ, messages, safe, start)
+
+
+def _find_packages(safe: bool) -> None:
+    from host.run.importing import complete_import_path
+
+    complete_import_path(safe)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class Session:
         self.output = Output(environ)
         self._found = None
         if start is not None:
-            self.__dict__["places"], self.__dict__["lock"], self._found = start
+            self.__dict__["places"], self.__dict__["held"], self._found = start
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout."""

@@ -63,7 +63,7 @@ def survey(
     while left:  # a child for all that are left, as long as none of them ends it
         first = True
         try:
-            with closing(_surveyed(left, installation, deadline)) as reports:
+            with closing(_surveyed(list(left), installation, deadline)) as reports:
                 for report in reports:
                     yield (
                         report
@@ -212,7 +212,7 @@ def _said(candidate: Candidate, installation: Installation) -> dict[str, Any]:
             records[hook].append(_plain(record))
         except BaseException as failure:  # noqa: BLE001 - its objects may do anything
             raise TypeError(worded(failure)) from None
-        if isinstance(record, Watch):
+        if isinstance(record, Watch) and str(record.path).startswith("/"):
             stamps.setdefault(record.path, stamp(record.path))
 
     hooks: dict[str, int] = {}

@@ -265,6 +265,10 @@ def _replace(place: str, content: bytes) -> bool:
     except BlockingIOError:
         return True  # somebody writes the same
     except OSError:
+        try:
+            os.unlink(beside)
+        except OSError:
+            pass
         return False
     return True
 

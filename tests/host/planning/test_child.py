@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from host.planning.child import Report, survey
-from host.planning.loading import directory_hooks, load, third_party
+from host.planning.loading import from_file, load
 from host.records import CommandDeclaration, EnvSource, Installation
 from testing.installation import Made, builder, command
 
@@ -83,7 +83,7 @@ def _asked(tmp_path: Path, files: dict[str, str]) -> dict[str, Report]:
     for name, text in files.items():
         made.write({f"plugins/{name}/plugin.json": {"hooks": "h.py"}, f"plugins/{name}/h.py": text})
     plugins_dir = str(made.root / "plugins")
-    candidates = list(directory_hooks(plugins_dir))
+    candidates = [from_file(name, name, f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
     installation = Installation("cli", str(made.root), "", plugins_dir, "")
     return {one.candidate.name: one for one in survey(candidates, installation, 0.5)}
 
@@ -190,23 +190,123 @@ SPEAKERS = {
 def test_a_listing_hook_that_misbehaves_is_left_out(tmp_path: Path, hook: str, body: str) -> None:
     made = builder(tmp_path)()
     made.write({"commands/setup/t/command.json": command(installed_when={"path": "/"})})
-    plain = made.run("setup")
+    words = ["setup", *(["--format", "odd"] if hook.startswith("render") else [])]
+    plain = made.run(*words)
     text = "import atexit\natexit.register(print, 'late')\nfrom host import hookimpl\n"
     text += f"@hookimpl\ndef {hook}:\n  {body}\n"
     made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
-    first = made.run("setup")
-    assert (first.status, first.stdout) == (0, plain.stdout)
+    first = made.run(*words)
+    assert (first.status, first.stdout) == (plain.status, plain.stdout)
     warnings = [
         line for line in first.stderr.splitlines() if "warning: plugin odd is broken" in line
     ]
     assert len(warnings) == 1
-    second = made.run("setup")  # noted: it is not asked, and nobody waits, again
-    assert (second.status, second.stdout, second.stderr.splitlines()) == (0, plain.stdout, warnings)
+    second = made.run(*words)  # noted: it is not asked, and nobody waits, again
+    assert (second.status, second.stdout) == (plain.status, plain.stdout)
+    assert second.stderr.splitlines() == [*warnings, *plain.stderr.splitlines()]
     [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
     assert row["state"] == "broken"
     good = "from host import hookimpl\n@hookimpl\ndef is_installed(command): return False\n"
     made.write({"plugins/odd/h.py": good})
     assert made.run("setup").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["text", "json", "tree"])
+def test_the_formats_of_the_program_are_nobody_elses(tmp_path: Path, name: str) -> None:
+    made = builder(tmp_path)()
+    made.write({"commands/a/b/command.json": command()})
+    plain = made.run("--format", name)
+    text = "from host import hookimpl\n@hookimpl\ndef render_listing(listing): return 'mine\\n'\n"
+    made.write({"plugins/greedy/plugin.json": {"hooks": "h.py"}, "plugins/greedy/h.py": text})
+    assert made.run("--format", name).all == plain.all
+    assert made.run("--format", "other").all == (0, "mine\n", "")
+
+
+_ORDERED = """
+from host import CommandTree, hookimpl
+
+@hookimpl({order})
+def discover_commands(installation):
+    return [CommandTree(f"{{installation.root}}/{name}", plugin="{name}")]
+
+@hookimpl({order})
+def render_listing(listing, format):
+    return "{name}\\n" if format == "x" else None
+"""
+
+ORDERS = {
+    "as named": (["", "", ""], "a-one", "c-three"),
+    "first and last": (["trylast=True", "", "tryfirst=True"], "c-three", "c-three"),
+    "the last goes first": (["", "trylast=True", "trylast=True"], "a-one", "a-one"),
+}
+
+
+@pytest.mark.parametrize(("orders", "wins", "renders"), ORDERS.values(), ids=ORDERS)
+def test_tryfirst_and_trylast_order_the_calls_of_all_plugins(
+    tmp_path: Path, orders: list[str], wins: str, renders: str
+) -> None:
+    made = builder(tmp_path)()
+    for name, order in zip(["a-one", "b-two", "c-three"], orders, strict=True):
+        made.write(
+            {
+                f"plugins/{name}/plugin.json": {"hooks": "h.py"},
+                f"plugins/{name}/h.py": _ORDERED.format(name=name, order=order),
+                f"{name}/same/words/command.json": command(),
+                f"{name}/same/words/main.sh": f"echo {name}\n",
+            }
+        )
+    assert made.run("same", "words").stdout == f"{wins}\n"
+    assert made.run("--format", "x").stdout == f"{renders}\n"
+
+
+@pytest.mark.parametrize("how", ["wrapper=True", "hookwrapper=True"])
+def test_a_wrapper_is_refused_by_name(tmp_path: Path, how: str) -> None:
+    text = f"from host import hookimpl\n@hookimpl({how})\ndef render_listing(): yield\n"
+    found = _asked(tmp_path, {"a-good": _GOOD, "b-wraps": text, "c-good": _GOOD})
+    assert found["b-wraps"].reason == "render_listing: wrappers are not supported"
+    assert found["c-good"].reason == ""
+
+
+@pytest.mark.parametrize("hook", ["prepare", "find_plugins"])
+def test_hooks_that_are_ours_alone_are_refused(tmp_path: Path, hook: str) -> None:
+    text = f"from host import hookimpl\n@hookimpl\ndef {hook}(): return []\n"
+    found = _asked(tmp_path, {"a": text})
+    assert found["a"].reason == f"{hook}: only plugins of cli-host are asked this"
+
+
+HARMFUL = {
+    "the modules are gone": "import sys; sys.modules.clear()",
+    "the path is gone": "import sys; sys.path.clear()",
+    "an import finder raises": "import sys\nclass F:\n  def find_spec(*a): raise OSError('mine')\n"
+    "sys.meta_path.insert(0, F())",
+    "the host is patched": "import host.planning.loading as it; it.worded = it.from_file = None\n"
+    "import host.records as it; it.CommandDeclaration = it.EnvSource = None",
+    "exit is replaced": "import os; os._exit = lambda status: 1 / 0",
+}
+
+
+@pytest.mark.parametrize("text", HARMFUL.values(), ids=HARMFUL)
+def test_one_plugin_cannot_harm_another(tmp_path: Path, text: str) -> None:
+    good = f"import json, email.message\n{_GOOD}"
+    found = _asked(tmp_path, {"a-harmful": text, "b-good": good, "c-good": good})
+    assert [found[name].reason for name in ("b-good", "c-good")] == ["", ""]
+    assert len(found["c-good"].hooks) == 4
+
+
+def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) -> None:
+    made = builder(tmp_path)()
+    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    text = (
+        "import os, signal, time\n"
+        "if os.fork() == 0:\n  time.sleep(30)\n  os._exit(0)\n"
+        "os.killpg(0, signal.SIGCONT)\n"
+    )
+    made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
+    started = time.monotonic()
+    assert made.run("a", "b").stdout == "ran\n"
+    assert time.monotonic() - started < 5
+    made.write({"plugins/odd/h.py": "import os, signal\nos.killpg(0, signal.SIGKILL)\n"})
+    assert made.run("a", "b").stdout == "ran\n"
 
 
 def test_many_that_hang_cost_a_deadline_each(tmp_path: Path) -> None:
@@ -224,6 +324,6 @@ def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     assert "noise" in listing.stderr
     made.write({"commands/setup/t/command.json": command()})
     assert made.run("setup").status == 0
-    loaded = load(third_party([], str(made.root / "plugins"), {}))
-    assert loaded.first("is_installed", command=None) is None
+    loaded = load([from_file("a", "a", str(made.root / "plugins/a/h.py"))])
+    assert loaded.answer("a", "is_installed", command=None) is None
     assert "SystemExit: 3" in loaded.broken["a"]

@@ -1,38 +1,76 @@
-"""Words → commands: nesting, precedence, aliases, links, and what is no word."""
+"""Words → commands, over finders that are a dict: nesting, precedence, aliases, what is no word."""
 
-import os
-import sys
+from types import SimpleNamespace
 
 import pytest
 
-from builtin_plugins.directories.finder import holds_commands, subdirectories
 from host.errors import DefinitionError
-from host.run.locate import locate
+from host.run.locate import Place, decide, locate
 from host.run.lock import Declared, Tree
 from testing.installation import command
 
 CATEGORY = {"name": "Category", "description": "About"}
+_DEFAULTS = {"name": "", "description": "", "entrypoint": "", "aliases": (), "warnings": ()}
+
+
+class DictFinder:
+    """A tree of commands as a dict: path → what the definition there says, "{" for a bad one."""
+
+    root = ""
+
+    def __init__(self, files):
+        self.files = files
+
+    def enter(self, place, word):
+        inner = f"{place}/{word}".lstrip("/")
+        return inner if any(path.startswith(f"{inner}/") for path in self.files) else ""
+
+    def read(self, place, name):
+        path = f"{place}/{name}".lstrip("/")
+        if self.files.get(path) == "{":
+            raise DefinitionError(f"{path}: bad")
+        said = self.files.get(path)
+        return SimpleNamespace(**{**_DEFAULTS, **said}) if said else None
+
+    def command(self, place):
+        return self.read(place, "command.json")
+
+    def category(self, place):
+        return self.read(place, "category.json")
+
+    def inner(self, place, _tell=None):
+        beginning = f"{place}/".lstrip("/")
+        below = [path[len(beginning) :] for path in self.files if path.startswith(beginning)]
+        words = sorted({path.partition("/")[0] for path in below if "/" in path})
+        return [(word, f"{beginning}{word}") for word in words]
+
+    def holds_commands(self, place, _tell=None):
+        return f"{place}/category.json" in self.files or any(
+            path.startswith(f"{place}/") and path.endswith("/command.json") for path in self.files
+        )
+
+    def aliased(self, place, alias):
+        for word, inner in self.inner(place):
+            said = self.files.get(f"{inner}/command.json")
+            if said and said != "{" and said.get("entrypoint") and alias in said.get("aliases", ()):
+                return word
+        return ""
 
 
 @pytest.fixture
-def tree(tmp_path):
-    """Return `tree(name, files)`, which writes a tree of categories and gives its Tree."""
-    import json
+def tree():
+    """Return `tree(name, files)`, the place of no words in a tree whose finder is that dict."""
 
     def make(name, files):
-        for path, content in files.items():
-            file = tmp_path / name / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content if isinstance(content, str) else json.dumps(content))
-        (tmp_path / name).mkdir(exist_ok=True)
-        return Tree(str(tmp_path / name), "" if name == "commands" else name)
+        owner = Tree(f"/{name}", "" if name == "commands" else name)
+        return Place(owner, DictFinder(files), "")
 
     return make
 
 
 def told(found):
     """Return kind, words and the folders that a Found stands for, without what lies before."""
-    return found.kind, " ".join(found.words), [os.path.basename(one) for one in found.directories]
+    return found.kind, " ".join(found.words), [one.rpartition("/")[2] for one in found.directories]
 
 
 def test_nesting(tree):
@@ -46,7 +84,7 @@ def test_nesting(tree):
         },
     )
     cases = {
-        "": ("category", "", ["commands"]),
+        "": ("category", "", [""]),
         "a": ("category", "a", ["a"]),
         "a b": ("category", "a b", ["b"]),
         "a b c": ("category", "a b c", ["c"]),
@@ -57,8 +95,8 @@ def test_nesting(tree):
         "a -x one": ("category", "a", ["a"]),
         "a x one": ("unknown", "a", ["a"]),
         "top": ("command", "top", ["top"]),
-        "x": ("unknown", "", ["commands"]),
-        "A": ("unknown", "", ["commands"]),
+        "x": ("unknown", "", [""]),
+        "A": ("unknown", "", [""]),
     }
     found = {words: told(locate(words.split(), [own])) for words in cases}
     assert found == cases
@@ -176,114 +214,27 @@ def test_a_bad_definition_harms_only_its_own_command(tree):
     assert locate(["b", "x"], [plugin, broken]).words == ("b", "x")
 
 
-def test_links_are_followed_once(tree, tmp_path):
-    own = tree("commands", {"a/x/command.json": command()})
-    elsewhere = tree("elsewhere", {"y/command.json": command(), "z/command.json": command()})
-    commands = tmp_path / "commands"
-    (commands / "linked").symlink_to(elsewhere.path)
-    (commands / "a" / "loop").symlink_to("..")
-    (commands / "a" / "self").symlink_to("self")
-    (tmp_path / "elsewhere" / "again").symlink_to(commands)
-    assert locate(["linked", "y"], [own]).kind == "command"
-    assert locate(["a", "self", "x"], [own]).kind == "unknown"
-    assert [one.word for one in subdirectories(str(commands))] == ["a", "linked"]
-    assert [one.word for one in subdirectories(str(commands / "linked"), True)] == ["y", "z"]
-    assert [(one.word, one.linked) for one in subdirectories(str(commands / "a"))] == [
-        ("loop", True),
-        ("x", False),
+def test_what_listings_hear_and_see_of_places_with_the_same_words(tree):
+    """A place that runs comes first, then all that it hides; what is wrong is told."""
+    trees = [
+        tree("commands", {"a/x/command.json": "{"}),
+        tree("one", {"a/x/command.json": command(name="one")}),
+        tree("two", {"a/x/deep/command.json": command()}),
+        tree("three", {"a/x/command.json": command(name="three")}),
+        tree("four", {"a/x/notes.txt": {}}),
     ]
+    told = []
+    found = decide([place.enter("a").enter("x") for place in trees], told.append)
+    assert [place.tree.plugin for place in found] == ["one", "two", "three"]
+    assert told == ["a/x/command.json: bad"]
+    found = decide([place.enter("a").enter("x") for place in reversed(trees)], told.append)
+    assert [place.tree.plugin for place in found] == ["three", "two", "one"]
+    found = decide([trees[2].enter("a").enter("x"), trees[1].enter("a").enter("x")], told.append)
+    assert [place.tree.plugin for place in found] == ["two"]  # a category hides a command
 
 
-def test_loops_without_commands_end(tmp_path):
-    deep = tmp_path / "one" / "two"
-    deep.mkdir(parents=True)
-    (deep / "back").symlink_to(tmp_path)
-    (deep / "up").symlink_to("..")
-    assert not holds_commands(str(tmp_path))
-    (tmp_path / "link").symlink_to(tmp_path)
-    assert not holds_commands(str(tmp_path / "link"))
-    (deep / "command.json").write_text("{}")
-    assert holds_commands(str(tmp_path))
-
-
-def test_subdirectories_tell_what_they_leave_out(tmp_path):
-    for name in ("good", ".hidden", "__pycache__", "sp ace", "x" * 65, "-dash", "é"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "file").write_text("")
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "loop").symlink_to("loop")
-    warnings: list[str] = []
-    assert [one.word for one in subdirectories(str(tmp_path), warn=warnings.append)] == ["good"]
-    assert sorted(warning.partition(": left out")[0] for warning in warnings) == sorted(
-        str(tmp_path / name) for name in ("sp ace", "x" * 65, "-dash", "é")
-    )
-    warnings.clear()
-    assert subdirectories(str(tmp_path / "none"), warn=warnings.append) == []
-    assert warnings == [f"{tmp_path}/none: No such file or directory"]
-    assert subdirectories(str(tmp_path / "none")) == []
-
-
-def make_deep(path, levels: int) -> None:
-    """Make `levels` directories one in the other, however long their path becomes."""
-    start = os.open(path, os.O_RDONLY)
-    for _ in range(levels):
-        os.mkdir("d", dir_fd=start)
-        inner = os.open("d", os.O_RDONLY, dir_fd=start)
-        os.close(start)
-        start = inner
-    with open(os.open("command.json", os.O_CREAT | os.O_WRONLY, dir_fd=start), "w") as file:
-        file.write('{"name": "N", "description": "D", "entrypoint": "main.sh"}')
-    with open(os.open("main.sh", os.O_CREAT | os.O_WRONLY, 0o755, dir_fd=start), "w") as file:
-        file.write("#!/bin/sh\necho deep\n")
-    os.close(start)
-
-
-def remove_deep(path) -> None:
-    """Remove what `make_deep` made; shutil.rmtree gives up on it."""
-    import subprocess
-
-    subprocess.run(["rm", "-rf", path], check=True)
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
-def test_deep_trees(install):
-    made = install({"commands/demo/one/command.json": command()})
-    commands = made.root / "commands"
-    make_deep(commands, 800)
-    words = ["d"] * 800
-    try:
-        assert made.run(*words).all == (0, "deep\n", "")
-        assert holds_commands(str(commands / "d"))
-        result = made.run(timeout=50)
-        assert (result.status, result.stderr) == (0, "")
-        result = made.run("self", "list", timeout=50)
-        assert (result.status, result.stderr) == (0, "")
-    finally:
-        remove_deep(commands / "d")
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
-def test_trees_deeper_than_a_path_can_be(install):
-    made = install(
-        {"commands/demo/one/command.json": command(), "commands/demo/one/main.sh": "#!/bin/sh\n"}
-    )
-    commands = made.root / "commands"
-    make_deep(commands, 3_000)
-    try:
-        for words in (("self", "list", "--format", "json"), ("demo", "one")):
-            result = made.run(*words, timeout=50)
-            assert result.status == 0, words
-            warned = words[0] == "self"
-            assert result.stderr.count("\n") == warned
-            assert ("characters): File name too long" in result.stderr) == warned
-        result = made.run(*["d"] * 3_000)
-        assert (result.status, result.stderr.count("\n")) == (1, 1)
-        assert result.stderr.endswith("command.json: File name too long\n")
-        result = made.run("d")
-        assert result.status == 2
-        reason, answer = result.stderr.splitlines()
-        assert reason.endswith("File name too long")
-        said = "holds no command.json that makes it a command"
-        assert answer == f"cli: unknown category d; {commands}/d {said}"
-    finally:
-        remove_deep(commands / "d")
+def test_a_run_looks_no_further_than_the_command_that_decides(tree):
+    first = tree("commands", {"a/x/command.json": command()})
+    second = tree("plugin", {"a/x/command.json": command()})
+    second.finder.files["a/x/command.json"] = "{"
+    assert locate(["a", "x"], [first, second]).kind == "command"

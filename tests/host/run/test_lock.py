@@ -3,10 +3,11 @@
 import json
 import os
 import shutil
+import zlib
 
 import pytest
 
-from host.run.lock import Lock, Source, Tree, lock_places, read_lock, stamp, write_lock
+from host.run.lock import Lock, Plugin, Source, Tree, lock_places, read_lock, stamp, write_lock
 from testing.installation import command
 
 
@@ -261,14 +262,15 @@ def test_places():
 
 
 def a_lock(**stamps: str) -> Lock:
+    plugin = Plugin("p", "distribution", "1.0", "p.hooks")
+    plugin.hooks, plugin.trees = {"env_sources": -1}, ["/t"]
+    broken = Plugin("q")
+    broken.broken = "a reason"
     return Lock(
         [Tree("/t", "p", dev=True)],
         [],
         [Source("s", 2.5, "dotenv", ("/f",), "", ("w",), "p")],
-        hooks={"p": ["env_sources"]},
-        speakers=[["p", "distribution", "p.hooks", ""]],
-        origins={"p": ["distribution", "1.0"]},
-        broken={"q": "a reason"},
+        plugins=[plugin, broken],
         stamps=stamps,
     )
 
@@ -282,11 +284,57 @@ def test_written_and_read(tmp_path):
     source = found.sources[0]
     assert (source.name, source.rank, source.reader, source.files) == ("s", 2.5, "dotenv", ("/f",))
     assert (source.provider, source.words, source.plugin) == ("", ("w",), "p")
-    assert (found.hooks, found.broken) == ({"p": ["env_sources"]}, {"q": "a reason"})
-    assert (found.origins, found.broken) == ({"p": ["distribution", "1.0"]}, {"q": "a reason"})
+    assert found.plugins["p"].row() == [
+        *("p", "distribution", "1.0", "p.hooks", "", False),
+        *({"env_sources": -1}, ["/t"], ""),
+    ]
+    assert found.warnings == ["plugin q is broken: a reason; see: self plugin list"]
     assert read_lock([place], "other key") is None
     watched.write_text("")
     assert read_lock([place], "key") is None
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646, 0o666], ids=oct)
+def test_a_lock_that_others_can_write_is_none(tmp_path, mode):
+    place = tmp_path / "lock"
+    write_lock([str(place)], "key", a_lock())
+    assert read_lock([str(place)], "key") is not None
+    place.chmod(mode)
+    assert read_lock([str(place)], "key") is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_lock_of_somebody_else_is_none(tmp_path):
+    place = tmp_path / "lock"
+    write_lock([str(place)], "key", a_lock())
+    os.chown(place, 65534, 65534)
+    assert read_lock([str(place)], "key") is None
+
+
+def test_what_a_killed_writer_left_is_taken_over(tmp_path):
+    (tmp_path / ".lock.new").write_text("half of a lo" * 1000)
+    write_lock([str(tmp_path / "lock")], "key", a_lock())
+    assert os.listdir(tmp_path) == ["lock"]
+    assert read_lock([str(tmp_path / "lock")], "key") is not None
+
+
+ODD = {
+    "another shape": {"trees": [[1]]},
+    "a finder of somebody": {"trees": [["/t", "", False, "antigravity:fly"]]},
+    "no stamps": {"stamps": None},
+    "a plugin without hooks": {"plugins": [["p"]]},
+}
+
+
+@pytest.mark.parametrize("change", ODD.values(), ids=ODD)
+def test_odd_contents_with_a_checksum_are_no_lock(tmp_path, change):
+    place = tmp_path / "lock"
+    write_lock([str(place)], "key", a_lock())
+    body = json.loads(place.read_bytes().partition(b"\n")[2]) | change
+    raw = json.dumps(body).encode()
+    version = place.read_bytes().split(b" ")[:3]
+    place.write_bytes(b" ".join(version) + b" %08x\n" % zlib.crc32(raw) + raw)
+    assert read_lock([str(place)], "key") is None
 
 
 def test_what_changed_meanwhile_is_not_written(tmp_path):

@@ -1,0 +1,117 @@
+"""What plugins declare: the records of each hook, and the order that they come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from host import (
+    CommandTree,
+    Disabled,
+    Installation,
+    PluginFile,
+    Problem,
+    Watch,
+    hookimpl,
+)
+from host.planning import discovery
+from host.planning.loading import Candidate, entry_points
+from host.run.installation import Layout, Places, open_places
+from testing.installation import Made, builder, command
+
+
+class Scanner:
+    """A plugin that finds others, as our own plugin for `plugins/` does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.prepared = 0
+
+    @hookimpl
+    def prepare(self, installation: Installation) -> None:
+        assert installation.root
+        self.prepared += 1
+
+    @hookimpl
+    def find_plugins(self) -> list[PluginFile | Disabled | Watch | Problem]:
+        return [
+            Watch(str(self.folder)),
+            PluginFile("found", "here", str(self.folder / "hooks.py")),
+            Disabled("acme-cli"),
+            Problem("half", "only half of it is there"),
+        ]
+
+    @hookimpl
+    def discover_commands(self) -> list[CommandTree]:
+        return [CommandTree(str(self.folder), plugin="found")]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    made: Made = builder(tmp_path)({"commands/a/b/command.json": command()})
+    root = str(made.root)
+    return open_places(Layout("cli", root, f"{root}/core/cli.json"), {"HOME": str(made.home)})
+
+
+def test_plugins_that_a_plugin_of_ours_finds(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "found"
+    folder.mkdir()
+    (folder / "hooks.py").write_text(
+        "from host import hookimpl, CommandDeclaration\n@hookimpl\ndef discover_commands():\n"
+        "  yield CommandDeclaration(('x', 'y'), dict(name='Y', description='', entrypoint='m:f'))\n"
+    )
+    scanner = Scanner(folder)
+    points = [
+        Candidate("builtin.scanner", "cli-host", lambda: scanner, ours=True),
+        Candidate("acme", "Acme.CLI", lambda: 1 / 0, reference="acme_cli"),
+    ]
+    monkeypatch.setattr(discovery, "entry_points", lambda: points)
+    lock = discovery.ask(places, directory_hooks=True, python=True)
+    assert [(tree.path, tree.plugin) for tree in lock.trees] == [(str(folder), "found")]
+    assert [one.words for one in lock.commands] == [("x", "y")]
+    assert lock.plugins["half"].broken == "only half of it is there"
+    assert "acme" not in lock.plugins
+    assert str(folder) in lock.stamps
+    assert scanner.prepared == 0
+    discovery.refresh(places, messages=_Silent())
+    assert scanner.prepared == 1
+
+
+class _Silent:
+    def warn(self, text: str) -> None:
+        assert "half" in text
+
+
+def test_without_the_plugin_of_directories_only_those_are_gone(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(places.plugins_dir) / "dropped"
+    (folder / "c" / "d").mkdir(parents=True)
+    (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
+    (folder / "hooks.py").write_text("")
+    everything = discovery.ask(places, directory_hooks=True, python=True)
+    left = [one for one in entry_points() if one.name != "builtin.plugin_directories"]
+    monkeypatch.setattr(discovery, "entry_points", lambda: left)
+    without = discovery.ask(places, directory_hooks=True, python=True)
+    assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
+    assert [tree.plugin for tree in without.trees] == [""]
+    gone = everything.plugins.keys() - without.plugins.keys()
+    assert gone == {"builtin.plugin_directories", "dropped"}
+    assert [one.words for one in without.commands] == [one.words for one in everything.commands]
+    assert [one.name for one in without.sources] == [one.name for one in everything.sources]
+
+
+def test_rights_hang_on_the_distribution(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Pretender:
+        @hookimpl
+        def discover_commands(self) -> list[CommandTree]:
+            return [CommandTree("/x", finder="antigravity:fly")]
+
+    points = [Candidate("builtin.pretender", "stranger", Pretender)]
+    monkeypatch.setattr(discovery, "entry_points", lambda: points)
+    lock = discovery.ask(places, directory_hooks=True, python=True)
+    assert lock.trees == []
+    assert "only plugins of cli-host may name one" in lock.plugins["builtin.pretender"].broken
