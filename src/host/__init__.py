@@ -66,9 +66,14 @@ def __getattr__(name: str) -> object:
         from host.hookspecs import hookimpl
 
         return hookimpl
-    if name in __all__:
-        from host import errors, records
+    if name.endswith("Error") and name in __all__:
+        from host import errors
 
-        found: object = getattr(errors if name.endswith("Error") else records, name)
-        return found
+        failure: object = getattr(errors, name)
+        return failure
+    if name in __all__:
+        from host import records
+
+        record: object = getattr(records, name)
+        return record
     raise AttributeError(f"module 'host' has no attribute {name!r}")
