@@ -118,7 +118,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler is None or sys.platform != "linux":
         pytest.skip("needs gcc on Linux")
     made = tmp_path_factory.mktemp("shim") / "faults.so"
-    source = PROJECT / "tests/testing/faults.c"
+    source = PROJECT / "tests/testing/sweep/faults.c"
     command = [compiler, "-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"]
     subprocess.run(command, check=True, capture_output=True)
     return made

@@ -7,15 +7,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from testing.installation import PROJECT, Made
+from testing.changes import MOVED_HERE, changes
+from testing.installation import Made
 from testing.plugin_sources import (
     Repository,
     listed,
@@ -25,9 +24,9 @@ from testing.plugin_sources import (
     tar_of,
     write_tree,
 )
+from testing.sweep import FULL, run_sweep
 
 Install = Callable[..., Made]
-FULL = bool(os.environ.get("FULL_SWEEP"))
 
 
 class Scene:
@@ -56,6 +55,8 @@ class Scene:
         shutil.copy(made.root / "plugins/registry.json", self.team)
         assert plugin(made, "remove", "newer").status == 0
         assert team
+        self.plugins = tmp_path / "plugins"  # as they are before each change
+        shutil.copytree(made.root / "plugins", self.plugins, symlinks=True)
 
     def words(self, name: str) -> list[str]:
         return {
@@ -80,13 +81,27 @@ NAMES = [
 ]  # fmt: skip
 
 
-def _sweep(
-    install: Install, tmp_path: Path, shim: Path, name: str, error: int, stride: int
-) -> dict[str, Any]:
-    made = install()
-    scene = Scene(made, tmp_path)
-    before = tmp_path / "before"
-    shutil.copytree(made.root / "plugins", before, symlinks=True)
+@pytest.fixture(scope="module")
+def scene(shared_install: Install, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    return Scene(shared_install(), tmp_path_factory.mktemp("scene"))
+
+
+SAMPLE = ("add-archive", "update", "remove-git")
+CASES = [
+    (name, error)
+    for name in NAMES
+    for error in (0, errno.ENOSPC, errno.EIO)
+    if FULL or (name in SAMPLE and error != errno.EIO)
+]
+
+
+@pytest.mark.parametrize(("name", "error"), CASES)
+def test_a_change_that_is_broken_off(
+    scene: Scene, tmp_path: Path, shim: Path, name: str, error: int
+) -> None:
+    """FULL_SWEEP=1 breaks each command at each step, else three of them at each seventh."""
+    made, before = scene.made, tmp_path / "before"
+    shutil.copytree(scene.plugins, before, symlinks=True)
     if name == "adopt":
         write_tree(before / "late", plugin_files("late/hi"))
     asked = {
@@ -94,53 +109,13 @@ def _sweep(
         "before": str(before),
         "launcher": str(made.launcher),
         "words": ["self", "plugin", *scene.words(name)],
-        "error": error,
-        "stride": stride,
     }
-    done = subprocess.run(
-        [sys.executable, "-I", PROJECT / "tests/testing/plugin_sweep.py", json.dumps(asked)],
-        env={"PATH": os.environ["PATH"], "HOME": str(made.home), "LD_PRELOAD": str(shim)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=3000,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
-def _check(result: dict[str, Any], name: str, error: int) -> None:
-    what = os.strerror(error) if error else "kill"
-    print(
-        f"sweep {name} ({what}): {result['steps']} steps, {result['runs']} runs, "
-        f"{result['outcomes']['old']} old, {result['outcomes']['new']} new, "
-        f"{len(result['broken'])} broken"
-    )
-    assert result["broken"] == []
+    result = run_sweep("plugins", asked, shim, error=error, stride=7, home=made.home)
     assert result["steps"] > 3
 
 
-@pytest.mark.parametrize("error", [0, errno.ENOSPC], ids=["kill", "ENOSPC"])
-@pytest.mark.parametrize("name", ["add-archive", "update", "remove-git"])
-def test_a_sample_of_the_sweep(
-    install: Install, tmp_path: Path, shim: Path, name: str, error: int
-) -> None:
-    _check(_sweep(install, tmp_path, shim, name, error, 7), name, error)
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not FULL, reason="the whole sweep runs with FULL_SWEEP=1")
-@pytest.mark.parametrize("error", [0, errno.ENOSPC, errno.EIO], ids=["kill", "ENOSPC", "EIO"])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_whole_sweep(
-    install: Install, tmp_path: Path, shim: Path, name: str, error: int
-) -> None:
-    _check(_sweep(install, tmp_path, shim, name, error, 1), name, error)
-
-
 def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Path) -> None:
-    """Every process adds its plugins and removes half of them; a reader reads all the time."""
+    """Every process adds its plugins and removes half of them; a reader reads each registry."""
     processes, each = (8, 20) if FULL else (8, 4)
     made = install()
     for number in range(processes):
@@ -148,15 +123,14 @@ def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Pat
             name = f"p{number}-{index}"
             write_tree(tmp_path / "sources" / name, plugin_files(f"c{number}/{name}"))
     stop = threading.Event()
+    seen: list[int] = []
     unreadable: list[str] = []
 
     def read() -> None:
-        path = made.root / "plugins/registry.json"
-        while not stop.is_set():
+        for kind in changes(made.root / "plugins", "registry.json", stop):
+            seen.append(kind)
             try:
-                json.loads(path.read_bytes())
-            except FileNotFoundError:
-                pass
+                json.loads((made.root / "plugins/registry.json").read_bytes())
             except ValueError as failure:
                 unreadable.append(str(failure))
 
@@ -182,6 +156,8 @@ def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Pat
         reader.join()
     assert [process.returncode for process in running] == [0] * processes, complaints
     assert unreadable == []
+    assert len(seen) >= processes * each
+    assert set(seen) == {MOVED_HERE}  # never written in its place
     expected = {f"p{n}-{i}" for n in range(processes) for i in range(0, each, 2)}
     assert set(registry(made)) == expected
     assert {name for name, row in listed(made).items() if row["state"] == "enabled"} == expected

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +13,8 @@ import pytest
 
 from testing.installation import PROJECT, command
 from testing.plugin_sources import Repository, write_tree
+from testing.sweep import run_sweep
 
-FULL = bool(os.environ.get("FULL_SWEEP"))
 OLD = "1.0.0"
 
 
@@ -31,9 +29,10 @@ def _environment(prefix: Path) -> Path:
     (packages / "pip").mkdir()
     (packages / "builtin_plugins").symlink_to(PROJECT / "src/builtin_plugins")
     (packages / "host").mkdir()
-    for part in (PROJECT / "src/host").iterdir():
-        if part.name != "__pycache__":
-            (packages / "host" / part.name).symlink_to(part)
+    for module in (PROJECT / "src/host").rglob("*.py"):
+        here = packages / module.relative_to(PROJECT / "src")
+        here.parent.mkdir(parents=True, exist_ok=True)
+        here.symlink_to(module)
     write_tree(
         packages,
         {
@@ -87,33 +86,14 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
     return ground, python
 
 
-def _sweep(tmp_path: Path, shim: Path, kind: str, error: int, stride: int) -> dict[str, Any]:
-    ground, python = _ground(tmp_path, kind)
-    before = tmp_path / "before"
-    subprocess.run(["cp", "-a", ground, before], check=True)
-    asked = {"root": str(ground), "before": str(before), "error": error, "stride": stride}
-    (tmp_path / "home").mkdir()
-    done = subprocess.run(
-        [python, "-I", PROJECT / "tests/testing/update_sweep.py", json.dumps(asked)],
-        env={"PATH": os.environ["PATH"], "HOME": f"{tmp_path}/home", "LD_PRELOAD": str(shim)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=3000,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    what = os.strerror(error) if error else "kill"
-    print(
-        f"sweep of self update, {kind} ({what}): {result['steps']} steps, {result['runs']} runs, "
-        f"{result['outcomes']}, {len(result['broken'])} broken"
-    )
-    return result
-
-
 @pytest.mark.parametrize("kind", ["package", "checkout"])
 @pytest.mark.parametrize("error", [0, errno.ENOSPC, errno.EIO], ids=["kill", "ENOSPC", "EIO"])
 def test_an_update_that_is_broken_off(tmp_path: Path, shim: Path, kind: str, error: int) -> None:
-    result = _sweep(tmp_path, shim, kind, error, 1 if FULL else 29 if kind == "package" else 17)
-    assert result["broken"] == []
+    """FULL_SWEEP=1 breaks every step, else each 29th."""
+    ground, python = _ground(tmp_path, kind)
+    before, home = tmp_path / "before", tmp_path / "home"
+    home.mkdir()
+    subprocess.run(["cp", "-a", ground, before], check=True)
+    asked = {"root": str(ground), "before": str(before)}
+    result = run_sweep("update", asked, shim, error=error, stride=29, python=python, home=home)
     assert result["steps"] > 100

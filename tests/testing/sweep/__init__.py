@@ -1,0 +1,56 @@
+"""Break a change at each of its steps on disk: ended there, or with that one call failing.
+
+A test asks for it; the program that does it runs by itself, with `faults.c` preloaded.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from testing.installation import PROJECT
+
+FULL = bool(os.environ.get("FULL_SWEEP"))  # each step, rather than a sample of them
+_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from testing.sweep.program import main"
+
+
+def run_sweep(
+    kind: str,
+    asked: dict[str, Any],
+    shim: Path,
+    *,
+    error: int,
+    stride: int,
+    python: str | Path = sys.executable,
+    home: str | Path = "/nonexistent",
+) -> dict[str, Any]:
+    """Break a change at every `stride`-th step, at each when FULL; nothing may be broken.
+
+    `kind` is a module beside this one, `asked` what its ground is made with; `error` is the
+    number of a failure, 0 to kill. Returns {"steps", "runs", "outcomes", "broken"}.
+    """
+    stride = 1 if FULL else stride
+    # Each failure has a sample of its own.
+    first = 1 + [0, errno.ENOSPC, errno.EIO].index(error) * stride // 3
+    how = {"error": error, "first": first, "stride": stride}
+    given = json.dumps({"kind": kind, "asked": asked, **how})
+    done = subprocess.run(
+        [python, "-I", "-c", f"{_PROGRAM}; main()", PROJECT / "tests", given],
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "LD_PRELOAD": str(shim)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3000,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    what = os.strerror(error) if error else "SIGKILL"
+    said = ", ".join(f"{number} {outcome}" for outcome, number in result["outcomes"].items())
+    print(f"{what}: {result['steps']} steps, {result['runs']} runs: {said}")
+    assert result["broken"] == []
+    return result
