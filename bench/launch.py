@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -20,6 +21,12 @@ _PEERS: dict[str, Callable[[Path, int], list[str]]] = {
     "invoke": trees.make_invoke,
     "mise": trees.make_mise,
 }
+
+_ARGUMENTS = [
+    {"name": "--force", "short": "-f"},
+    {"name": "--count", "short": "-n", "value": "N", "type": "integer", "default": "3"},
+    {"name": "env", "choices": ["dev", "prod"], "required": True},
+]
 
 
 def main() -> None:
@@ -41,6 +48,7 @@ def main() -> None:
         made = {size: bench.installation(size) for size in sizes}
         bench.runs(made)
         bench.environments(made[sizes[0]])
+        bench.arguments(made[sizes[0]])
         bench.listings(made)
         bench.memory(made)
         if not asked.no_peers:
@@ -113,6 +121,23 @@ class Bench:
             self.timed("run, .env of ten lines", with_env_file, *words),
         ]
         self.report("What the sources of variables add", rows, floor)
+
+    def arguments(self, root: Path) -> None:
+        """The same command with the same three words, which one of the two declares."""
+        bare = Timed("bare interpreter: python -I -S -c pass", self.bare, self.env)
+        words = trees.words_of(0)
+        declaring = self.installation(10, "-arguments")
+        definition = declaring / "commands" / words[0] / words[1] / "command.json"
+        definition.write_text(
+            definition.read_text().replace("{", f'{{"args": {json.dumps(_ARGUMENTS)}, ', 1)
+        )
+        given = (*words, "-fn", "7", "dev")
+        without = self.timed("run with three words", root, *given)
+        declared = self.timed("run with three declared arguments", declaring, *given)
+        self.report("What declared arguments add", [bare, without, declared], bare)
+        print(
+            f"  {declared.name} against {without.name}: {declared.median / without.median:.2f} x\n"
+        )
 
     def listings(self, made: dict[int, Path]) -> None:
         bare = Timed("bare interpreter: python -I -S -c pass", self.bare, self.env)

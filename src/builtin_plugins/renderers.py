@@ -7,6 +7,7 @@ from typing import Any
 
 from host import Category, Command, Listing, Terminal, hookimpl
 from host.cli.columns import width, wrap
+from host.cli.help_page import argument_tables
 from host.cli.rows import grouped, indicators
 from host.run.text import printable
 
@@ -34,6 +35,7 @@ def _text(listing: Listing, terminal: Terminal) -> Iterator[str]:
         yield from wrap(printable(listing.description), terminal.width)
     yield ""
     yield f"Usage: {_usage(listing)}"
+    yield from _arguments(listing)
     sections = grouped(listing)
     names = [width(_label(row, listing)) for _, rows in sections for row in rows]
     column = min(max(names, default=0), _WIDEST_NAME) + 4
@@ -50,10 +52,23 @@ def _text(listing: Listing, terminal: Terminal) -> Iterator[str]:
         yield from _global_options(listing)
 
 
+def _arguments(listing: Listing) -> Iterator[str]:
+    """Yield what the category's own entrypoint takes, a line for each with its explanation."""
+    for heading, rows in argument_tables(listing.arguments):
+        column = max((width(printable(term)) for term, _ in rows), default=0) + 2
+        if rows:
+            yield ""
+            yield heading
+        for term, text in rows:
+            shown = printable(term)
+            yield f"  {shown}{' ' * (column - width(shown))}{printable(text)}".rstrip()
+
+
 def _usage(listing: Listing) -> str:
     words = printable(" ".join([listing.program, *listing.words]))
     if listing.runnable:
-        return f"{words} [--option …] | {words} <command> [args…]"
+        own = printable(" ".join(one.usage for one in listing.arguments)) or "[--option …]"
+        return f"{words} {own} | {words} <command> [args…]"
     if listing.words:
         return f"{words} <command> [args…]"
     return f"{words} <category> <command> [args…]"

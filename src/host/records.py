@@ -128,7 +128,8 @@ class Listing:
     """What a renderer shows: the root (no words), a category, or all below (`deep`).
 
     `name`, `description` and, for the root, `version` head it. `everything` is true
-    when commands for other systems and hidden ones are in `commands` too.
+    when commands for other systems and hidden ones are in `commands` too. A category that
+    is `runnable` has an entrypoint of its own, with the declared `arguments`.
     """
 
     program: str
@@ -141,6 +142,7 @@ class Listing:
     deep: bool = False
     everything: bool = False
     runnable: bool = False
+    arguments: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ _BESIDE = {
     "host.cli.columns.width": "columns count wide characters as listings do",
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
     "host.cli.current_run.RunningCommand": "setup asks which tool it was started for",
+    "host.cli.help_page.argument_tables": "the text renderer: what a category itself takes",
     "host.cli.lazy_group.LazyGroup": "`self plugin` loads the one word that is asked for",
     "host.cli.pages.listing_text": "self list: a listing by whichever renderer answers",
     "host.cli.rows.grouped": "the text renderer: the order of rows",

@@ -28,8 +28,8 @@ def help_page(
     page.line(printable(definition.name))
     page.paragraph(definition.description)
     page.section("Usage:", [f"{usage} {_usage(definition)}"])
-    page.table("Arguments:", _positional(definition))
-    page.table("Options:", _options(definition))
+    for heading, rows in argument_tables(definition.args):
+        page.table(heading, rows)
     page.table("Variables:", list(_variables(definition)))
     page.section("Environment files:", definition.env_files)
     page.section("Aliases:", definition.aliases)
@@ -72,17 +72,18 @@ def _usage(definition: Definition) -> str:
     return usage_of(definition.args) if definition.args else "[args…]"
 
 
-def _positional(definition: Definition) -> list[tuple[str, str]]:
-    return [(one.name, _about(one)) for one in definition.args if not one.option]
+def argument_tables(
+    arguments: Sequence[Argument],
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return headings, each with its rows of a term and what it is for."""
+    positional = [(one.name, _about(one)) for one in arguments if not one.option]
+    options = [(_names(one), _about(one)) for one in arguments if one.option]
+    return [("Arguments:", positional), ("Options:", options)]
 
 
-def _options(definition: Definition) -> list[tuple[str, str]]:
-    found = []
-    for one in definition.args:
-        if one.option:
-            names = f"{one.short}, {one.name}" if one.short else one.name
-            found.append((f"{names} {one.value}".rstrip(), _about(one)))
-    return found
+def _names(option: Argument) -> str:
+    names = f"{option.short}, {option.name}" if option.short else option.name
+    return f"{names} {option.value}".rstrip()
 
 
 def _about(argument: Argument) -> str:

@@ -106,6 +106,7 @@ def _listing(
         deep=deep,
         everything=everything,
         runnable=bool(definition and definition.entrypoint),
+        arguments=definition.args if definition and definition.entrypoint else (),
     )
 
 

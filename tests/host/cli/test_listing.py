@@ -339,6 +339,42 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
     assert (row["args"][0]["type"], row["args"][3]["type"]) == (None, "string")
 
 
+def test_what_a_category_with_an_entrypoint_takes(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/category.json": {
+                "name": "A",
+                "description": "B",
+                "entrypoint": "main.sh",
+                "args": [
+                    {"name": "--long", "short": "-l", "description": "more of it"},
+                    {"name": "where", "type": "directory", "default": "."},
+                ],
+            },
+            "commands/a/main.sh": BASH,
+            "commands/a/b/command.json": command(),
+            "commands/a/b/main.sh": BASH,
+        }
+    )
+    expected = """\
+A
+B
+
+Usage: cli a [--long] [where] | cli a <command> [args…]
+
+Arguments:
+  where  (directory; default: .)
+
+Options:
+  -l, --long  more of it
+
+Commands:
+  b  Description
+"""
+    for words in (["a"], ["a", "--help"], ["help", "a"]):
+        assert made.run(*words).all == (0, expected, ""), words
+
+
 def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None:
     made = install(
         {

@@ -79,6 +79,9 @@ def listed(args):
 def true(args):
     return True
 
+def variables(args):
+    print(os.environ.get("FROM_SETTINGS"), os.environ["NEEDED"], os.environ["COMMAND_NAME"])
+
 def arguments(args):
     print(args, os.environ["ARG_COUNT"], os.environ["ARG_WORD"])
 
@@ -118,6 +121,11 @@ def made(shared_install):
                 {"name": "--count", "value": "N", "type": "integer", "default": "1"},
             ],
         )
+    for name, fields in (("alone", {"sources": False}), ("fed", {})):
+        files[f"commands/py/{name}/command.json"] = command(
+            entrypoint=f"{module.stem}:variables", required_envs=["NEEDED"], **fields
+        )
+    files["config/settings.conf"] = "FROM_SETTINGS=1\n"
     made = shared_install(files)
     made.run("py", "plain")
     yield made
@@ -214,6 +222,20 @@ def test_a_module_that_speaks_of_help_answers_itself(made):
             assert shown.stdout.startswith(("--help ['-h']", "usage: own [-h]"))
     finally:
         module.unlink()
+
+
+def test_a_command_without_sources_starts_with_the_callers_environment(made):
+    env = {"NEEDED": "x"}
+    assert made.run("py", "fed", env=env).all == (0, "1 x fed\n", "")
+    assert made.run("py", "alone", env=env).all == (0, "None x alone\n", "")
+    assert made.run("py", "alone").status == 1
+    assert "FROM_SETTINGS" not in made.run("self", "env", "py", "alone", env=env).stdout
+    made.write({"config/settings.conf": "exit 3\n"})
+    try:
+        assert made.run("py", "fed", env=env).status == 1
+        assert made.run("py", "alone", env=env).status == 0
+    finally:
+        made.write({"config/settings.conf": "FROM_SETTINGS=1\n"})
 
 
 def test_declared_arguments(made):
