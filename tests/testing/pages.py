@@ -10,6 +10,18 @@ from pathlib import Path
 
 from testing.installation import PROJECT
 
+# Pages that a reader follows with an installed program, and those that need other programs too.
+GUIDES = [
+    "docs/tutorial.md",
+    *sorted(
+        str(page.relative_to(PROJECT))
+        for folder in ("how-to", "coming-from", "explanation")
+        for page in (PROJECT / "docs" / folder).glob("*.md")
+        if "```console" in page.read_text()
+    ),
+]
+PEERS = ["docs/comparison.md"]
+
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = "=-=-= end of command"
 
