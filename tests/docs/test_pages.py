@@ -8,11 +8,16 @@ import sys
 from pathlib import Path
 
 from testing.installation import PROJECT
-from testing.pages import GUIDES, PEERS, clone, matches, run_all, steps_of
+from testing.pages import GUIDES, INSIDE, PEERS, clone, matches, run_all, steps_of
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DOCS = ["README.md", *sorted(str(p.relative_to(PROJECT)) for p in PROJECT.glob("docs/**/*.md"))]
-_OTHERS = {"docs/plugins.md", *GUIDES, *PEERS}  # run by test_plugins, test_guides, test_guides
+_OTHERS = {
+    "docs/plugins.md",
+    *GUIDES,
+    *INSIDE,
+    *PEERS,
+}  # run by test_plugins, test_guides, test_guides
 
 
 def test_every_page_with_commands_is_run() -> None:
