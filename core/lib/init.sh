@@ -57,6 +57,16 @@ if [[ -n $__cli_load ]]; then
   __cli_lib=${BASH_SOURCE[0]%/*}
   [[ $__cli_lib == /* ]] || __cli_lib=$PWD/$__cli_lib
 
+  for __cli_name in color logger string os sudo; do
+    if [[ ! -f $__cli_lib/$__cli_name.sh ]]; then # bash would wait for a FIFO
+      builtin printf '%s: missing, or not a regular file; the library is not loaded\n' \
+        "$__cli_lib/$__cli_name.sh" >&2
+      __cli_load=''
+    fi
+  done
+fi
+
+if [[ -n $__cli_load ]]; then
   # shellcheck source=color.sh
   builtin . "$__cli_lib/color.sh"
   # shellcheck source=logger.sh

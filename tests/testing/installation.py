@@ -90,7 +90,7 @@ def builder(directory: Path) -> Callable[..., Made]:
         count += 1
         root = directory / f"installation{count}"
         home = directory / "home"
-        home.mkdir(exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
         made = Made(root, root / "core" / program, home)
         made.write(
             {"core/cli.json": {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}}

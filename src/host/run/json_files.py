@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 100  # levels of arrays and objects; far above any use, far below what a parser bears
 _SIZE_LIMIT = 16 * 1024 * 1024
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -62,7 +62,7 @@ def read_text(path: str, content: bytes, error: "type[HostError]") -> str:
     if is_utf_16(content):
         raise error(f"{path}: is UTF-16; save it as UTF-8")
     try:
-        return content.removeprefix(_BOM).decode()
+        return content.removeprefix(BOM).decode()
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
         raise error(f"{path}:{line}: not UTF-8") from None

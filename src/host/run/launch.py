@@ -49,7 +49,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
             if not executable:
                 raise CannotStartError(f"{file}: not executable; run: chmod +x {file}")
             return Start(file, [file])
-        bash = find_program("bash", environ)
+        bash = find_bash(environ)
         if bash is None:
             raise MissingError(f"{file}: bash is needed to run it and is not on PATH")
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
@@ -147,6 +147,16 @@ def _passes_over(option: str) -> bool:
     if option.startswith("--"):
         return option == "--posix"
     return option == "posix" or (option.startswith("-") and not {"p", "i"}.isdisjoint(option))
+
+
+def find_bash(environ: "Mapping[str, str]") -> str | None:
+    """Return the bash that reads settings.conf and runs scripts: the one on PATH, else /bin's."""
+    return find_program("bash", environ) or find_program("/bin/bash", environ)
+
+
+def as_bash_env(path: str) -> str:
+    """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
+    return "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
 
 
 def find_program(name: str, environ: "Mapping[str, str]") -> str | None:

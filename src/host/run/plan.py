@@ -1,6 +1,7 @@
 """A located command → the merged environment and the program to become (SPEC 3)."""
 
 import os
+import stat
 import sys
 
 from host.errors import (
@@ -14,7 +15,7 @@ from host.errors import (
 from host.run.definition import SYSTEM_OS, Definition, is_reference
 from host.run.installation import ADOPTED_BY, Layout
 from host.run.json_files import read_regular
-from host.run.launch import start_of
+from host.run.launch import as_bash_env, start_of
 from host.run.layers import Layers
 from host.run.messages import Messages
 from host.run.process import Exec
@@ -174,12 +175,23 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
 def check_required(definition: Definition, layers: Layers) -> None:
     """Raise SourceError when a name in `required_envs` is unset or empty."""
     missing = [name for name in definition.required_envs if not layers.get(name)]
-    if missing:
-        them = "it" if len(missing) == 1 else "them"
-        raise SourceError(
-            f"{definition.file}: {', '.join(missing)} must be set; export {them}, or set {them} in "
+    empty = [name for name in missing if name in layers.system]  # nothing else counts there
+    unset = [name for name in missing if name not in layers.system]
+    told = []
+    if unset:
+        them = "it" if len(unset) == 1 else "them"
+        told.append(
+            f"{', '.join(unset)} must be set; export {them}, or set {them} in "
             "config/settings.conf, a file of env_files, or envs"
         )
+    if empty:
+        them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
+        told.append(
+            f"{', '.join(empty)} {are} empty in your environment, which goes before every other "
+            f"source; give {them} a value there, or unset {them}"
+        )
+    if told:
+        raise SourceError(f"{definition.file}: {'; '.join(told)}")
 
 
 def prepare(
@@ -207,7 +219,7 @@ def prepare(
     library = os.path.join(env["LIB_DIR"], "init.sh")
     if start.loads_library and _is_readable(library):
         given = env.get("BASH_ENV")
-        env["BASH_ENV"] = library
+        env["BASH_ENV"] = as_bash_env(library)
         kept = "u" if given is None else f"s{given}"
         name = "" if ":" in program else program
         env[LIBRARY_MARK] = f"{os.getpid()}:{name}:{kept}"
@@ -217,11 +229,15 @@ def prepare(
 def _is_readable(library: str) -> bool:
     """Tell whether the library is there; raises InstallationError when it cannot be read."""
     try:
-        os.close(os.open(library, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        descriptor = os.open(library, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as failure:
         raise InstallationError(f"{library}: {failure.strerror}") from None
+    mode = os.fstat(descriptor).st_mode
+    os.close(descriptor)
+    if not stat.S_ISREG(mode):  # bash would wait for a FIFO
+        raise InstallationError(f"{library}: not a regular file")
     return True
 
 

@@ -83,11 +83,23 @@ def execute(plan: Exec) -> HostError:
         os.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
     except OSError as failure:
         if failure.errno == errno.E2BIG:
+            size = sum(len(encode(word)) + 1 for word in plan.argv)
             return CannotStartError(
-                f"{plan.path}: arguments and environment are too large for this system; "
-                "unset large variables or pass data on stdin"
+                f"{plan.path}: arguments ({size:,} bytes) and environment are too large for this "
+                f"system; {largest_variables(plan.env)}"
             )
         if failure.errno == errno.ENOENT:
             return MissingError(f"{plan.path}: it or its interpreter is missing")
         return CannotStartError(f"{plan.path}: cannot be started: {failure.strerror}")
     raise AssertionError("execve returned")  # pragma: no cover - it cannot
+
+
+_MOST_NAMED = 3  # variables
+
+
+def largest_variables(environ: "Mapping[str, str]") -> str:
+    """Name the variables that take most of an environment, with their sizes."""
+    sizes = {name: len(encode(name)) + len(encode(text)) + 2 for name, text in environ.items()}
+    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:_MOST_NAMED]
+    named = ", ".join(f"{name} ({sizes[name]:,} bytes)" for name in largest)
+    return f"of {sum(sizes.values()):,} bytes of variables the largest are {named}"

@@ -2,20 +2,26 @@
 
 import os
 import stat
+import sys
 
 from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
-from host.run.exports import parse_exports
-from host.run.launch import find_program
+from host.run.json_files import BOM, is_utf_16, read_regular
+from host.run.launch import find_bash
+from host.run.process import largest_variables
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
+
+# Says in bash's environment which settings files are being read, by device and inode:
+# a program called there that would read one of them again stops.
+_READING = "__cli_reading"
 
 # What bash sets by itself in every environment that it makes.
 _OWN_NAMES = frozenset(
@@ -35,17 +41,20 @@ _SLICE = 50  # milliseconds between two looks at whether bash is still there
 # the shell. A file with a RETURN trap of its own comes back from `.` instead. DEBUG
 # keeps the line for that message (in the EXIT trap the command is the `.` itself),
 # and `set -a` on: a file that loads others between `set -a` and `set +a` assigns more
-# after them. Everything the capture itself
-# says goes to descriptor $2: "end STATUS" or "exit LINE", a NUL, what a parse without
-# running says ($3 asks for one, and so does a status above 0), a NUL, the exported
-# variables as `export -p` words them, two NULs. One builtin prints them all, as a loop
-# over the names costs 2 ms more.
+# after them. Traps work with stderr closed, as `set -x` would show their lines.
+# Everything the capture itself says goes to descriptor $2: "end STATUS JOBS" or "exit
+# LINE JOBS" (the process ids of what still runs), a NUL, what a parse without running
+# says ($3 asks for one, and so does a status above 0), a NUL, the exported variables as
+# `export -p` words them, two NULs. One builtin prints them all, as a loop over the
+# names costs 2 ms more.
 _CAPTURE = r"""
 __cli_dump() {
   builtin set +aefuvxT +o posix
   builtin trap - DEBUG RETURN EXIT
   {
-    builtin printf 'end %s\0-' "$__cli_status"
+    builtin printf 'end %s ' "$__cli_status"
+    builtin jobs -pr
+    builtin printf '\0-'
     if [[ $__cli_status != 0 || -n $__cli_check ]]; then
       "$BASH" -O extglob -n "$__cli_file" 2>&1
     fi
@@ -55,20 +64,32 @@ __cli_dump() {
   } >&"$__cli_out"
   builtin exit 0
 }
+__cli_early() {
+  builtin printf 'exit %s ' "$__cli_line"
+  builtin jobs -pr
+  builtin printf '\0\0\0'
+} >&"$__cli_out"
 __cli_step() {
   if [[ ${BASH_SOURCE[1]-} == "$__cli_file" && $BASH_COMMAND != ". \"\$__cli_file\"" ]]; then
     __cli_line=$1
   fi
   builtin set -a
 }
+command_not_found_handle() {
+  builtin printf '%s: line %s: %s: command not found\n' "$0" "${BASH_LINENO[0]}" "$1"
+  if [[ ${2-} == =* && $1 != *[!A-Za-z0-9_]* ]]; then
+    builtin printf '%s: line %s: an assignment has no blanks around its =\n' \
+      "$0" "${BASH_LINENO[0]}"
+  fi
+  builtin return 127
+} >&2
 __cli_file=$1 __cli_out=$2 __cli_check=$3 __cli_line=
-builtin trap 'builtin printf "exit %s\0\0\0" "$__cli_line" >&"$__cli_out"' EXIT
-builtin trap '__cli_status=$?; ((${#BASH_SOURCE[@]})) || __cli_dump' RETURN
-builtin trap '__cli_step "$LINENO"' DEBUG
+builtin trap '{ __cli_early; } 2>&-' EXIT
+builtin trap '{ __cli_status=$?; ((${#BASH_SOURCE[@]})) || __cli_dump; } 2>&-' RETURN
+builtin trap '{ __cli_step "$LINENO"; } 2>&-' DEBUG
 builtin set -aT --
 . "$__cli_file"
-__cli_status=$?
-__cli_dump
+{ __cli_status=$?; __cli_dump; } 2>&-
 """
 
 
@@ -76,30 +97,42 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables that the settings file at `path` leaves exported or assigned.
 
     bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr;
-    nothing else of it has an effect. Functions, arrays and bash's own variables are
-    left out. An absent file gives {}. Raises SourceError when the file does not
-    reach its end within CLI_SETTINGS_TIMEOUT seconds (10), MissingError without bash.
+    nothing else of it has an effect, and nothing that it starts is there afterwards.
+    Functions, arrays and bash's own variables are left out. An absent file gives {}.
+    Raises SourceError when the file cannot be read as text, is open to everybody, calls
+    this program or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10),
+    MissingError without bash.
     """
     try:
-        mode = os.stat(path).st_mode
+        content = read_regular(path, sys.maxsize, SourceError)
+        status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except OSError as failure:
-        raise SourceError(f"{path}: {failure.strerror}") from None
-    if not stat.S_ISREG(mode):
-        raise SourceError(f"{path}: not a regular file")
-    if not os.access(path, os.R_OK):
-        raise SourceError(f"{path}: cannot be read; check its permissions")
-    bash = find_program("bash", environ) or find_program("/bin/bash", environ)
+    except SourceError:
+        if os.path.isfile(path) and not os.access(path, os.R_OK):
+            raise SourceError(f"{path}: cannot be read; check its permissions") from None
+        raise
+    _check_text(path, content)
+    if status.st_mode & stat.S_IWOTH:
+        raise SourceError(f"{path}: everybody may write to it; run: chmod o-w {path}")
+    bash = find_bash(environ)
     if bash is None:
         raise MissingError(f"{path}: bash is needed to read it and is not on PATH")
+    within, mark = environ.get(_READING, ""), f"{status.st_dev}:{status.st_ino}"
+    if mark in within.split():
+        raise SourceError(
+            f"{path}: calls this program while it is being read, and that would read it again; "
+            "take the call out of it"
+        )
     timeout = _timeout(environ)
     import _signal
 
     # A caller may ignore SIGCHLD; then nobody could wait for bash.
     disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     try:
-        output = _run(bash, path, environ, timeout)
+        env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
+        env[_READING] = f"{within} {mark}"
+        output = _run(bash, path, _wants_parse(content), env, timeout)
         if output is None:
             raise SourceError(
                 f"{path}: did not end within {timeout:g} s; "
@@ -108,6 +141,25 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         return _read_records(path, output)
     finally:
         _signal.signal(_signal.SIGCHLD, disposition)
+
+
+def _check_text(path: str, content: bytes) -> None:
+    """Raise SourceError for what bash would read otherwise than its author meant it."""
+    if is_utf_16(content):
+        raise SourceError(f"{path}: is UTF-16; save it as UTF-8")
+    if content.startswith(BOM):
+        raise SourceError(f"{path}: begins with a byte-order mark; save it as UTF-8 without BOM")
+    if b"\r" not in content:
+        return
+    at = content.find(b"\r\n")
+    if at < 0 and (b"\n" not in content or content.endswith(b"\r")):
+        at = content.rfind(b"\r")
+    if at >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise SourceError(
+            f"{path}:{line}: ends with CR LF, as on Windows; save it with LF line ends, "
+            f"or run: sed -i 's/\\r$//' {path}"
+        )
 
 
 def _timeout(environ: "Mapping[str, str]") -> float:
@@ -123,24 +175,29 @@ def _timeout(environ: "Mapping[str, str]") -> float:
     return seconds
 
 
-def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> bytes | None:
-    """Return what the capture wrote, or None when time ran out; the process group is gone."""
+def _run(
+    bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float
+) -> bytes | None:
+    """Return what the capture wrote, or None when time ran out; what it started is gone."""
     import _signal
 
-    reading, writing = os.pipe()
+    pipes = _Pipes()
     pid = 0
+    jobs: list[int] | None = None
     # Held back until `pid` is known: Ctrl-C must not leave bash behind.
     endings = [_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP]
     mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, endings)
     try:
         try:
-            pid = _spawn(bash, path, environ, writing, mask)
+            own = (os.path.basename(path), path, str(pipes.output_number), parse)
+            argv = (bash, "-p", "-c", _CAPTURE, *own)
+            pid = _spawn(bash, argv, environ, pipes.actions(), mask)
             restore = _pass_on(endings[1:], pid)
         finally:
-            os.close(writing)
+            pipes.close_far_ends()
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
         try:
-            return _read_until_end(reading, pid, timeout)
+            output = _read_until_end(pipes, pid, timeout)
         finally:
             restore()
     except OSError as failure:
@@ -148,13 +205,107 @@ def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> 
 
         if failure.errno == errno.E2BIG:
             raise CannotStartError(
-                f"{path}: the environment is too large for this system; unset large variables"
+                f"{path}: the environment is too large for this system; "
+                f"{largest_variables(environ)}"
             ) from None
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
+    else:
+        jobs = None if output is None else _jobs(output)
+        return output
     finally:
-        os.close(reading)
         if pid:  # its background jobs too: nothing of the file outlives the capture
-            _kill_group(pid, _signal.SIGKILL)
+            _end_tree(pid, [pid] if jobs is None else jobs)
+        pipes.close()
+
+
+class _Pipes:
+    """What joins this program and bash: its report, and a stderr to pass on.
+
+    A terminal or a file is bash's stderr itself. A pipe is not: whatever the file leaves
+    running would hold it, and its reader would wait for that.
+    """
+
+    __slots__ = ("far", "messages", "output", "output_number")
+
+    def __init__(self) -> None:
+        self.output, report = os.pipe()
+        self.far = [report]
+        self.messages = -1
+        if _is_pipe(2):
+            self.messages, messages = os.pipe()
+            self.far.append(messages)
+        allowed = os.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
+        self.output_number = min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
+
+    def actions(self) -> "list[Any]":
+        """Return what posix_spawn is to do with bash's descriptors."""
+        report, *messages = self.far
+        found: list[Any] = [
+            (os.POSIX_SPAWN_CLOSE, number) for number in _open_descriptors() if number > 2
+        ]
+        found += [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, report, self.output_number),
+        ]
+        try:
+            os.write(2, b"")
+        except OSError:  # stderr is closed
+            return [*found, (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        found += [(os.POSIX_SPAWN_DUP2, number, 2) for number in messages]
+        return [*found, (os.POSIX_SPAWN_DUP2, 2, 1)]
+
+    def close_far_ends(self) -> None:
+        while self.far:
+            os.close(self.far.pop())
+
+    def pass_on(self) -> None:
+        """Write what bash has said meanwhile to stderr."""
+        while self.messages >= 0 and _is_ready(self.messages):
+            said = os.read(self.messages, 1 << 16)
+            if not said:
+                os.close(self.messages)
+                self.messages = -1
+            try:
+                while said:
+                    said = said[os.write(2, said) :]
+            except OSError:
+                pass  # nobody reads it any more
+
+    def close(self) -> None:
+        try:
+            self.pass_on()
+        finally:
+            os.close(self.output)
+            if self.messages >= 0:
+                os.close(self.messages)
+
+
+def _is_pipe(descriptor: int) -> bool:
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_ready(descriptor: int) -> bool:
+    import select
+
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _open_descriptors() -> list[int]:
+    """Return the descriptors that a program would inherit."""
+    found = []
+    for number in map(int, os.listdir("/dev/fd")):
+        try:
+            if os.get_inheritable(number):
+                found.append(number)
+        except OSError:
+            pass  # the one that the list itself was read through
+    return found
 
 
 def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
@@ -162,7 +313,7 @@ def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
     import _signal
 
     def end(number: int, _: object) -> None:
-        _kill_group(pid, _signal.SIGKILL)
+        _end_tree(pid, [pid])
         _signal.signal(number, _signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
@@ -178,28 +329,18 @@ def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
 
 
 def _spawn(
-    bash: str, path: str, environ: "Mapping[str, str]", writing: int, mask: "Iterable[int]"
+    bash: str,
+    argv: "Iterable[str]",
+    environ: "Mapping[str, str]",
+    actions: "list[Any]",
+    mask: "Iterable[int]",
 ) -> int:
     import _signal
 
-    output = _output_descriptor()
-    actions: list[Any] = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, writing, output),
-    ]
-    try:
-        os.write(2, b"")
-        actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
-    except OSError:  # stderr is closed
-        actions.append((os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0))
-    # -p: the caller's BASH_ENV, SHELLOPTS and functions have no say.
-    name = os.path.basename(path)
-    argv = (bash, "-p", "-c", _CAPTURE, name, path, str(output), _wants_parse(path))
-    env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     return os.posix_spawn(
         bash,
         [encode(word) for word in argv],
-        {encode(name): encode(value) for name, value in env.items()},
+        {encode(name): encode(value) for name, value in environ.items()},
         file_actions=actions,
         setsid=True,  # a group of its own, which no terminal can stop
         setsigmask=mask,
@@ -207,38 +348,77 @@ def _spawn(
     )
 
 
-def _output_descriptor() -> int:
-    """Return the highest descriptor that is allowed here, within reason."""
-    allowed = os.sysconf("SC_OPEN_MAX")
-    return min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
-
-
-def _wants_parse(path: str) -> str:
+def _wants_parse(content: bytes) -> str:
     """Return "yes" when the file has an array or a test: bash goes on after an error in one."""
-    with open(path, "rb") as file:
-        content = file.read()
     return "yes" if _ARRAY in content or _TEST in content else ""
 
 
-def _read_until_end(reading: int, pid: int, timeout: float) -> bytes | None:
+def _read_until_end(pipes: _Pipes, pid: int, timeout: float) -> bytes | None:
     import select
     import time
 
-    poll = select.poll()
-    poll.register(reading, select.POLLIN)
     deadline = time.monotonic() + timeout
     output = b""
     while not output.endswith(b"\0\0"):
-        if poll.poll(_SLICE):
-            chunk = os.read(reading, 1 << 16)
+        poll = select.poll()
+        for number in (pipes.output, pipes.messages):
+            if number >= 0:
+                poll.register(number, select.POLLIN)
+        ready = [number for number, _ in poll.poll(_SLICE)]
+        pipes.pass_on()
+        if pipes.output in ready:
+            chunk = os.read(pipes.output, 1 << 16)
             if not chunk:
                 break
             output += chunk
         elif time.monotonic() > deadline:
             return None
-        elif os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) and not poll.poll(0):
-            break  # bash is gone; a background job still holds the pipe
+        elif not ready and _is_over(pid) and not _is_ready(pipes.output):
+            break  # a background job still holds the pipe
     return output
+
+
+def _is_over(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _jobs(output: bytes) -> list[int]:
+    """Return the processes that bash says it leaves running."""
+    _, _, jobs = (*output.partition(b"\0")[0].split(b" ", 2), b"", b"")[:3]
+    return [int(job) for job in jobs.split() if job.isdigit()]
+
+
+def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
+    """Kill the process group `pid`, and `jobs` with what descends from them in other groups."""
+    import _signal
+
+    found: set[int] = set()
+    while inner := set(_descendants(jobs)) - found:
+        for one in inner:  # what is stopped starts no more
+            _send(one, _signal.SIGSTOP)
+        found |= inner
+    _kill_group(pid, _signal.SIGKILL)
+    for one in found - {pid}:
+        _send(one, _signal.SIGKILL)
+
+
+def _descendants(roots: "Iterable[int]") -> list[int]:
+    """Return `roots` and what they started, and so on, where the system lists it (Linux)."""
+    found = list(roots)
+    for one in found:
+        try:
+            with open(f"/proc/{one}/task/{one}/children", "rb") as file:
+                found += map(int, file.read().split())
+        except OSError:
+            pass
+    return found
+
+
+def _send(pid: int, signal: int) -> None:
+    try:
+        os.kill(pid, signal)
+    except (ProcessLookupError, PermissionError):
+        pass
 
 
 def _kill_group(pid: int, signal: int) -> None:
@@ -252,10 +432,12 @@ def _kill_group(pid: int, signal: int) -> None:
 def _read_records(path: str, output: bytes) -> dict[str, str]:
     verdict, _, rest = output.partition(b"\0")
     said, _, exports = rest.partition(b"\0")
-    word, _, detail = decode(verdict).partition(" ")
+    word, detail, *_ = [*decode(verdict).split(" "), "", ""]
     if not output.endswith(b"\0\0") or word != "end":
         where = f"{path}:{detail}" if word == "exit" and detail else path
-        raise SourceError(f"{where}: ended before its last line (exit, exec, set -e or a signal)")
+        raise SourceError(
+            f"{where}: ended before its last line (exit, exec, set -e, set -u or a signal)"
+        )
     line = _error_line(decode(said))
     if line or detail == _BAD_SYNTAX:
         raise SourceError(f"{path}:{line}: syntax error" if line else f"{path}: syntax error")
@@ -274,3 +456,78 @@ def _error_line(said: str) -> str:
         if found and number.isdigit() and not what.startswith("warning"):
             return number
     return ""
+
+
+_ESCAPES = {
+    ord("a"): 7, ord("b"): 8, ord("t"): 9, ord("n"): 10, ord("v"): 11, ord("f"): 12,
+    ord("r"): 13, ord("e"): 27, ord("E"): 27, ord("\\"): 92, ord("'"): 39, ord('"'): 34,
+    ord("?"): 63,
+}  # fmt: skip
+_OCTAL = frozenset(b"01234567")
+
+
+def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
+    """Yield each exported scalar variable of `declare -x NAME="value"` lines.
+
+    Values stand in double quotes or, with control characters, in `$'…'`. Arrays
+    and names without a value are passed over.
+    """
+    position = 0
+    while position < len(printed):
+        line_end = printed.find(b"\n", position)
+        line_end = len(printed) if line_end < 0 else line_end
+        equals = printed.find(b"=", position, line_end)
+        if equals < 0:
+            position = line_end + 1
+            continue
+        name = printed[position:equals].rpartition(b" ")[2]
+        value, position = _value(printed, equals + 1)
+        position += 1  # the newline
+        if value is not None:
+            yield decode(name), decode(value)
+
+
+def _value(printed: bytes, position: int) -> tuple[bytes | None, int]:
+    """Return the value that starts at `position`, None for an array, and its end."""
+    if printed.startswith(b'"', position):
+        return _double_quoted(printed, position + 1)
+    if printed.startswith(b"$'", position):
+        return _ansi_quoted(printed, position + 2)
+    while position < len(printed) and not printed.startswith(b")", position):
+        if printed.startswith((b'"', b"$'"), position):  # a key or a value
+            _, position = _value(printed, position)
+        else:
+            position += 1
+    return None, position + 1
+
+
+def _double_quoted(printed: bytes, start: int) -> tuple[bytes, int]:
+    quote = printed.find(b'"', start)
+    value = printed[start:quote]
+    if quote >= 0 and b"\\" not in value:
+        return value, quote + 1
+    kept = bytearray()
+    position = start
+    while position < len(printed) and printed[position] != ord('"'):
+        if printed[position] == ord("\\"):
+            position += 1
+        kept += printed[position : position + 1]
+        position += 1
+    return bytes(kept), position + 1
+
+
+def _ansi_quoted(printed: bytes, position: int) -> tuple[bytes, int]:
+    kept = bytearray()
+    while position < len(printed) and printed[position] != ord("'"):
+        if printed[position] != ord("\\"):
+            kept.append(printed[position])
+            position += 1
+            continue
+        digits = printed[position + 1 : position + 4]
+        if len(digits) == 3 and _OCTAL.issuperset(digits):
+            kept.append(int(digits, 8))
+            position += 4
+        else:
+            kept += bytes(_ESCAPES.get(code, code) for code in digits[:1])
+            position += 2
+    return bytes(kept), position + 1

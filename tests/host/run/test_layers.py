@@ -186,12 +186,19 @@ def test_required_envs(install):
     file = made.root / "commands/demo/show/command.json"
     result = made.run("demo", "show", env={"HERE": ""})
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"cli: {file}: EMPTY, NOWHERE, HERE must be set")
+    assert result.stderr.startswith(f"cli: {file}: EMPTY, NOWHERE must be set; export them")
+    advice = "HERE is empty in your environment, which goes before every other source; "
+    assert result.stderr.endswith(f"{advice}give it a value there, or unset it\n")
     assert result.stderr.count("\n") == 1
     for place in ("settings.conf", "env_files", "envs", "export"):
         assert place in result.stderr
     env = {"HERE": "1", "EMPTY": "1", "NOWHERE": "1"}
     assert made.run("demo", "show", env=env).all == (0, "ran\n", "")
+    result = made.run("demo", "show", env={**env, "HERE": "", "IN_FILE": ""})
+    assert result.stderr == (
+        f"cli: {file}: IN_FILE, HERE are empty in your environment, which goes before every "
+        "other source; give them a value there, or unset them\n"
+    )
 
 
 @pytest.mark.parametrize("debug", ["true", "1", "on", "TRUE", "On"])

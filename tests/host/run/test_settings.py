@@ -11,7 +11,7 @@ import pytest
 
 import host.run.settings
 from host.errors import MissingError, SourceError
-from host.run.exports import parse_exports
+from host.run.settings import parse_exports
 from testing.installation import command
 
 
@@ -124,7 +124,8 @@ REACHES = {
     "stdin is empty": ("X=$(cat)\nread Y\nZ=${Y-unset}\n", {"X": "", "Y": "", "Z": ""}),
     "where it is": ("X=${BASH_SOURCE[0]##*/}:$0:$#\n", None),
     "path": ('PATH="$PATH:/x"\nX=1\n', {"X": "1"}),
-    "crlf in a comment": ("# c\r\nX=1\n", {"X": "1"}),
+    "a carriage return that is meant": ("X=$'a\\r'\nY='a\rb'\n", {"X": "a\r", "Y": "a\rb"}),
+    "not an assignment of ours": ("no-such-command = x 2>/dev/null\nX=1\n", {"X": "1"}),
     "BASH_ENV": ("X=1\nBASH_ENV=/x\nENV=/y\n", {"X": "1", "BASH_ENV": "/x", "ENV": "/y"}),
     "localised message": ("X=$'a'$\"b\"\n", {"X": "ab"}),
     "here-document": ("X=$(cat <<E\na $HOME\nE\n)\n", None),
@@ -206,6 +207,178 @@ def test_what_does_not_reach_its_end(place, text, line):
     assert "__cli" not in result.stderr
 
 
+# What bash would read otherwise than it is meant: content, where and what is told.
+NO_TEXT = {
+    "CR LF": (b"X=1\r\nY=2\r\n", ":1: ends with CR LF"),
+    "CR LF in one line": (b"X=1\n\n# c\r\nY=2\n", ":3: ends with CR LF"),
+    "CR LF at the end": (b"X=1\nY=2\r\n", ":2: ends with CR LF"),
+    "CR at the end": (b"X=1\nY=2\r", ":2: ends with CR LF"),
+    "CR alone": (b"X=1\rY=2", ":1: ends with CR LF"),
+    "BOM": (b"\xef\xbb\xbfX=1\nY=2\n", ": begins with a byte-order mark; save it as UTF-8 with"),
+    "UTF-16": ("X=1\nY=2\n".encode("utf-16"), ": is UTF-16; save it as UTF-8"),
+    "UTF-16 without BOM": ("X=1\nY=2\n".encode("utf-16-le"), ": is UTF-16; save it as UTF-8"),
+    "UTF-16, big-endian": ("X=1\nY=2\n".encode("utf-16-be"), ": is UTF-16; save it as UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), NO_TEXT.values(), ids=NO_TEXT)
+def test_what_is_no_text_for_bash_is_an_error_with_the_way_out(place, content, told):
+    path = write(place, content)
+    result = place.run("demo", "show")
+    assert (result.status, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert result.stderr.startswith(f"cli: {path}{told}")
+
+
+def test_the_way_out_of_cr_lf_works(place):
+    write(place, b"X=1\r\nY='a b'\r\n")
+    told = place.run("demo", "show").stderr
+    subprocess.run(["sh", "-c", told.partition("or run: ")[2]], check=True)
+    assert variables(place.run("demo", "show").stdout) == {"X": "1", "Y": "a b"}
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o602, 0o777])
+def test_a_file_that_everybody_may_write_is_an_error_with_the_chmod(place, mode):
+    path = write(place, "X=1\n")
+    os.chmod(path, mode)
+    result = place.run("demo", "show")
+    assert result.all == (1, "", f"cli: {path}: everybody may write to it; run: chmod o-w {path}\n")
+    subprocess.run(["sh", "-c", result.stderr.partition("run: ")[2]], check=True)
+    assert variables(place.run("demo", "show").stdout) == {"X": "1"}
+    os.chmod(path, 0o664)
+    assert place.run("demo", "show").status == 0
+    os.chmod(path, 0o644)
+
+
+def test_blanks_around_the_equals_sign_get_a_hint(place):
+    write(place, "A=1\nNAME = value\nB=2\nif true; then\n  X =y\nfi\nmissing command\n")
+    result = place.run("demo", "show")
+    assert (result.status, variables(result.stdout)) == (0, {"A": "1", "B": "2"})
+    assert result.stderr.splitlines() == [
+        "settings.conf: line 2: NAME: command not found",
+        "settings.conf: line 2: an assignment has no blanks around its =",
+        "settings.conf: line 5: X: command not found",
+        "settings.conf: line 5: an assignment has no blanks around its =",
+        "settings.conf: line 7: missing: command not found",
+    ]
+
+
+def test_a_trace_shows_the_files_lines_only(place):
+    write(place, "set -x\nX=1\nf() { Y=2; }\nf\n")
+    result = place.run("demo", "show")
+    assert variables(result.stdout) == {"X": "1", "Y": "2"}
+    assert result.stderr == "++ X=1\n++ f\n++ Y=2\n"
+    write(place, "set -x\nX=1\nexit 3\n")
+    assert place.run("demo", "show").stderr.splitlines()[:-1] == ["++ X=1", "++ exit 3"]
+
+
+def test_the_message_of_an_early_end_names_what_can_end_it(place):
+    path = write(place, "set -u\nX=$NONE\n")
+    told = place.run("demo", "show").stderr.splitlines()[-1]
+    what = "(exit, exec, set -e, set -u or a signal)"
+    assert told == f"cli: {path}:2: ended before its last line {what}"
+
+
+def processes_with(mark: str) -> list[str]:
+    """Return the processes that have `mark` in their environment, each by its arguments."""
+    found = []
+    for process in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{process}/environ", "rb") as file:
+                environment = file.read()
+            if mark.encode() in environment:
+                with open(f"/proc/{process}/cmdline", "rb") as file:
+                    found.append(file.read().decode("utf-8", "replace"))
+        except OSError:
+            pass
+    return found
+
+
+# How a settings.conf calls the program that reads it.
+CALLS = {
+    "plain": "X=1\n{launcher} demo show >/dev/null\nY=2\n",
+    "in a substitution": "X=$({launcher} demo show)1\nY=2\n",
+    "by another path": "X=1\nCLI_DIR=$CLI_DIR/../${{CLI_DIR##*/}} {launcher} demo show\nY=2\n",
+    "from a session of its own": "X=1\nsetsid -w {launcher} demo show\nY=2\n",
+    "in the background": "X=1\n{launcher} demo show & wait\nY=2\n",
+    "self env": "X=1\n{launcher} self env demo show\nY=2\n",
+}
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+@pytest.mark.parametrize("text", CALLS.values(), ids=CALLS)
+def test_a_file_that_calls_the_program_is_not_read_again(place, text):
+    path = write(place, text.format(launcher=place.launcher))
+    mark = f"RECURSION={time.monotonic_ns()}"
+    env = {"RECURSION": mark.partition("=")[2], "CLI_SETTINGS_TIMEOUT": "20"}
+    start = time.monotonic()
+    result = place.run("demo", "show", env=env, timeout=30)
+    assert time.monotonic() - start < 15
+    told = [line for line in result.stderr.splitlines() if "calls this program" in line]
+    assert len(told) == 1
+    assert told[0].startswith("cli: ")
+    assert os.path.basename(path) in told[0]
+    assert (result.status, variables(result.stdout)["Y"]) == (0, "2")
+    assert "__cli" not in result.stdout
+    assert processes_with(mark) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+@pytest.mark.parametrize(
+    "text",
+    ["env -u __cli_reading {launcher} demo show\n", "setsid sleep 60 & sleep 60\n"],
+    ids=["a call that hides where it comes from", "a session of its own"],
+)
+def test_all_that_was_started_is_gone_when_time_is_out(place, text):
+    write(place, text.format(launcher=place.launcher))
+    mark = f"RECURSION={time.monotonic_ns()}"
+    env = {"RECURSION": mark.partition("=")[2], "CLI_SETTINGS_TIMEOUT": "1.5"}
+    result = place.run("demo", "show", env=env, timeout=30)
+    assert (result.status, result.stdout) == (1, "")
+    assert processes_with(mark) == []
+
+
+def test_a_command_of_another_installation_may_be_called(place, shared_install):
+    other = shared_install(
+        {
+            "commands/demo/say/command.json": command(),
+            "commands/demo/say/main.sh": "#!/bin/sh\necho said $Y\n",
+            "config/settings.conf": "Y=there\n",
+        }
+    )
+    write(place, f"X=$({other.launcher} demo say)\n")
+    result = place.run("demo", "show")
+    assert (variables(result.stdout), result.stderr) == ({"X": "said there"}, "")
+    path = f"{other.root}/config/settings.conf"
+    other.write({"config/settings.conf": f"Y=$({place.launcher} demo show)there\n"})
+    result = place.run("demo", "show")
+    assert variables(result.stdout) == {"X": "said there"}
+    assert result.stderr.count("calls this program while it is being read") == 1
+    assert path
+
+
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="needs setsid")
+@pytest.mark.parametrize("line", ["setsid -f sleep 8", "setsid sleep 8 &", "sleep 8 & disown"])
+def test_what_the_file_leaves_running_holds_no_pipe_of_the_caller(place, line):
+    write(place, f"{line}\nX=1\necho told >&2\n")
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    start = time.monotonic()
+    process = subprocess.Popen(
+        [place.launcher, "demo", "show"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PATH": os.environ["PATH"], "HOME": str(place.home)},
+        pass_fds=[writing],
+    )
+    os.close(writing)
+    told, _ = process.communicate(timeout=20)
+    rest = os.read(reading, 1)  # the command's end is the last that holds it
+    os.close(reading)
+    assert time.monotonic() - start < 6
+    assert told.startswith(b"told\n")
+    assert (process.returncode, rest) == (0, b"")
+
+
 TIMES = {
     "sleep": "sleep 60\n",
     "loop": "while :; do :; done\n",
@@ -280,7 +453,10 @@ def test_an_environment_that_is_too_large(place):
             break
         if result.status:
             assert (result.status, result.stderr.count("\n")) == (126, 1)
-            assert "too large for this system" in result.stderr
+            assert "too large for this system; of 2," in result.stderr
+            assert "the largest are V" in result.stderr
+            assert result.stderr.count(" (120,00") == 3
+            assert "xx" not in result.stderr
             return
     pytest.fail("the environment was never too large")
 
@@ -459,7 +635,7 @@ def test_no_bash(place, tmp_path):
 def test_no_bash_anywhere(tmp_path, monkeypatch):
     file = tmp_path / "settings.conf"
     file.write_text("X=1\n")
-    monkeypatch.setattr(host.run.settings, "find_program", lambda *_: None)
+    monkeypatch.setattr(host.run.settings, "find_bash", lambda *_: None)
     with pytest.raises(MissingError, match="bash is needed"):
         host.run.settings.capture_settings(str(file), {})
 
