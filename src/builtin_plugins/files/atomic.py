@@ -61,6 +61,21 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
     os.fchmod(descriptor, mode)
 
 
+def make_directory(path: str) -> None:
+    """Make `path` and what is missing above it, for whom the first one there is; raises OSError."""
+    if os.path.isdir(path):
+        return
+    make_directory(os.path.dirname(path))
+    with suppress(FileExistsError):
+        os.mkdir(path)
+        os.chmod(path, mode_below(os.path.dirname(path)))
+
+
+def mode_below(directory: str) -> int:
+    """Return the mode that a new directory in `directory` has for the same people."""
+    return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
+
+
 def write_link(path: str, target: str) -> None:
     """Point the link `path` to `target`, or make it, in one step; raises OSError."""
     beside = temporary(path)

@@ -9,9 +9,23 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.atomic import discard, sync_file_system, undoing, write_link
+from builtin_plugins.files.atomic import (
+    discard,
+    make_directory,
+    mode_below,
+    sync_file_system,
+    undoing,
+    write_file,
+    write_link,
+)
 from builtin_plugins.files.locks import take_lock
-from builtin_plugins.plugin_directories.directory import STAGING, TREE, VERSIONS, kept_label
+from builtin_plugins.plugin_directories.directory import (
+    REMOVED,
+    STAGING,
+    TREE,
+    VERSIONS,
+    kept_label,
+)
 from builtin_plugins.plugin_directories.registry import (
     Entry,
     Registry,
@@ -19,7 +33,7 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
     write_registry,
 )
-from builtin_plugins.plugin_directories.repair import RECORD, heal, relink, removal
+from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal, relink, removal
 from host.errors import PluginError
 
 KEPT_VERSIONS = 3  # beside the one that is on
@@ -55,7 +69,10 @@ def staging(plugins_dir: str, waiting: Waiting) -> Iterator[Stage]:
 
     Raises PluginError when the registry cannot be read: then nothing may change.
     """
-    os.makedirs(plugins_dir, exist_ok=True)
+    make_directory(plugins_dir)
+    for name in (STAGING, VERSIONS, REMOVED):
+        if os.path.islink(os.path.join(plugins_dir, name)):
+            raise PluginError(f"{plugins_dir}/{name}: is a link; remove it")
     area = os.path.join(plugins_dir, STAGING)
     with exclusive(plugins_dir, waiting):
         heal(plugins_dir)
@@ -76,7 +93,7 @@ def _make_area(area: str) -> str:
     while True:
         os.makedirs(area, exist_ok=True)
         with suppress(FileNotFoundError):
-            return tempfile.mkdtemp(prefix="change-", dir=area)
+            return tempfile.mkdtemp(prefix=AREA, dir=area)
 
 
 @contextmanager
@@ -114,11 +131,11 @@ def put_kept(stage: Stage, entry: Entry, undo: ExitStack) -> None:
     place = os.path.join(stage.plugins_dir, VERSIONS, entry.name, entry.label)
     if os.path.isdir(place):
         return
-    with open(os.path.join(version, RECORD), "w", encoding="utf-8") as file:
-        json.dump(entry.fields(), file, indent=2)
+    os.chmod(version, mode_below(stage.plugins_dir))
+    write_file(os.path.join(version, RECORD), json.dumps(entry.fields(), indent=2))
     sync_file_system(version)
     undo.callback(_drop_kept, place)
-    os.makedirs(os.path.dirname(place), exist_ok=True)
+    make_directory(os.path.dirname(place))
     os.rename(version, place)
 
 
@@ -151,7 +168,7 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     """Move a directory that may be the only copy to where removed ones are kept; return where."""
     place = os.path.join(plugins_dir, name)
     pending, kept = removal(plugins_dir, name)
-    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    make_directory(os.path.dirname(kept))
     os.rename(place, pending)
     undo.callback(os.rename, pending, place)
     return kept

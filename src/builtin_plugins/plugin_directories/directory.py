@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from builtin_plugins.plugin_directories.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugin_directories.registry import (
     FRAMEWORK_WORDS,
     Entry,
     Registry,
+    effective_registry,
     is_plugin_name,
-    read_registry,
     registry_path,
 )
 from host.errors import DefinitionError, PluginError
@@ -55,15 +56,17 @@ def find_directory_plugins(
     A registry that cannot be read is a problem, and no reason to lose plugins; one that
     was read already is taken as it is.
     """
-    try:
-        registry = registry or read_registry(registry_path(plugins_dir))
-    except PluginError as error:
-        return [_plugin(plugins_dir, name, None) for name in _present(plugins_dir)], [str(error)]
+    wrong = ""
+    if registry is None:
+        registry, wrong = effective_registry(plugins_dir)
     problems = [f"{registry_path(plugins_dir)}: {problem}" for problem in registry.problems]
-    return list(_joined(plugins_dir, registry)), problems
+    unknown = bool(wrong) and not registry.exists
+    found = list(_joined(plugins_dir, registry, unknown=unknown))
+    return found, [wrong, *problems] if wrong else problems
 
 
-def _joined(plugins_dir: str, registry: Registry) -> Iterator[DirectoryPlugin]:
+def _joined(plugins_dir: str, registry: Registry, *, unknown: bool) -> Iterator[DirectoryPlugin]:
+    """Yield the plugins; where all about them is `unknown`, kept versions are plugins, too."""
     present = _present(plugins_dir)
     for name, entry in registry.entries.items():
         if name in present and entry.kind != "pip":
@@ -73,7 +76,7 @@ def _joined(plugins_dir: str, registry: Registry) -> Iterator[DirectoryPlugin]:
         if name in registry.refused and name not in registry.entries:
             root = os.path.join(plugins_dir, name)
             yield DirectoryPlugin(name, root, problem=registry.refused[name])
-        elif name not in registry.entries and not kept_label(plugins_dir, name):
+        elif name not in registry.entries and (unknown or not kept_label(plugins_dir, name)):
             yield _plugin(plugins_dir, name, None)
 
 
@@ -88,18 +91,22 @@ def _present(plugins_dir: str) -> list[str]:
 
 def _may_be_plugin(entry: os.DirEntry[str]) -> bool:
     try:
-        return not entry.name.startswith((".", "__")) and entry.is_dir()
+        own = entry.name == REGISTRY or entry.name.startswith((".", "__"))
+        return not own and entry.is_dir()
     except OSError:
         return False
 
 
-def kept_label(plugins_dir: str, name: str) -> str | None:
-    """Return which kept version `plugins/<name>` links to, None when it links to none."""
+def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
+    """Return to which kept version of plugin `name`, if not called as it is, `link` leads.
+
+    None when it leads to none.
+    """
     try:
-        parts = os.readlink(os.path.join(plugins_dir, name)).split("/")
+        parts = os.readlink(os.path.join(plugins_dir, link)).split("/")
     except OSError:
         return None
-    is_kept = len(parts) == 4 and parts[:2] == [VERSIONS, name] and parts[3] == TREE
+    is_kept = len(parts) == 4 and parts[:2] == [VERSIONS, name or link] and parts[3] == TREE
     return parts[2] if is_kept else None
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from builtin_plugins.files.atomic import write_file
@@ -23,6 +23,7 @@ from host.errors import HostError, PluginError
 from host.run.json_files import Number, read_json
 
 FILE_NAME = "registry.json"
+LAST = ".registry.last.json"  # beside it: what it was when it was last intact
 FORMAT = "1.0.0"
 KINDS = ("git", "local", "archive", "pip")
 
@@ -187,7 +188,7 @@ def read_registry(path: str) -> Registry:
     try:
         values: Any = read_json(path)
     except FileNotFoundError:
-        return Registry({"version": FORMAT, "plugins": []}, exists=False)
+        return _empty()
     except HostError as error:
         raise PluginError(str(error)) from None
     version = values.get("version", "") if isinstance(values, dict) else None
@@ -201,6 +202,29 @@ def read_registry(path: str) -> Registry:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise PluginError(f'{path}: "plugins": expected an array of objects')
     return Registry(values, exists=True)
+
+
+def effective_registry(plugins_dir: str) -> tuple[Registry, str]:
+    """Return what counts of the registry, and what is wrong with it, "" where nothing is.
+
+    While the file cannot be read its last intact state counts: what was switched off
+    stays so, and the order of precedence too. Without one, nothing is known.
+    """
+    path = registry_path(plugins_dir)
+    try:
+        return read_registry(path), ""
+    except PluginError as error:
+        try:
+            last = read_registry(os.path.join(plugins_dir, LAST))
+        except PluginError:
+            last = _empty()
+        if last.exists:
+            return last, f"{error}; its last intact state counts until it is mended"
+        return last, str(error)
+
+
+def _empty() -> Registry:
+    return Registry({"version": FORMAT, "plugins": []}, exists=False)
 
 
 @contextmanager
@@ -232,11 +256,24 @@ def exclusive(
 def write_registry(path: str, registry: Registry) -> None:
     """Replace the file by `registry` where that was changed; the caller holds `exclusive`.
 
-    A link is followed, so that a team's file can stay where it is shared. Raises OSError.
+    A link is followed, so that a team's file can stay where it is shared. A copy beside
+    it is what counts when somebody damages it. Raises OSError.
     """
     if registry.changed:
         write_file(os.path.realpath(path), dump(registry.values) + "\n")
-        registry.changed = False
+        registry.changed, registry.exists = False, True
+    plugins_dir = os.path.dirname(path)
+    if registry.exists and not is_kept(plugins_dir, registry):
+        with suppress(OSError):  # it is for the day when the other one is damaged
+            write_file(os.path.join(plugins_dir, LAST), dump(registry.values) + "\n")
+
+
+def is_kept(plugins_dir: str, registry: Registry) -> bool:
+    """Tell whether the copy of the last intact state is one of `registry`."""
+    try:
+        return read_registry(os.path.join(plugins_dir, LAST)).values == registry.values
+    except PluginError:
+        return False
 
 
 def dump(value: Any, indent: str = "") -> str:

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from builtin_plugins.files.atomic import write_link
 from builtin_plugins.files.locks import take_lock
@@ -24,9 +24,12 @@ from builtin_plugins.plugin_directories.directory import (
     kept_label,
 )
 from builtin_plugins.plugin_directories.registry import (
+    FILE_NAME,
+    LAST,
     Entry,
     Registry,
     exclusive,
+    is_kept,
     is_plugin_name,
     read_entry,
     read_registry,
@@ -36,6 +39,7 @@ from builtin_plugins.plugin_directories.registry import (
 from host.errors import PluginError
 
 _PENDING = ".pending"  # what a directory is called while its removal is under way
+AREA = "change-"  # how the names of staging areas begin
 RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 
 
@@ -59,8 +63,7 @@ def heal(plugins_dir: str) -> Registry:
 
     Raises PluginError when the registry cannot be read, OSError when it cannot be written.
     """
-    path = registry_path(plugins_dir)
-    registry = read_registry(path)
+    registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:
         _recover(plugins_dir, registry)
     _clear_staging(plugins_dir, registry)
@@ -72,7 +75,7 @@ def heal(plugins_dir: str) -> Registry:
     for plugin in find_directory_plugins(plugins_dir, registry)[0]:
         if plugin.name not in registry.names and is_plugin_name(plugin.name):
             registry.put(_adopted(plugin))
-    write_registry(path, registry)
+    write_registry(registry_path(plugins_dir), registry)
     return registry
 
 
@@ -105,7 +108,7 @@ def removal(plugins_dir: str, name: str) -> tuple[str, str]:
 def _settle_removals(plugins_dir: str, registry: Registry) -> None:
     """Put back what a killed removal set aside, where the registry still has it."""
     removed = os.path.join(plugins_dir, REMOVED)
-    for file in _names(removed):
+    for file in _own(plugins_dir, REMOVED):
         if not file.endswith(_PENDING):
             continue
         name = file.removesuffix(_PENDING).rstrip("+")[: -len("-2000-01-01T000000Z")]
@@ -116,17 +119,19 @@ def _settle_removals(plugins_dir: str, registry: Registry) -> None:
 
 
 def _is_settled(plugins_dir: str) -> bool:
-    if any(name == STAGING or _is_temporary(name) for name in _names(plugins_dir)):
+    if any(name == STAGING or _is_temporary(plugins_dir, name) for name in _names(plugins_dir)):
         return False
-    if any(file.endswith(_PENDING) for file in _names(os.path.join(plugins_dir, REMOVED))):
+    if any(file.endswith(_PENDING) for file in _own(plugins_dir, REMOVED)):
         return False
     registry = read_registry(registry_path(plugins_dir))
+    if registry.exists and not is_kept(plugins_dir, registry):
+        return False
     if any(
         entry.managed and kept_label(plugins_dir, entry.name) != entry.label
         for entry in registry.entries.values()
     ):
         return False
-    return set(_names(os.path.join(plugins_dir, VERSIONS))) <= registry.names and all(
+    return set(_own(plugins_dir, VERSIONS)) <= registry.names and all(
         plugin.name in registry.names
         for plugin in find_directory_plugins(plugins_dir, registry)[0]
         if is_plugin_name(plugin.name)
@@ -159,12 +164,15 @@ def _recover(plugins_dir: str, registry: Registry) -> None:
 
 def recorded(plugins_dir: str, name: str) -> Entry | None:
     """Return what the record beside the kept version of a plugin says, None where it has none."""
+    label = kept_label(plugins_dir, name)
+    return None if label is None else _record(plugins_dir, name, label)
+
+
+def _record(plugins_dir: str, name: str, label: str) -> Entry | None:
+    """Return the record of a kept version: the proof that this program made its directory."""
     from host.errors import DefinitionError
     from host.run.json_files import read_json
 
-    label = kept_label(plugins_dir, name)
-    if label is None:
-        return None
     try:
         entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
     except (OSError, DefinitionError, PluginError, AttributeError):
@@ -175,24 +183,21 @@ def recorded(plugins_dir: str, name: str) -> Entry | None:
 def _clear_staging(plugins_dir: str, registry: Registry) -> None:
     """Remove the staging areas of dead processes; what they were removing goes back or away."""
     staging = os.path.join(plugins_dir, STAGING)
-    for area in _names(staging):
+    for area in _own(plugins_dir, STAGING):
         with _if_abandoned(os.path.join(staging, area)) as abandoned:
-            if not abandoned:
+            if not abandoned or not area.startswith(AREA):
                 continue
             removed = os.path.join(staging, area, "removed")
-            for name in _names(removed):
+            for name in _own(os.path.join(staging, area), "removed"):
                 place = os.path.join(plugins_dir, name)
                 if name in registry.names and not os.path.lexists(place):
                     os.rename(os.path.join(removed, name), place)
             shutil.rmtree(os.path.join(staging, area), ignore_errors=True)
     for name in _names(plugins_dir):
-        if _is_temporary(name):
+        if _is_temporary(plugins_dir, name):
             os.unlink(os.path.join(plugins_dir, name))
-    if os.path.isdir(staging):
-        try:
-            os.rmdir(staging)
-        except OSError:
-            pass  # others are at work there
+    with suppress(OSError):  # others are at work there
+        os.rmdir(staging)
 
 
 @contextmanager
@@ -215,23 +220,37 @@ def _clear_versions(plugins_dir: str, registry: Registry) -> None:
     for name in _names(plugins_dir):
         if kept_label(plugins_dir, name) is not None and name not in registry.names:
             os.unlink(os.path.join(plugins_dir, name))
-    for name in _names(versions):
+    for name in _own(plugins_dir, VERSIONS):
         if name in registry.refused:
             continue
         entry = registry.entries.get(name)
         wanted = {entry.label, *entry.versions} if entry else set()
-        for label in _names(os.path.join(versions, name)):
-            if label not in wanted:
+        for label in _own(versions, name):
+            if label not in wanted and _record(plugins_dir, name, label) is not None:
                 shutil.rmtree(os.path.join(versions, name, label), ignore_errors=True)
-        if entry is None:
-            shutil.rmtree(os.path.join(versions, name), ignore_errors=True)
-    if os.path.isdir(versions) and not _names(versions):
+        with suppress(OSError):
+            os.rmdir(os.path.join(versions, name))
+    with suppress(OSError):
         os.rmdir(versions)
 
 
-def _is_temporary(name: str) -> bool:
-    """Tell whether a killed change left that in `plugins/`; they are made under the lock only."""
-    return name.startswith(".") and name.endswith((".link", ".tmp"))
+def _is_temporary(plugins_dir: str, name: str) -> bool:
+    """Tell whether a killed change left that in `plugins/`: half a registry, or a link's successor.
+
+    They are made under the lock only.
+    """
+    own = name.removeprefix(".").removesuffix(".tmp")
+    if name != f".{own}.tmp":
+        return False
+    if own in (FILE_NAME, LAST):
+        return True
+    return kept_label(plugins_dir, name, own) is not None
+
+
+def _own(above: str, name: str) -> list[str]:
+    """Return what is in the directory `name`, nothing where a link is in its place."""
+    path = os.path.join(above, name)
+    return [] if os.path.islink(path) else _names(path)
 
 
 def _names(directory: str) -> list[str]:

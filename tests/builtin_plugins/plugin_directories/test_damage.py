@@ -1,0 +1,164 @@
+"""A damaged registry, things in the way, and what repair may and may not remove."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made
+from testing.plugin_sources import (
+    Repository,
+    hidden,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    write_tree,
+)
+
+Install = Callable[..., Made]
+
+DAMAGE = {
+    "cut short": "{",
+    "empty": "",
+    "of a newer format": '{"version": "9.0.0", "plugins": []}',
+    "a directory": None,
+}
+
+
+def _damage(made: Made, content: str | None) -> Path:
+    path = made.root / "plugins/registry.json"
+    path.unlink()
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_text(content)
+    return path
+
+
+@pytest.fixture
+def two(install: Install, tmp_path: Path) -> Made:
+    """Two plugins with one word each, of which the first is switched off, and one of its word."""
+    made = install()
+    for name, words in (("one", "both/hi"), ("two", "both/hi"), ("three", "other/hi")):
+        source = write_tree(tmp_path / name, plugin_files(words, name))
+        assert plugin(made, "add", str(source), "--force").status == 0
+    assert plugin(made, "disable", "three").status == 0
+    return made
+
+
+@pytest.mark.parametrize("content", DAMAGE.values(), ids=DAMAGE)
+def test_the_last_intact_state_counts(two: Made, content: str | None) -> None:
+    path = _damage(two, content)
+    done = two.run("both", "hi")
+    assert (done.status, done.stdout) == (0, "one\n")
+    assert two.run("other", "hi").status == 2
+    told = two.run()
+    assert told.status == 0
+    assert "its last intact state counts until it is mended" in told.stderr
+    assert told.stderr.count("\n") == 1
+    states = {name: row["state"] for name, row in listed(two).items()}
+    assert states == {"one": "enabled", "two": "enabled", "three": "disabled"}
+    refused = plugin(two, "enable", "three")
+    assert (refused.status, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
+    assert path.is_dir() if content is None else path.read_text() == content
+
+
+def test_what_was_written_by_hand_is_an_intact_state_too(two: Made) -> None:
+    path = two.root / "plugins/registry.json"
+    path.write_text(path.read_text().replace('"enabled": true', '"enabled": false', 1))
+    assert two.run("both", "hi").stdout == "two\n"
+    _damage(two, "{")
+    assert two.run("both", "hi").stdout == "two\n"
+
+
+def _without_rights(made: Made, *words: str) -> subprocess.CompletedProcess[str]:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv")
+    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+    return subprocess.run(
+        [*drop, made.launcher, *words], capture_output=True, text=True, check=False, timeout=60,
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+    )  # fmt: skip
+
+
+def test_a_lock_file_that_nobody_may_open_stops_no_command(two: Made) -> None:
+    (two.root / "plugins/.registry.lock").chmod(0)
+    (two.root / "cli.lock").unlink(missing_ok=True)
+    write_tree(two.root / "plugins/late", plugin_files("late/hi", "late"))
+    assert _without_rights(two, "late", "hi").stdout == "late\n"
+    refused = _without_rights(two, "self", "plugin", "enable", "three")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.endswith(".registry.lock: Permission denied\n")
+
+
+def test_others_read_what_was_added_under_a_narrow_umask(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
+    packed = tmp_path / "packed.tar.gz"
+    packed.write_bytes(tar_of(plugin_files("packed/hi")))
+    for source in (repository.url, str(packed)):
+        assert plugin(made, "add", source, preexec_fn=lambda: os.umask(0o077)).status == 0
+    repository.commit(plugin_files("demo/hi", "new"))
+    assert plugin(made, "update", "acme", preexec_fn=lambda: os.umask(0o077)).status == 0
+    for path in (made.root / "plugins").rglob("*"):
+        mode = path.stat().st_mode & 0o777
+        assert path.name == ".registry.lock" or mode & 0o044 == 0o044, path
+        assert not path.is_dir() or mode & 0o055 == 0o055, path
+
+
+@pytest.mark.parametrize("name", [".versions", ".staging", ".removed"])
+def test_repair_never_follows_a_link(install: Install, tmp_path: Path, name: str) -> None:
+    """What lies behind it may be another installation's."""
+    made, other = install(), install()
+    (tmp_path / "packed.tar.gz").write_bytes(tar_of(plugin_files("demo/hi")))
+    for one in (made, other):
+        assert plugin(one, "add", str(tmp_path / "packed.tar.gz")).status == 0
+    theirs = other.root / "plugins" / name
+    area = theirs / "change-12345678"
+    write_tree(area, {"version/tree/file": "theirs"})
+    write_tree(theirs, {"acme/0123/tree/file": "theirs", "x.pending": "theirs"})
+    own = made.root / "plugins" / name
+    if own.is_dir():
+        own.rename(tmp_path / "away")
+    own.symlink_to(theirs)
+    before = sorted(theirs.rglob("*"))
+    (made.root / "cli.lock").unlink(missing_ok=True)
+    assert made.run("--help").status == 0
+    assert plugin(made, "list").status == 0
+    refused = plugin(made, "remove", "packed")
+    assert refused.all == (1, "", f"cli: {own}: is a link; remove it\n")
+    assert sorted(theirs.rglob("*")) == before
+
+
+def test_repair_removes_what_it_can_prove_to_have_made(install: Install, tmp_path: Path) -> None:
+    made = install()
+    packed = tmp_path / "packed.tar.gz"
+    packed.write_bytes(tar_of(plugin_files("demo/hi")))
+    assert plugin(made, "add", str(packed)).status == 0
+    plugins = made.root / "plugins"
+    foreign = {
+        ".versions/mine/notes": "x", ".versions/packed/backup/file": "x", ".staging/mine/file": "x",
+        ".editor.tmp": "x", ".versions/packed/0123/entry.json": "{}",
+    }  # fmt: skip
+    write_tree(plugins, foreign)
+    for version in (plugins / ".versions/packed").iterdir():
+        if (version / "tree").is_dir():
+            shutil.copytree(version, plugins / ".versions/gone" / version.name)
+            entry = plugins / ".versions/gone" / version.name / "entry.json"
+            entry.write_text(entry.read_text().replace('"packed"', '"gone"'))
+    write_tree(plugins, {".staging/change-abcd1234/version/half": "x"})
+    (plugins / ".registry.json.tmp").write_text("half")
+    assert plugin(made, "disable", "packed").status == 0
+    assert all((plugins / name).read_text() for name in foreign)
+    assert not (plugins / ".versions/gone").exists()
+    assert not (plugins / ".staging/change-abcd1234").exists()
+    assert not (plugins / ".registry.json.tmp").exists()
+    assert set(registry(made)) == {"packed"}
+    assert hidden(made) == [".editor.tmp", ".staging"]
