@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.fetch.addresses import masked, without_credentials
 from builtin_plugins.plugin_directories.registry import Entry
@@ -37,7 +38,7 @@ class Origin:
     """Where a plugin comes from: `source` as it is stored, without credentials.
 
     `address` is what is fetched (it may hold credentials), `ref`, `sha256`, `commit`
-    and `version` what is asked for exactly, "" for the newest.
+    and `version` what is asked for exactly, "" for the newest; `least` is the oldest version.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class Origin:
     sha256: str = ""
     commit: str = ""
     version: str = ""
+    least: str = ""
 
     @property
     def suggested_name(self) -> str:
@@ -90,7 +92,11 @@ def of_entry(entry: Entry, *, exact: bool) -> Origin:
     found = Origin(entry.kind, source, entry.source, ref=entry.ref)
     if exact:
         return replace(found, sha256=entry.sha256, commit=entry.commit, version=entry.version)
-    return replace(found, sha256=entry.sha256) if entry.pinned else found
+    if entry.pinned:
+        return replace(found, sha256=entry.sha256)
+    with suppress(InvalidVersion):  # the newest that has a wheel may be older than what is here
+        return replace(found, least=Version(entry.version).public)
+    return found
 
 
 def check_stored(entry: Entry) -> None:

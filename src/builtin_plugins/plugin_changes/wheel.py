@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-import configparser
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
-from email.parser import HeaderParser
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NoReturn
+
+import importlib_metadata
+from packaging.requirements import Requirement
 
 from builtin_plugins.plugin_changes.contents import PluginContents, Words, hooks_in_source
 from host.errors import HostError, OperationError
@@ -24,12 +26,13 @@ _TREE_NAMES = ("commands", "cli_commands")
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel's name, version and summary, its plugins (entry point → module), its contents."""
+    """A wheel's name, version, summary and requirements, its plugins' modules, its contents."""
 
     name: str
     version: str
     summary: str
-    points: dict[str, str]
+    requires: Sequence[Requirement]
+    modules: Sequence[str]
     contents: PluginContents
 
 
@@ -47,27 +50,36 @@ def read_wheel(path: str) -> Wheel:
         raise OperationError(f"{PurePosixPath(path).name}: not a sound wheel: {failure}") from None
 
 
+class _Packed(importlib_metadata.Distribution):
+    """A distribution that is still in its wheel; each file of it is bounded."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._names = set(archive.namelist())
+        found = [name for name in self._names if name.endswith(".dist-info/METADATA")]
+        if len(found) != 1:
+            raise ValueError("it has no METADATA" if not found else "it is several distributions")
+        self._info = found[0].partition("/")[0]
+
+    def read_text(self, filename: Any) -> str | None:
+        name = f"{self._info}/{filename}"
+        return _text(self._archive, name) if name in self._names else None
+
+    def locate_file(self, path: Any) -> NoReturn:
+        raise FileNotFoundError(path)
+
+
 def _read(archive: zipfile.ZipFile) -> Wheel:
     names = archive.namelist()
-    metadata = [name for name in names if name.endswith(".dist-info/METADATA")]
-    if not metadata:
-        raise ValueError("it has no METADATA")
-    info = metadata[0].partition("/")[0]
-    said = HeaderParser().parsestr(_text(archive, f"{info}/METADATA"))
-    points: dict[str, str] = {}
-    if f"{info}/entry_points.txt" in names:
-        parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
-        setattr(parser, "optionxform", str)  # noqa: B010 - entry points are case-sensitive
-        parser.read_string(_text(archive, f"{info}/entry_points.txt"))
-        points = dict(parser[PROJECT]) if parser.has_section(PROJECT) else {}
+    packed = _Packed(archive)
+    said = packed.metadata
+    modules = [point.module for point in packed.entry_points.select(group=PROJECT)]
     commands: dict[Words, Definition] = {}
     problems: list[str] = []
     hooks: list[str] = []
-    for reference in points.values():
-        module = reference.partition(":")[0].replace(".", "/")
-        source = next(
-            (one for one in (f"{module}.py", f"{module}/__init__.py") if one in names), ""
-        )
+    for module in modules:
+        path = module.replace(".", "/")
+        source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
         if source:
             content = _text(archive, source).encode()
             hooks += hooks_in_source(source, content, problems)
@@ -77,7 +89,9 @@ def _read(archive: zipfile.ZipFile) -> Wheel:
             commands |= _in_tree(archive, name, problems)
     problems = [f"{said['Name']}: {one}" for one in problems]
     found = PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
-    return Wheel(said["Name"] or "", said["Version"] or "", said["Summary"] or "", points, found)
+    name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
+    requires = list(map(Requirement, packed.requires or ()))
+    return Wheel(name, version, summary, requires, modules, found)
 
 
 def _text(archive: zipfile.ZipFile, name: str) -> str:

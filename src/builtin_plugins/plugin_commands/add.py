@@ -15,12 +15,9 @@ from builtin_plugins.plugin_changes.change import (
     put,
     working,
 )
-from builtin_plugins.plugin_changes.collisions import (
-    check_collisions,
-    collisions,
-    collisions_in_copy,
-)
+from builtin_plugins.plugin_changes.collisions import check_collisions, collisions
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import Origin, parse_source
 from builtin_plugins.plugin_commands.wording import heading, plan_lines
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -63,8 +60,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       .whl                      a path or an https address, installed with pip
       pip:REQUIREMENT           installed with pip into this program's environment
 
-    Nothing of a directory, repository or archive is run: it shows which commands and
-    Python hooks it adds, and on a terminal asks first.
+    Nothing of a plugin is run before you agree: it shows which commands and Python
+    hooks come, and on a terminal asks first.
     """  # noqa: D301 - click wants the character itself
     if gitlab and bitbucket:
         raise UsageError("--gitlab and --bitbucket do not go together")
@@ -78,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return
     with working(session, timeout) as work:
         work.reporter.detail(f"fetching {origin.source}")
-        staged = kind_of(origin.kind).fetch(origin, work)
+        staged = built(session, kind_of(origin.kind).fetch(origin, work), work, yes=yes)
         add_staged(session, staged, name, work, force=force, yes=yes)
 
 
@@ -102,8 +99,7 @@ def add_staged(
     if not confirmed("Add it?", yes):
         raise OperationError("nothing was added")
     if entry.kind == "pip":
-        taken = collisions_in_copy(session, entry, work)
-        check_collisions(session, entry.name, taken, force=force)
+        install_checked(session, entry, work, force=force)
     entry = put(entry, None, work)
     program = session.program
     session.show(

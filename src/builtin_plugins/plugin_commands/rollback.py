@@ -11,7 +11,7 @@ from builtin_plugins.plugin_changes.change import put, working
 from builtin_plugins.plugin_commands.inventory import find_row, inventory
 from builtin_plugins.plugin_commands.show import unknown_plugin
 from builtin_plugins.plugin_commands.wording import version_text
-from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
+from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import (
     Entry,
     read_entry,
@@ -42,13 +42,12 @@ def command(session: Session, name: str, version: str) -> None:
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = _kept(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    home = os.path.join(plugins_dir, VERSIONS, entry.name, chosen.label, TREE)
     target = chosen._replace(enabled=entry.enabled, source=entry.source, versions=entry.versions)
     with working(session, SECONDS) as work:
         if entry.kind == "pip":
-            from builtin_plugins.plugin_changes.kinds.pip import reinstall
+            from builtin_plugins.plugin_changes.packages import install_checked
 
-            reinstall(target, home, work)
+            install_checked(session, target, work)
         put(target, entry, work)
     session.show(f"{printable(entry.name)}: {version_text(entry)} → {version_text(target)}\n")
 

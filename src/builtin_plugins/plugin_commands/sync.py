@@ -9,11 +9,9 @@ import click
 
 from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import confirmed, kind_of, put, working
-from builtin_plugins.plugin_changes.collisions import (
-    check_collisions,
-    collisions,
-    collisions_in_copy,
-)
+from builtin_plugins.plugin_changes.collisions import check_collisions, collisions
+from builtin_plugins.plugin_changes.kinds.pip import kept_version
+from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import check_stored, of_entry
 from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.wording import heading, version_text
@@ -100,7 +98,10 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
     if not entry.label:
         raise OperationError("the registry records no commit, version or sha256 of it")
     with working(session, timeout) as work:
-        staged = kind_of(entry.kind).fetch(of_entry(entry, exact=True), work)
+        staged = kept_version(entry, work)
+        if staged is None:
+            staged = kind_of(entry.kind).fetch(of_entry(entry, exact=True), work)
+        staged = built(session, staged, work, yes=True)  # bringing it in was agreed to
         if staged.entry.label != entry.label:
             raise OperationError(
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
@@ -114,5 +115,5 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
         )
         check_collisions(session, found.name, collisions(session, found, staged.contents))
         if found.kind == "pip":
-            check_collisions(session, found.name, collisions_in_copy(session, found, work))
+            install_checked(session, found, work)
         put(found, former, work)

@@ -8,13 +8,10 @@ import click
 
 from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import confirmed, kind_of, put, working
-from builtin_plugins.plugin_changes.collisions import (
-    check_collisions,
-    collisions,
-    collisions_in_copy,
-)
+from builtin_plugins.plugin_changes.collisions import check_collisions, collisions
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import check_stored, of_entry
 from builtin_plugins.plugin_commands.inventory import find_row, inventory
 from builtin_plugins.plugin_commands.show import unknown_plugin
@@ -93,6 +90,13 @@ def _update(
     check_stored(entry)
     with working(session, timeout) as work:
         staged = kind_of(entry.kind).fetch(of_entry(entry, exact=False), work)
+        if staged.unbuilt and staged.entry.version == entry.version:
+            staged = Staged(entry, staged.contents)
+        elif staged.unbuilt and dry_run:
+            new = version_text(staged.entry)
+            session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
+            return
+        staged = built(session, staged, work, yes=yes)
         staged = Staged(_completed(entry, staged.entry), staged.contents)
         if staged.entry.label == entry.label:
             session.show(f"{label}: {version_text(entry)} is the newest\n")
@@ -103,7 +107,7 @@ def _update(
         if not confirmed(f"Update {label}?", yes):
             raise OperationError("stays as it is")
         if entry.kind == "pip":
-            check_collisions(session, entry.name, collisions_in_copy(session, entry, work))
+            install_checked(session, staged.entry, work)
         put(staged.entry, former, work)
     session.show(f"updated {label}\n")
 

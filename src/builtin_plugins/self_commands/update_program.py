@@ -25,7 +25,7 @@ from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.self_commands.core_files import renew_launcher, staged_libraries
 from builtin_plugins.venv.check import check_starts
 from builtin_plugins.venv.copy import VenvCopy, copied_environment
-from builtin_plugins.venv.pip import run_pip
+from builtin_plugins.venv.installer import run_installer
 from host.errors import OperationError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -55,7 +55,7 @@ class PackageUpdate:
 
     def look(self, work: Work) -> str:
         copy = work.exits.enter_context(copied_environment())
-        run_pip(
+        run_installer(
             copy.python,
             ["install", "--upgrade", OWN_DISTRIBUTION],
             work.environ,
@@ -127,14 +127,14 @@ class CheckoutUpdate:
         source = os.path.join(work.stage.path, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", self._new)
         work.reporter.info("pip installs the new version")
-        run_pip(
+        run_installer(
             copy.python,
             ["install", "--upgrade", "--force-reinstall", "--no-deps", source],
             work.environ,
             work.seconds,
             copy.held,
         )
-        run_pip(copy.python, ["install", source], work.environ, work.seconds, copy.held)
+        run_installer(copy.python, ["install", source], work.environ, work.seconds, copy.held)
         check_starts(copy.python, "the new version")
         with uninterrupted(), undoing() as undo:
             copy.swap()

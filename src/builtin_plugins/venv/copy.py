@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 
 from builtin_plugins.files.exchange import exchange, exchange_or_raise
 from builtin_plugins.files.atomic import sync_file_system
+from builtin_plugins.venv.installer import check_installer
 from host.errors import OperationError
 
 _PATIENCE = 120.0  # seconds that a change waits for another one
@@ -54,10 +55,7 @@ class VenvCopy:
 def check_environment() -> None:
     """Raise OperationError when this Python is no place that we may install into."""
     if sys.prefix != sys.base_prefix:
-        if not os.path.isdir(os.path.join(packages(), "pip")):
-            raise OperationError(
-                f"{sys.prefix} has no pip; install it with: {sys.executable} -m ensurepip"
-            )
+        check_installer(os.environ)
         return
     raise OperationError(
         f"{sys.executable} is not in a virtual environment, so nothing is installed into it; "

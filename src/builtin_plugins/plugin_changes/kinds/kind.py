@@ -27,11 +27,13 @@ _CHUNK = 1 << 20
 class Staged:
     """A version of a plugin, fetched and not yet in place: its entry and what it holds.
 
-    The entry has no name yet where the user has not given one.
+    The entry has no name yet where the user has not given one. `unbuilt` is what only
+    running code of the plugin can tell more of.
     """
 
     entry: Entry
     contents: PluginContents
+    unbuilt: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""Plugins that are distributions: installed with pip into the program's own environment."""
+"""Plugins that are distributions, installed into the program's own environment.
+
+Nothing of a distribution is run until the user agreed: `fetch` brings a wheel and reads
+it; `build_wheel` and `install` come after the question.
+"""
 
 from __future__ import annotations
 
@@ -9,56 +13,51 @@ from pathlib import Path
 
 import importlib_metadata
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from builtin_plugins.plugin_changes.contents import PluginContents
+from builtin_plugins.plugin_changes.kinds.index import build, find
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file
 from builtin_plugins.plugin_changes.source import WHEEL, Origin, is_exact, parse_requirement
 from builtin_plugins.plugin_changes.staging import put_kept
-from builtin_plugins.plugin_changes.wheel import is_wheel_name, read_wheel
+from builtin_plugins.plugin_changes.wheel import Wheel, is_wheel_name, read_wheel
+from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
 from builtin_plugins.venv.copy import VenvCopy, check_environment, copied_environment
-from builtin_plugins.venv.pip import run_pip
+from builtin_plugins.venv.installer import INSTALLERS, run_installer
 from host.errors import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 
-WHEELS = "tree"  # where a kept version has its wheel
-
 
 class PipKind:
-    """A copy of the environment is changed with pip; then the two change places."""
+    """A copy of the environment is changed; then the two change places."""
 
     def fetch(self, origin: Origin, work: Work) -> Staged:
         complete_import_path()
         check_environment()
-        wheels = os.path.join(work.stage.make_version(), WHEELS)
-        os.mkdir(wheels)
-        extras = ""
+        os.mkdir(os.path.join(work.stage.make_version(), TREE))
         if _file_name(origin).endswith(WHEEL):
-            path, sha256 = _brought(origin, wheels, work)
-            pinned = True
-        else:
-            path, sha256, extras = _built(origin, wheels, work)
-            pinned = is_exact(parse_requirement(origin.source))
-        found = read_wheel(path)
-        name = canonicalize_name(found.name)
-        if not found.points:
-            raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
-        if name in host_requirements():
-            raise PluginError(f"{found.name}: this program itself needs it; see: self update")
-        entry = Entry(
-            name=name,
-            kind="pip",
-            source=origin.source,
-            version=found.version,
-            description=found.summary,
-            sha256=sha256,
-            pinned=pinned,
-        )
-        _install(entry, extras, wheels, work)
-        return Staged(entry, found.contents)
+            path, sha256 = _brought(origin, work)
+            return _staged(path, Entry("", "pip", origin.source, sha256=sha256, pinned=True))
+        wanted = parse_requirement(origin.source)
+        pinned = is_exact(wanted)
+        _refuse_needed(wanted.name)
+        if origin.version:
+            wanted.specifier = SpecifierSet(f"=={origin.version}")
+        elif origin.least:
+            wanted.specifier &= SpecifierSet(f">={origin.least}")
+        work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
+        found = find(wanted, origin.sha256, work.stage.tree, work)
+        entry = Entry("", "pip", origin.source, sha256=found.sha256, pinned=pinned)
+        if found.path:
+            return _staged(found.path, entry)
+        name = canonicalize_name(wanted.name)
+        entry = entry._replace(name=name, version=found.version, sha256=origin.sha256)
+        return Staged(entry, PluginContents(), unbuilt=True)
 
     def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
         copy = VenvCopy.of_this()
@@ -71,9 +70,8 @@ class PipKind:
         if not is_installed(entry.name):
             return
         copy = work.exits.enter_context(copied_environment())
-        run_pip(
-            copy.python, ["uninstall", "--yes", entry.name], work.environ, work.seconds, copy.held
-        )
+        uninstall = ["uninstall", "--yes", entry.name]
+        run_installer(copy.python, uninstall, work.environ, work.seconds, copy.held)
         check_others(copy, entry.name, {*host_requirements(), "pip"})
         check_starts(copy.python, f"without {entry.name}, this program")
         copy.swap()
@@ -101,13 +99,13 @@ def host_requirements() -> dict[str, str]:
         except importlib_metadata.PackageNotFoundError:
             continue
         found[name] = str(distribution.version)
-        pending += [one.name for one in needed(distribution.requires)]
+        pending += [one.name for one in needed(map(Requirement, distribution.requires or ()))]
     return found
 
 
-def needed(requires: Iterable[str] | None, extras: Collection[str] = ()) -> Iterator[Requirement]:
+def needed(requires: Iterable[Requirement], extras: Collection[str] = ()) -> Iterator[Requirement]:
     """Yield what of a distribution's requirements counts here, with these extras."""
-    for one in map(Requirement, requires or ()):
+    for one in requires:
         if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
             yield one
 
@@ -117,88 +115,67 @@ def _file_name(origin: Origin) -> str:
     return os.path.basename((origin.address or origin.source).partition("?")[0])
 
 
-def _brought(origin: Origin, wheels: str, work: Work) -> tuple[str, str]:
+def _brought(origin: Origin, work: Work) -> tuple[str, str]:
     """Copy or download a wheel; return its path and SHA-256."""
     name = _file_name(origin)
     if not is_wheel_name(name):
         raise UsageError(f"{name}: not a wheel's file name")
-    path = os.path.join(wheels, name)
+    path = os.path.join(work.stage.tree, name)
     return path, bring_file(origin, Path(path), work)
 
 
-def _built(origin: Origin, wheels: str, work: Work) -> tuple[str, str, str]:
-    """Let pip bring the distribution alone, as a wheel; return its path, SHA-256, extras.
-
-    The checksum is that of the file that pip found: of a source distribution, from which
-    each machine builds a wheel of its own, not that of the wheel.
-    """
-    import hashlib
-
-    asked = parse_requirement(origin.source)
-    name, wanted = asked.name, str(asked.specifier)
-    if origin.version:
-        wanted = f"=={origin.version}"
-    extras = f"[{','.join(sorted(asked.extras))}]" if asked.extras else ""
-    work.reporter.info(f"pip brings {name}{wanted}")
-    found = os.path.join(work.stage.path, "found")
-    path = _only_file(
-        found, name, ["download", "--dest", found, *_hashed(name, wanted, origin, work)], work
+def _staged(path: str, entry: Entry) -> Staged:
+    """Return the plugin in a wheel, its entry completed; raises HostError when it is none."""
+    found = read_wheel(path)
+    if not found.modules:
+        raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
+    _refuse_needed(found.name)
+    entry = entry._replace(
+        name=canonicalize_name(found.name), version=found.version, description=found.summary
     )
-    sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    if origin.sha256 and sha256 != origin.sha256:
-        raise OperationError(
-            f"{os.path.basename(path)}: the SHA-256 is {sha256}, expected {origin.sha256}"
-        )
-    if path.endswith(WHEEL):
-        place = os.path.join(wheels, os.path.basename(path))
-        os.rename(path, place)
-    else:
-        place = _only_file(wheels, name, ["wheel", "--wheel-dir", wheels, path], work)
-    return place, sha256, extras
+    return Staged(entry, found.contents)
 
 
-def _hashed(name: str, wanted: str, origin: Origin, work: Work) -> list[str]:
-    """Return the requirement as arguments, so that pip checks its hash before it runs anything.
-
-    pip does that for exact versions; others are checked when they are here.
-    """
-    if not origin.sha256 or not wanted.startswith("=="):
-        return [f"{name}{wanted}"]
-    place = os.path.join(work.stage.path, "requirement.txt")
-    Path(place).write_text(f"{name}{wanted} --hash=sha256:{origin.sha256}\n", encoding="utf-8")
-    return ["--requirement", place]
+def _refuse_needed(name: str) -> None:
+    """Raise PluginError for the name of anything that this program stands on."""
+    if canonicalize_name(name) in {*host_requirements(), *INSTALLERS}:
+        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
 
 
-def _only_file(directory: str, name: str, arguments: list[str], work: Work) -> str:
-    """Let pip put one file into `directory`; return its path."""
-    import sys
+def build_wheel(staged: Staged, work: Work) -> Staged:
+    """Build what has no wheel, by its own code, which the user agreed to; see what it is."""
+    entry = staged.entry
+    wanted = Requirement(f"{entry.name}=={entry.version}")
+    work.reporter.info(f"building {entry.name} {entry.version}")
+    found = build(wanted, entry.sha256, work.stage.tree, work)
+    built = _staged(found.path, entry._replace(sha256=found.sha256))
+    if built.entry.name != entry.name:
+        raise PluginError(f"{entry.name}: what is built calls itself {built.entry.name}")
+    return built
 
-    command, *others = arguments
-    pip = [command, "--no-deps", *others]
-    run_pip(sys.executable, pip, work.environ, work.seconds, (work.stage.descriptor,))
-    files = os.listdir(directory)
-    if len(files) != 1:
-        raise OperationError(f"pip {command}: expected one file of {name}, found {len(files)}")
-    return os.path.join(directory, files[0])
 
-
-def _install(entry: Entry, extras: str, wheels: str, work: Work) -> None:
-    """Install the wheel in `wheels`, then what it needs, into a copy of the environment.
+def install(entry: Entry, work: Work) -> None:
+    """Install the staged wheel, or the kept one, and what it needs into a copy of the environment.
 
     What this program itself needs stays at its versions.
     """
-    constraints = os.path.join(work.stage.path, "constraints.txt")
-    with open(constraints, "w", encoding="utf-8") as file:
-        file.writelines(f"{name}=={version}\n" for name, version in host_requirements().items())
+    complete_import_path()
+    wheel, wheels = _wheel_of(entry, work)
     copy = work.exits.enter_context(copied_environment())
     exact = f"{entry.name}=={entry.version}"
-    work.reporter.info(f"pip installs {exact}")
+    work.reporter.info(f"installing {exact}")
     alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
-    run_pip(copy.python, [*alone, exact], work.environ, work.seconds, copy.held)
-    if needs_more(copy.python, entry.name, extras):
-        run_pip(
+    run_installer(copy.python, [*alone, exact], work.environ, work.seconds, copy.held)
+    by_name = entry.source and "/" not in entry.source
+    extras = parse_requirement(entry.source).extras if by_name else set()
+    if any(needed(wheel.requires, extras)):
+        constraints = os.path.join(work.stage.path, "constraints.txt")
+        with open(constraints, "w", encoding="utf-8") as file:
+            file.writelines(f"{name}=={version}\n" for name, version in _kept_as_is().items())
+        more = f"[{','.join(sorted(extras))}]" if extras else ""
+        run_installer(
             copy.python,
-            ["install", "--constraint", constraints, f"{entry.name}{extras}=={entry.version}"],
+            ["install", "--constraint", constraints, f"{entry.name}{more}=={entry.version}"],
             work.environ,
             work.seconds,
             copy.held,
@@ -207,20 +184,32 @@ def _install(entry: Entry, extras: str, wheels: str, work: Work) -> None:
     check_starts(copy.python, f"with {entry.name}, this program")
 
 
-def needs_more(python: str, name: str, extras: str) -> bool:
-    """Tell whether the distribution in that environment requires others."""
-    import subprocess
-
-    program = (
-        "import importlib.metadata as m, sys; "
-        "sys.exit(1 if [r for r in m.requires(sys.argv[1]) or () if 'extra ==' not in r] else 0)"
-    )
-    done = subprocess.run([python, "-I", "-c", program, name], check=False, capture_output=True)
-    return bool(extras) or done.returncode != 0
+def kept_version(entry: Entry, work: Work) -> Staged | None:
+    """Return the version that an entry records where it is kept here, None where it is not."""
+    place = os.path.join(work.stage.plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+    if entry.kind != "pip" or not entry.label or not os.path.isdir(place):
+        return None
+    return Staged(entry, _wheel_of(entry, work)[0].contents)
 
 
-def reinstall(entry: Entry, kept: str, work: Work) -> Entry:
-    """Stage a kept wheel again, for a rollback."""
-    complete_import_path()
-    _install(entry, "", kept, work)
-    return entry
+def _wheel_of(entry: Entry, work: Work) -> tuple[Wheel, str]:
+    """Return the wheel of a version that is staged or kept, and the directory that it is in."""
+    kept = os.path.join(work.stage.plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+    for place in (work.stage.tree, kept):
+        if os.path.isdir(place):
+            [name] = os.listdir(place)
+            return read_wheel(os.path.join(place, name)), place
+    raise OperationError(f"{entry.name}: its wheel is gone from {kept}")
+
+
+def _kept_as_is() -> dict[str, str]:
+    """Return the versions that stay whatever a plugin asks for."""
+    pip = {one: version for one in INSTALLERS if (version := _version_of(one))}
+    return {**host_requirements(), **pip}
+
+
+def _version_of(name: str) -> str:
+    try:
+        return str(importlib_metadata.version(name))
+    except importlib_metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,177 @@
+"""The file of a distribution, asked of the user's index with pip or uv.
+
+A wheel is brought by reading alone. A source distribution is code: finding it runs none
+of that, bringing it with pip does, and building it in any case.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from packaging.requirements import Requirement
+from packaging.tags import sys_tags
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+from builtin_plugins.plugin_changes.kinds.kind import Work, bring_file
+from builtin_plugins.plugin_changes.source import WHEEL, Origin
+from builtin_plugins.venv.installer import has_pip, run_pip, run_uv
+from host.errors import OperationError
+
+_WHEELS_ONLY = ("--only-binary", ":all:")
+_VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
+
+
+class Found(NamedTuple):
+    """A wheel and its SHA-256, or the version of what has none."""
+
+    path: str = ""
+    sha256: str = ""
+    version: str = ""
+
+
+def find(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found:
+    """Bring the newest wheel that meets a requirement into `directory`, if there is one.
+
+    `sha256` is what it must have, "" for any. Where only a source distribution meets it,
+    nothing is brought. Raises OperationError.
+    """
+    if not has_pip():
+        return _find_with_uv(wanted, sha256, directory, work)
+    try:
+        path = _download(wanted, sha256, directory, work, *_WHEELS_ONLY)
+    except OperationError as refusal:
+        version = _newest_source(wanted, work)
+        if version and (sha256 or "No matching distribution" in str(refusal)):
+            return Found(version=version)
+        raise
+    return Found(path, _checked(path, sha256))
+
+
+def build(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found:
+    """Bring the source distribution of the one version wanted; build its wheel in `directory`.
+
+    Returns the SHA-256 of the source distribution, as no two builds are the same. This
+    runs what the package says. Raises OperationError.
+    """
+    sources, built = (os.path.join(work.stage.path, name) for name in ("source", "built"))
+    os.mkdir(sources)
+    os.mkdir(built)
+    seconds, held = work.seconds, (work.stage.descriptor,)
+    if has_pip():
+        source = _download(wanted, sha256, sources, work)
+        digest = _checked(source, sha256)
+        if not source.endswith(WHEEL):
+            arguments = ["wheel", "--no-deps", "--wheel-dir", built, source]
+            run_pip(sys.executable, arguments, work.environ, seconds, held)
+            source = _only_file(built, wanted)
+    else:
+        file = _locked(wanted, work).get("sdist")
+        if not file:
+            raise OperationError(f"{wanted}: has neither a wheel for this machine nor its source")
+        source = os.path.join(sources, _name_of(file))
+        digest = _bring(file, sha256, source, work)
+        arguments = ["build", "--wheel", "--python", sys.executable, "--no-create-gitignore"]
+        run_uv([*arguments, "--out-dir", built, source], work.environ, seconds, held)
+        source = _only_file(built, wanted)
+    path = os.path.join(directory, os.path.basename(source))
+    os.rename(source, path)
+    return Found(path, digest)
+
+
+def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *options: str) -> str:
+    """Let pip bring the distribution alone; return the file's path.
+
+    pip checks a hash before it runs anything, where it is that of an exact version;
+    others are checked when they are here.
+    """
+    asked = [f"{wanted.name}{wanted.specifier}"]
+    if sha256 and str(wanted.specifier).startswith("=="):
+        place = os.path.join(work.stage.path, "requirement.txt")
+        Path(place).write_text(f"{asked[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
+        asked = ["--requirement", place]
+    arguments = ["download", "--no-deps", *options, "--dest", directory, *asked]
+    run_pip(sys.executable, arguments, work.environ, work.seconds, (work.stage.descriptor,))
+    return _only_file(directory, wanted)
+
+
+def _only_file(directory: str, wanted: Requirement) -> str:
+    files = os.listdir(directory)
+    if len(files) != 1:
+        raise OperationError(f"{wanted.name}: expected one file, found {len(files)}")
+    return os.path.join(directory, files[0])
+
+
+def _checked(path: str, sha256: str) -> str:
+    import hashlib
+
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 and found != sha256:
+        raise OperationError(f"{os.path.basename(path)}: the SHA-256 is {found}, expected {sha256}")
+    return found
+
+
+def _newest_source(wanted: Requirement, work: Work) -> str:
+    """Return the newest version of what has no wheel here, "" when there is none."""
+    arguments = ["index", "versions", wanted.name]
+    if wanted.specifier.prereleases:
+        arguments.append("--pre")
+    try:
+        said = run_pip(sys.executable, arguments, work.environ, work.seconds)
+    except OperationError:
+        return ""
+    found = _VERSIONS.search(said)
+    versions = found[1].split(", ") if found else []
+    return next(iter(wanted.specifier.filter(versions)), "")
+
+
+def _find_with_uv(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found:
+    package = _locked(wanted, work)
+    best = {tag: rank for rank, tag in enumerate(sys_tags())}
+    ranked = []
+    for wheel in package.get("wheels", ()):
+        try:
+            tags = parse_wheel_filename(_name_of(wheel))[3]
+        except InvalidWheelFilename:
+            continue
+        ranks = [best[tag] for tag in tags if tag in best]
+        if ranks:
+            ranked.append((min(ranks), _name_of(wheel), wheel))
+    if not ranked:
+        return Found(version=str(package["version"]))
+    _, name, wheel = min(ranked, key=lambda one: one[:2])
+    path = os.path.join(directory, name)
+    return Found(path, _bring(wheel, sha256, path, work))
+
+
+def _locked(wanted: Requirement, work: Work) -> dict[str, Any]:
+    """Return what uv finds, as an entry of pylock.toml has it (PEP 751)."""
+    arguments = ["pip", "compile", "-", "--python", sys.executable, "--quiet", "--no-deps"]
+    arguments += ["--no-header", "--format", "pylock.toml"]
+    asked = f"{wanted.name}{wanted.specifier}\n"
+    said = run_uv(arguments, work.environ, work.seconds, (work.stage.descriptor,), asked)
+    try:
+        [package] = tomllib.loads(said)["packages"]
+    except (tomllib.TOMLDecodeError, LookupError, ValueError):
+        raise OperationError(f"{wanted.name}: what uv finds cannot be understood") from None
+    return dict(package)
+
+
+def _name_of(file: dict[str, Any]) -> str:
+    address = str(file.get("url") or file.get("path") or "")
+    return os.path.basename(str(file.get("name") or unquote(urlsplit(address).path)))
+
+
+def _bring(file: dict[str, Any], sha256: str, target: str, work: Work) -> str:
+    """Copy or download a file of uv's lock; return its SHA-256, checked."""
+    address = str(file.get("url") or file.get("path") or "")
+    if address.startswith("file://"):
+        address = unquote(urlsplit(address).path)
+    listed = file.get("hashes", {}).get("sha256", "")
+    return bring_file(Origin("pip", address, sha256=sha256 or listed), Path(target), work)

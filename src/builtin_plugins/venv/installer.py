@@ -1,0 +1,157 @@
+"""The installer of this program's environment: its pip, or uv where it has none.
+
+`uv tool` and `uv venv` make environments without pip; those of pipx share one. Each is
+called without prompts and within bounds, and honours what its user configured for it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from builtin_plugins.fetch.addresses import masked
+from host.errors import OperationError
+from host.run.importing import complete_import_path
+
+INSTALLERS = ("pip", "uv")
+
+_CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
+_HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
+_CAUSE = re.compile(r"(?:^\s*cause:|╰─▶)\s*(?P<text>.*?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+
+# What would send it to another place than the environment that it is to change.
+_ELSEWHERE = frozenset(
+    ["PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"]
+    + ["UV_PYTHON", "UV_SYSTEM_PYTHON", "VIRTUAL_ENV"]
+)
+
+
+def has_pip() -> bool:
+    """Tell whether this program's environment has a pip, its own or a shared one."""
+    complete_import_path()
+    spec = importlib.util.find_spec("pip")
+    return spec is not None and spec.origin is not None
+
+
+def check_installer(environ: Mapping[str, str]) -> None:
+    """Raise OperationError unless there is pip or uv."""
+    if not has_pip():
+        _find_uv(environ)
+
+
+def _find_uv(environ: Mapping[str, str]) -> str:
+    """Return the path of uv: on PATH, else where its own installer puts it."""
+    home = os.path.join(environ.get("HOME", ""), ".local", "bin")
+    uv = shutil.which("uv", path=environ.get("PATH")) or shutil.which("uv", path=home)
+    if uv is None:
+        raise OperationError(
+            f"{sys.prefix} has no pip, and there is no uv on PATH; install pip with: "
+            f"{sys.executable} -m ensurepip"
+        )
+    return uv
+
+
+def run_installer(
+    python: str,
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    seconds: float,
+    held: Sequence[int] = (),
+) -> None:
+    """Let pip or uv `install …` or `uninstall …` in the environment of `python`.
+
+    The arguments are those that both understand. Raises OperationError when it fails.
+    """
+    if has_pip():
+        run_pip(python, arguments, environ, seconds, held)
+        return
+    word, *others = arguments
+    run_uv(["pip", word, "--python", python, *others], environ, seconds, held)
+
+
+def run_pip(
+    python: str,
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    seconds: float,
+    held: Sequence[int] = (),
+) -> str:
+    """Return what `python -m pip ARGUMENTS` printed; raises OperationError when it fails."""
+    pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
+    called = f"pip {arguments[0]}"
+    return _run([*pip, *arguments], called, {**environ, "PIP_NO_INPUT": "1"}, seconds, held)
+
+
+def run_uv(
+    arguments: Sequence[str],
+    environ: Mapping[str, str],
+    seconds: float,
+    held: Sequence[int] = (),
+    asked: str = "",
+) -> str:
+    """Return what `uv ARGUMENTS` printed, given `asked` as its input; raises OperationError."""
+    called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
+    command = [_find_uv(environ), "--color", "never", "--no-progress", *arguments]
+    return _run(command, called, environ, seconds, held, asked)
+
+
+def _run(
+    command: Sequence[str],
+    called: str,
+    environ: Mapping[str, str],
+    seconds: float,
+    held: Sequence[int],
+    asked: str = "",
+) -> str:
+    """Run an installer in this program's environment, away from any project of the caller's.
+
+    `held` are descriptors that it keeps open: what they lock stays locked until it ends,
+    even when this process is killed.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=sys.prefix,
+        env={k: v for k, v in environ.items() if k not in _ELSEWHERE} | {"PYTHONUTF8": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=tuple(held),
+    )
+    try:
+        output, errors = process.communicate(asked.encode(), timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise OperationError(
+            f"{called} took longer than {seconds:g} seconds; nothing was changed"
+        ) from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    text = output.decode("utf-8", "replace")
+    if process.returncode:
+        reason = _reason(f"{text}\n{errors.decode('utf-8', 'replace')}")
+        raise OperationError(f"{called}: {masked(reason)[:600]}")
+    return text
+
+
+def _reason(output: str) -> str:
+    if conflict := _CONFLICT.search(output):
+        sides = "; ".join(line.strip() for line in conflict["sides"].splitlines())
+        return f"these cannot be met together: {sides}"
+    if hashes := _HASHES.search(output):
+        return f"the SHA-256 is {hashes['found']}, expected {hashes['expected']}"
+    if cause := _CAUSE.search(output):
+        return " ".join(cause["text"].split())
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    told = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
+    text = told[-1] if told else (lines[-1] if lines else "failed without a word")
+    if told and "No matching distribution" in told[-1] and len(told) > 1:
+        text = f"{told[-2]}; {told[-1]}"
+    return text
