@@ -179,7 +179,8 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock) -> Row:
     elif not points:
         there = installed_version(entry.name)
         if there is None:
-            row.state, row.reason = "missing", "the distribution is not installed"
+            row.state = "missing"
+            row.reason = "the distribution is not installed; self plugin sync brings it back"
         else:
             row.entry = _with(row.entry, version=there)
     return row

@@ -8,82 +8,14 @@ import os
 import subprocess
 import tarfile
 import time
-import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from testing import httpserver
-from testing.installation import Made, command
+from testing.installation import command
+from testing.packages import Environment
 from testing.plugin_sources import listed, plugin, registry, wheel
-
-PLUGIN = """
-from pathlib import Path
-from host import CommandDeclaration, CommandTree, hookimpl
-
-@hookimpl
-def discover_commands(installation):
-    yield CommandTree(str(Path(__file__).parent / "commands"), plugin="{name}")
-    yield CommandDeclaration(
-        ("cloud", "py"),
-        {{"name": "Py", "description": "Python", "entrypoint": "{package}.plugin:main"}},
-    )
-
-def main(args):
-    print("py {version}", *args)
-"""
-
-
-@dataclass
-class Environment:
-    """A venv with this program in it, an installation that it runs, and a folder of wheels."""
-
-    python: Path
-    wheels: Path
-    made: Made
-
-    def pip(self, *arguments: str) -> None:
-        subprocess.run(
-            [self.python, "-m", "pip", "-q", "--disable-pip-version-check", *arguments],
-            check=True,
-            capture_output=True,
-        )
-
-    def unpack(self, *wheels: Path) -> None:
-        """Install pure wheels as pip would, in no time."""
-        for one in wheels:
-            with zipfile.ZipFile(one) as archive:
-                archive.extractall(self.packages)  # noqa: S202 - wheels of our own
-
-    @property
-    def packages(self) -> Path:
-        return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
-
-    def acme(self, version: str, word: str = "disk", **options: object) -> Path:
-        text = PLUGIN.format(name="acme-cli", package="acme_cli", version=version)
-        files = {
-            f"commands/cloud/{word}/command.json": command(description=word),
-            f"commands/cloud/{word}/main.sh": f"echo {word} {version}\n",
-        }
-        return wheel(self.wheels, "acme-cli", version, text, files, **options)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def environment(venv: Path, tmp_path: Path) -> Iterator[Environment]:
-    home = tmp_path / "home"
-    home.mkdir()
-    root = tmp_path / "root"
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
-    made = Made(root, root / "core/cli", home, environ)
-    assert made.run("self", "init", str(root), executable=venv / "bin/cli").status == 0
-    made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
-    environment = Environment(venv / "bin/python", wheels, made)
-    yield environment
-    environment.pip("uninstall", "--yes", "acme-cli", "broken-cli", "needed", "twin-cli", "a-cli")
 
 
 def test_a_requirement_added_updated_rolled_back_removed(environment: Environment) -> None:
@@ -373,31 +305,9 @@ def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_pa
     assert listed(made) == {}
 
 
-BACKEND = """
-import os, shutil, zipfile
-
-def build_wheel(directory, settings=None, metadata=None):
-    [name] = [one for one in os.listdir() if one.endswith(".whl")]
-    shutil.copy(name, directory)
-    with zipfile.ZipFile(os.path.join(directory, name), "a") as archive:
-        archive.comment = os.urandom(8).hex().encode()  # no build is like another
-    return name
-"""
-
-
 def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Path) -> None:
     made = environment.made
-    built = environment.acme("1.0")
-    source = tmp_path / "acme_cli-1.0"
-    (source / "pyproject.toml").parent.mkdir()
-    (source / "pyproject.toml").write_text(
-        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-    )
-    (source / "backend.py").write_text(BACKEND)
-    built.rename(source / built.name)
-    packed = environment.wheels / "acme_cli-1.0.tar.gz"
-    with tarfile.open(packed, "w:gz") as archive:
-        archive.add(source, source.name)
+    packed = environment.source(environment.acme("1.0"), tmp_path / "mark")
     assert plugin(made, "add", "pip:acme-cli").status == 0
     assert registry(made)["acme-cli"]["sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
     team = tmp_path / "team.json"
@@ -408,7 +318,7 @@ def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Pa
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert plugin(made, "remove", "acme-cli").status == 0
     with tarfile.open(packed, "w:gz") as archive:
-        archive.add(source / "backend.py", "acme_cli-1.0/other.py")
+        archive.add(tmp_path / "acme_cli-1.0/backend.py", "acme_cli-1.0/other.py")
     refused = plugin(made, "sync", str(team))
     assert (refused.status, "the SHA-256 is" in refused.stderr) == (1, True)
     assert listed(made) == {}
