@@ -57,7 +57,7 @@ class Update(Ground):
         self.before = before
         self.root = self.place / "root"
         self.launcher = self.root / "core/cli"
-        update_program.run_pip = _pip  # type: ignore[assignment]
+        update_program.run_installer = _pip  # type: ignore[assignment]
 
     def restore(self) -> None:
         subprocess.run(["rm", "-rf", self.place], check=True)
