@@ -1,6 +1,7 @@
 """`setup <tool>`: desktop applications.
 
-`builtin_plugins.setup:main` is what a command.json names as its entrypoint.
+`builtin_plugins.setup:main` is what a command.json names as its entrypoint. It answers
+`--help` itself, and naming it here is what has it passed on.
 """
 
 from collections.abc import Sequence

@@ -103,7 +103,10 @@ def test_a_new_installation_from_listing_to_listing(
     done = run("setup", "tool", "-u", env={"TOOL_DOWNLOAD_URL": f"{site.address}/two"})
     assert done.status == 0, done.stderr
     assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version two\n"
-    assert "TOOL_LAUNCHER" in run("setup", "tool", "--help").stdout
+    for word in ("--help", "-h"):
+        shown = run("setup", "tool", word).stdout
+        assert "TOOL_LAUNCHER" in shown
+        assert "--uninstall" in shown
     assert run("setup", "tool", "--uninstall").status == 0
     assert "✓" not in run("setup").stdout
     assert run("setup", "tool", "-u").all == (1, "", "cli setup tool: Tool is not installed\n")
