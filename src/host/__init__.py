@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from host.hookspecs import hookimpl
+    from host.program import Program
     from host.records import (
         Category,
         Command,
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
         PluginFile,
         Problem,
         Terminal,
+        Variable,
         Watch,
     )
+    from host.run.definition import Definition
+    from host.run.text import printable
 
 __all__ = [
     "CannotStartError",
@@ -40,6 +44,7 @@ __all__ = [
     "Command",
     "CommandDeclaration",
     "CommandTree",
+    "Definition",
     "DefinitionError",
     "Disabled",
     "EnvSource",
@@ -52,28 +57,29 @@ __all__ = [
     "PluginError",
     "PluginFile",
     "Problem",
+    "Program",
     "SourceError",
     "Terminal",
     "UsageError",
+    "Variable",
     "Watch",
     "hookimpl",
+    "printable",
 ]
+
+
+_ELSEWHERE = {
+    "Definition": "host.run.definition",
+    "Program": "host.program",
+    "hookimpl": "host.hookspecs",
+    "printable": "host.run.text",
+}
 
 
 def __getattr__(name: str) -> object:
     """Load the public names when first asked for: a run needs none of them."""
-    if name == "hookimpl":
-        from host.hookspecs import hookimpl
-
-        return hookimpl
-    if name.endswith("Error") and name in __all__:
-        from host import errors
-
-        failure: object = getattr(errors, name)
-        return failure
-    if name in __all__:
-        from host import records
-
-        record: object = getattr(records, name)
-        return record
-    raise AttributeError(f"module 'host' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'host' has no attribute {name!r}")
+    home = _ELSEWHERE.get(name, "host.errors" if name.endswith("Error") else "host.records")
+    found: object = getattr(__import__(home, fromlist=[name]), name)
+    return found

@@ -61,6 +61,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.planning.discovery import refresh
 
             lock = refresh(places, messages, safe)
+        if "COMMAND_NAME" in environ:  # a command calls
+            from host.run.nesting import outer_environment
+
+            environ = outer_environment(environ, places, lock)
         found = locate(words, roots(lock.trees), lock.commands)
         plan = plan_run(found, words, places, lock, environ, messages)
         if plan is not None:

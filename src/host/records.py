@@ -115,6 +115,21 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable of a command's run: its value, the source that won, and what that shadows.
+
+    `rank` as in SPEC 2.6, 0 for what describes the run itself; `source` names a file with
+    line or key, or "system" for the caller's environment.
+    """
+
+    name: str
+    value: str
+    source: str
+    rank: float
+    shadows: tuple[Variable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Category:
     """A category as listings show it."""
 

@@ -56,7 +56,6 @@ _BESIDE = {
     "host.cli.catalog.contents": "all commands below some words",
     "host.cli.columns.width": "columns count wide characters as listings do",
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
-    "host.cli.current_run.RunningCommand": "setup asks which tool it was started for",
     "host.cli.help_page.argument_tables": "the text renderer: what a category itself takes",
     "host.cli.lazy_group.LazyGroup": "`self plugin` loads the one word that is asked for",
     "host.cli.pages.listing_text": "self list: a listing by whichever renderer answers",

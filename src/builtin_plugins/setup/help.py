@@ -44,12 +44,12 @@ def help_text(program: str, tool: Tool, environ: Mapping[str, str], platform: st
 
 def _variables(tool: Tool, environ: Mapping[str, str]) -> list[str]:
     names = [variable(tool.word, suffix) for suffix in MEANINGS]
-    origins = tool.run.origins(names) if tool.run else {}
     lines = []
     for name, (suffix, meaning) in zip(names, MEANINGS.items(), strict=True):
         value, source = environ.get(name, _default(tool, suffix)), "default"
         if name in environ:
-            source = printable(origins[name].origin) if name in origins else "environment"
+            known = tool.variables.get(name)
+            source = printable(known.source) if known and known.rank > 1 else "environment"
         text = shown(value) if suffix in _ADDRESSES and value else printable(value)
         lines += [f"  {name}", f"      {meaning}", f"      {text or '(none)'}  [{source}]"]
     return lines

@@ -1,24 +1,23 @@
 """Which tool this run is about: its word, and what its command.json says of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from host.cli.current_run import RunningCommand
-from host.errors import HostError, OperationError
+from host import HostError, OperationError, Program, Variable
 
 
 @dataclass(frozen=True)
 class Tool:
     """A tool: `word` as on the command line, its display name, description and systems.
 
-    `run` is what the host knows about this run, None outside an installation.
+    `variables` are those of this run, with their sources; none outside an installation.
     """
 
     word: str
     name: str
     description: str = ""
     systems: tuple[str, ...] = ()
-    run: RunningCommand | None = None
+    variables: Mapping[str, Variable] = field(default_factory=dict)
 
 
 def find_tool(environ: Mapping[str, str]) -> Tool:
@@ -27,8 +26,9 @@ def find_tool(environ: Mapping[str, str]) -> Tool:
     if not word:
         raise OperationError("COMMAND_NAME is not set; start it as a command")
     try:
-        run = RunningCommand(environ)
+        program = Program.current(environ)
+        definition = program.find(program.words).definition
+        variables = program.environment(program.words)
     except HostError:
         return Tool(word, word.title())
-    definition = run.definition
-    return Tool(word, definition.name, definition.description, definition.os, run)
+    return Tool(word, definition.name, definition.description, definition.os, variables)

@@ -103,6 +103,13 @@ class Session:
         return lock
 
     @cached_property
+    def caller(self) -> dict[str, str]:
+        """The caller's environment; inside a command's run, that of the command's own caller."""
+        from host.run.nesting import outer_environment
+
+        return outer_environment(self.environ, self.places, self.lock)
+
+    @cached_property
     def listing_hooks(self) -> ListingHooks:
         from host.planning.listing_hooks import ListingHooks
 

@@ -140,7 +140,10 @@ def read_layers(
     framework: "Mapping[str, str]",
     messages: Messages,
 ) -> Layers:
-    """Return what all sources say for one command, in load order; raises SourceError."""
+    """Return what all sources say for one command, in load order; raises SourceError.
+
+    A Python command with `"sources": false` has none.
+    """
     own = {name: value for name, value in system.items() if name != ADOPTED_BY}
     layers = Layers(own, framework)
     reading = Reading(words, definition, layers, messages)

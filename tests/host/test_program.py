@@ -1,0 +1,142 @@
+"""`Program` as a command in Python uses it, in real runs."""
+
+import json
+import os
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from testing.installation import command
+
+_MODULE = """
+import json, os, sys
+from host import Program
+
+def main(args):
+    program = Program.current()
+    print(json.dumps(eval(args[0], {"program": program, "os": os, "sys": sys})))
+"""
+
+
+@pytest.fixture(scope="module")
+def module():
+    """Return the name of an installed module whose `main` says what an expression is."""
+    file = Path(sysconfig.get_path("purelib")) / f"cli_host_program_{os.getpid()}.py"
+    file.write_text(_MODULE)
+    yield file.stem
+    file.unlink()
+
+
+@pytest.fixture(params=[True, False], ids=["with sources", "without sources"])
+def ask(request, install, module):
+    """Return `ask(expression, **env)`: what that is in a command in Python."""
+    made = install(
+        {
+            "core/cli.json": {"name": "Test CLI", "version": "1.2.3"},
+            "config/settings.conf": "TIMEOUT=30\nWHERE=$HOME/conf\n",
+            "commands/team/ask/command.json": command(
+                entrypoint=f"{module}:main", sources=request.param
+            ),
+            "commands/team/show/command.json": command(
+                envs={"TIMEOUT": "60", "HOST": "$HOSTNAME"},
+                required_envs=["TOKEN"],
+                args=[{"name": "env", "choices": ["a", "b"]}, {"name": "--fast"}],
+                unit="team.service",
+            ),
+            "commands/team/show/main.sh": '#!/bin/sh\necho "$TIMEOUT|$TOKEN|$ARG_ENV"\n',
+            "commands/team/hidden/command.json": command(hidden=True),
+        }
+    )
+
+    def ask(expression, **env):
+        done = made.run("team", "ask", expression, env={"TOKEN": "t", **env})
+        assert done.status == 0, done.stderr
+        return json.loads(done.stdout)
+
+    ask.made = made
+    return ask
+
+
+def test_where_it_is(ask):
+    root = str(ask.made.root)
+    names = "name root version commands_dir plugins_dir core_dir lib_dir config_dir executable"
+    found = ask(f"[getattr(program, name) for name in '{names}'.split()] + list(program.words)")
+    assert found == [
+        *("cli", root, "1.2.3", f"{root}/commands", f"{root}/plugins", f"{root}/core"),
+        *(f"{root}/core/lib", f"{root}/config", f"{root}/core/cli", "team", "ask"),
+    ]
+
+
+def test_commands(ask):
+    words = "[' '.join(one.words) for one in program.commands(%s)]"
+    assert ask(words % "") == ["team ask", "team show"]
+    assert ask(words % "('team',), everything=True") == ["team ask", "team hidden", "team show"]
+    assert ask(words % "('none',)") == []
+
+
+def test_find(ask):
+    found = ask(
+        "(lambda one: [one.words, one.definition.extra, one.origin, one.directory,"
+        " [arg.name for arg in one.definition.args]])(program.find(['team', 'show', 'a', '-x']))"
+    )
+    place = f"{ask.made.root}/commands/team/show"
+    assert found == [
+        *(["team", "show"], {"unit": "team.service"}, "commands", place, ["env", "--fast"])
+    ]
+    done = ask.made.run("team", "ask", "program.find(['team', 'shwo'])")
+    assert (done.status, done.stdout) == (2, "")
+    assert "unknown command shwo in team; did you mean show?" in done.stderr
+
+
+def test_arguments(ask):
+    given = "program.arguments(program.find(['team', 'show']), %s)"
+    assert ask(given % "['a', '--fast']") == {"ARG_ENV": "a", "ARG_FAST": "true"}
+    done = ask.made.run("team", "ask", given % "['c']")
+    assert done.status == 2
+
+
+TRACE = (
+    "{name: [one.value, one.rank, [[it.value, it.rank] for it in one.shadows]]"
+    " for name, one in program.environment(['team', 'show']%s).items() if one.rank}"
+)
+
+
+def test_environment(ask):
+    home = str(ask.made.home)
+    found = ask(TRACE % "", TIMEOUT="90", OTHER="x")
+    assert found["TIMEOUT"] == ["90", 1, [["60", 2], ["30", 3]]]
+    assert found["WHERE"] == [f"{home}/conf", 3, []]
+    assert found["TOKEN"] == ["t", 1, []]
+    assert "OTHER" not in found
+    assert ask(TRACE % "")["TIMEOUT"] == ["60", 2, [["30", 3]]]
+
+
+def test_environment_of_another_caller_on_another_machine(ask):
+    facts = {"HOME": "/home/deploy", "USER": "deploy", "HOSTNAME": "web1", "PWD": "/srv"}
+    found = ask(TRACE % f", caller={{'TOKEN': 'his'}}, facts={facts}", TIMEOUT="90")
+    assert found["TIMEOUT"] == ["60", 2, [["30", 3]]]
+    assert found["WHERE"] == ["/home/deploy/conf", 3, []]
+    assert found["HOST"] == ["web1", 2, []]
+    assert found["TOKEN"] == ["his", 1, []]
+
+
+def test_run(ask):
+    run = "program.run(['team', 'show'], ['a'], capture_output=True, text=True%s).stdout"
+    assert ask(run % "") == "60|t|a\n"
+    assert ask(run % "", TIMEOUT="90") == "90|t|a\n"
+    assert ask(run % ", environ={**os.environ, 'TOKEN': 'u'}") == "60|u|a\n"
+
+
+def test_messages(ask):
+    done = ask.made.run("team", "ask", "program.messages.warn('odd \\x1b[31m')")
+    assert done.stderr == "cli team ask: warning: odd \\x1b[31m\n"
+
+
+def test_outside_a_command(monkeypatch):
+    from host import HostError, Program
+
+    for name in ("CLI_DIR", "COMMAND_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(HostError, match="in a command of an installation only"):
+        Program.current()
