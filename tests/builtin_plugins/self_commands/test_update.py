@@ -7,13 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from testing.environments import build_wheel
 from testing.installation import PROJECT, Made, Result
 from testing.plugin_sources import Repository
 
+NewVenv = Callable[[Path], Path]
 LAUNCHER = "src/builtin_plugins/self_commands/launcher.py"
 _SHIPPED = (
     *("pyproject.toml", "README.md", "LICENSE", "install.sh", ".gitignore"),
@@ -44,20 +47,18 @@ def _set_version(root: Path, version: str) -> None:
     path.write_text(re.sub(r'\nversion = ".*"', f'\nversion = "{version}"', path.read_text()))
 
 
-def _build(root: Path, version: str, target: Path) -> None:
+def _build(root: Path, version: str, target: Path) -> Path:
     _set_version(root, version)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", target, root]
-    subprocess.run(command, check=True, capture_output=True)
+    return build_wheel(root, target)
 
 
-def test_a_package_upgrades_through_pip(source: Path, tmp_path: Path) -> None:
+def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_path: Path) -> None:
     wheels, home = tmp_path / "wheels", tmp_path / "home"
     home.mkdir()
-    _build(source, "0.1.0", wheels)
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    python = tmp_path / "venv/bin/python"
-    [first] = wheels.glob("*.whl")
-    subprocess.run([python, "-m", "pip", "-q", "install", first], check=True, capture_output=True)
+    python = new_venv(tmp_path / "venv") / "bin/python"
+    again = ["-m", "pip", "-q", "install", "--no-deps", "--force-reinstall"]
+    first = _build(source, "0.1.0", wheels)
+    subprocess.run([python, *again, first], check=True, capture_output=True)
     root = tmp_path / "root"
     environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
     made = Made(root, root / "core/cli", home, environ)
@@ -98,7 +99,7 @@ def _version(python: Path) -> str:
     return done.stdout.strip()
 
 
-def test_a_checkout_fast_forwards(source: Path, tmp_path: Path) -> None:
+def test_a_checkout_fast_forwards(source: Path, new_venv: NewVenv, tmp_path: Path) -> None:
     _set_version(source, "0.1.0")
     remote = tmp_path / "remote"
     shutil.copytree(source, remote)
@@ -107,6 +108,7 @@ def test_a_checkout_fast_forwards(source: Path, tmp_path: Path) -> None:
     home.mkdir()
     subprocess.run(["git", "clone", "-q", repository.url, checkout], check=True)
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHON": sys.executable}
+    new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
     install = ["bash", checkout / "install.sh", "--bin-dir", tmp_path / "bin"]
     subprocess.run(install, env={**os.environ, **environ}, check=True, capture_output=True)
     made = Made(
