@@ -156,6 +156,31 @@ def test_which_variables_an_argument_has():
     assert [name for name in names if repeated.owns(name)] == owned
 
 
+KEYS = ["name", "short", "value", "type", "choices", "default", "required", "complete", "more"]
+VALUES = st.one_of(
+    st.sampled_from(
+        ["a", "b...", "--a", "--b", "-a", "-h", "N", "integer", "file", "none", "", "3"]
+    ),
+    st.sampled_from([None, True, False, 3, {}, [], ["x"], ["3"], ["x", "y"], [None]]),
+)
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4), max_size=3))
+def test_any_entries_are_read_or_refused_in_one_line(entries):
+    entries = [{"name": "a", **one} for one in entries]
+    message, found = "", ()
+    try:
+        found = read(entries)
+    except DefinitionError as error:
+        message = str(error)
+    assert len(found) == len(entries) or message.startswith('F: "args[')
+    assert "\n" not in message
+    assert len({one.variable for one in found}) == len(found)
+    for one in found:
+        assert one.default is None or not (one.required or one.expected(one.default))
+
+
 NUMBERS = ["0", "-1", "+5", "007", "1.5", ".5", "5.", "-1e5", "1E+5", "1.5e-3", "9" * 400]
 NO_NUMBERS = ["", "-", "+", ".", "e5", "1e", "1e5e5", "1E5e5", "1.2.3", "0x1", "1_0", " 1", "1 ",
               "nan", "inf", "٣", "²", "--1", "+-1", "1e1.5", "1,5"]  # fmt: skip
