@@ -17,12 +17,12 @@ from testing.plugin_sources import Repository, plugin_files, tar_of, wheel, writ
 Install = Callable[..., Made]
 
 
-def _shell(made: Made, script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def _shell(made: Made, script: str, cwd: Path, packages: Path) -> subprocess.CompletedProcess[str]:
     """Run a script in bash with `cli` on PATH, stopping at the first failure."""
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=cwd,
-        env=_environ(made),
+        env=_environ(made, packages),
         capture_output=True,
         text=True,
         check=False,
@@ -30,46 +30,47 @@ def _shell(made: Made, script: str, cwd: Path) -> subprocess.CompletedProcess[st
     )
 
 
-def _environ(made: Made) -> dict[str, str]:
+def _environ(made: Made, packages: Path) -> dict[str, str]:
+    """Return what a reader's shell has: no variable of this program or of these tests.
+
+    A package index is the caller's own, with what is in `packages` besides.
+    """
     pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    links = f"{packages} {pip.get('PIP_FIND_LINKS', '')}".strip()
     return {
         **pip,
-        "PATH": f"{made.launcher.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{made.home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(made.home),
-        "CLI_DIR": str(made.root),
-        "PIP_NO_BUILD_ISOLATION": "0",
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        **{
-            f"GIT_{who}_{what}": "t@t"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        },
+        "PIP_FIND_LINKS": links,
     }
 
 
 def _installation(venv: Path, tmp_path: Path) -> Made:
+    """Make an installation where a reader has it: in ~/.local/share, its program on PATH."""
     home = tmp_path / "home"
-    home.mkdir()
-    root = tmp_path / "root"
+    (home / ".local/bin").mkdir(parents=True)
+    (home / ".gitconfig").write_text("[user]\n  name = Reader\n  email = reader@example.com\n")
+    root = home / ".local/share/cli"
     made = Made(root, root / "core/cli", home)
-    assert made.run("self", "init", str(root), executable=venv / "bin/cli").status == 0
-    (root / "config").mkdir(exist_ok=True)
+    assert made.run("self", "init", executable=venv / "bin/cli").status == 0
+    (home / ".local/bin/cli").symlink_to(made.launcher)
     return made
 
 
-def test_every_command_of_the_guide(venv: Path, tmp_path: Path) -> None:
+def test_every_command_of_the_guide(venv: Path, environment_of_all: Path, tmp_path: Path) -> None:
     made = _installation(venv, tmp_path)
     text = (PROJECT / "docs/writing-plugins.md").read_text()
     script = "set -x\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     work = tmp_path / "work"
     work.mkdir()
-    done = _shell(made, script, work)
+    done = _shell(made, script, work, environment_of_all / "own")
     assert done.returncode == 0, done.stderr[-3000:]
     for said in (
         "Hello, Ada!\n",
         "Goodbye, Ada!\n",
         "Goodbye, world!\n",
         "3\n",
+        "  cli greet count [words...]\n",
     ):
         assert said in done.stdout, said
     assert re.search("ACME_REGION +north", done.stdout)
@@ -96,28 +97,31 @@ def test_every_command_of_the_page_for_users(
     work = write_tree(tmp_path / "work", {"home": ""})
     write_tree(work / "notes", plugin_files("notes/list", "no notes"))
     wheel(tmp_path / "wheels", "greet", "1.0", HOOKS, plugin_files("commands/greet/hello", "hello"))
-    env = _environ(made) | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels")}
+    env = _environ(made, tmp_path / "wheels") | {"PIP_NO_INDEX": "1"}
     text = (PROJECT / "docs/plugins.md").read_text()
     text = text.replace("https://git.example.com", daemon)
     text = text.replace("https://files.example.com", site.address)
     before, after = text.split("## Update", maxsplit=1)
     for part in (before, after):
         steps = steps_of(part)
-        shown = run_all(steps, work, env)
+        shown = run_all(steps, work, env, strict=True)
         assert len(shown) == len(steps), shown
         for step, output in zip(steps, shown, strict=True):
             assert matches(step.expected, output), f"$ {step.command}\n{output}"
         repository.commit(plugin_files("deploy/site", "deploying the site"))
 
 
-def test_the_example(venv: Path, tmp_path: Path) -> None:
+def test_the_example(venv: Path, environment_of_all: Path, tmp_path: Path) -> None:
     made = _installation(venv, tmp_path)
     text = (PROJECT / "examples/greetings/README.md").read_text()
     script = "\n".join(re.findall(r"^    (.*)$", text, re.MULTILINE))
-    script += "\ncli greetings shout Ada\necho GREETING=Welcome > $CLI_DIR/config/greetings.env"
+    script += (
+        "\ncli greetings shout Ada\necho GREETING=Welcome > ~/.local/share/cli/config/greetings.env"
+    )
+    (made.root / "config").mkdir(exist_ok=True)
     script += "\ncli greetings hello; cli self plugin remove greetings"
     (tmp_path / "examples").symlink_to(PROJECT / "examples")
-    done = _shell(made, script, tmp_path)
+    done = _shell(made, script, tmp_path, environment_of_all / "own")
     assert done.returncode == 0, done.stderr
     assert "\nHello, Ada!\n" in done.stdout
     assert "| greetings hello | Greet somebody |\n" in done.stdout

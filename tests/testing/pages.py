@@ -60,9 +60,15 @@ def matches(expected: list[str], shown: str) -> bool:
     return re.fullmatch(pattern, shown) is not None
 
 
-def run_all(steps: list[Step], cwd: Path, env: dict[str, str]) -> list[str]:
-    """Run the commands in one bash, as a reader would type them; return what each printed."""
-    script = "".join(f"{step.command}\nprintf '%s\\n' '{_MARK}'\n" for step in steps)
+def run_all(
+    steps: list[Step], cwd: Path, env: dict[str, str], *, strict: bool = False
+) -> list[str]:
+    """Run the commands in one bash, as a reader would type them; return what each printed.
+
+    With `strict` the first one that fails ends it.
+    """
+    script = "set -e\n" if strict else ""
+    script += "".join(f"{step.command}\nprintf '%s\\n' '{_MARK}'\n" for step in steps)
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=cwd,
