@@ -81,8 +81,10 @@ def _write(archive: Path, target: Path, tree: Tree, budget: int, deadline: float
     links: list[tuple[str, str]] = []
     made = {""}
     with read_members(archive, budget, deadline) as members:
-        for entry, content in members:
+        for known, (entry, content) in zip(tree.entries, members, strict=True):
             check_time(deadline)
+            if entry != known:
+                raise OperationError("it changed while it was read")
             place = tree.place(entry.name)
             _make_directories(target, place if entry.kind == "directory" else _above(place), made)
             if entry.kind == "link":

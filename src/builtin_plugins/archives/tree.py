@@ -57,14 +57,15 @@ class Rules:
 class Tree:
     """The members seen so far. `add` and `seal` raise OperationError naming the member.
 
-    `size` is what they take on a disk, in bytes, with the directories that they imply.
+    `entries` are they as they came. `size` is what they take on a disk, in bytes, with
+    the directories that they imply.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.size = 0
         self.privileged = 0
+        self.entries: list[Entry] = []
         self._rules = rules
-        self._added = 0
         self._kinds: dict[str, Kind] = {}
         self._targets: dict[str, str] = {}
         self._leading = ""
@@ -72,7 +73,7 @@ class Tree:
 
     def add(self, entry: Entry) -> None:
         """Take one member in; a directory may repeat, nothing else may."""
-        self._added += 1
+        self.entries.append(entry)
         self.privileged += entry.privileged
         path = _clean(entry.name)
         if entry.kind == "directory":
@@ -86,7 +87,7 @@ class Tree:
             self._claim(path, entry.kind, entry.size)
         if entry.kind == "link":
             self._claim_link(entry, path)
-        if max(self._added, len(self._kinds)) > self._rules.members:
+        if max(len(self.entries), len(self._kinds)) > self._rules.members:
             raise OperationError(f"more than {self._rules.members} members")
         if self.size > self._rules.size:
             raise OperationError(f"more than {self._rules.size} bytes unpacked")

@@ -1,45 +1,86 @@
 """`setup <tool>`: install, upgrade or uninstall a desktop application (SPEC 4.3)."""
 
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
 
 import click
 
+from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup import macos
-from builtin_plugins.setup.help import help_text
+from builtin_plugins.setup.endings import tidily
 from builtin_plugins.setup.linux import install as linux
-from builtin_plugins.setup.settings import read_settings
-from builtin_plugins.setup.tool import Tool, find_tool
-from host.errors import CannotStartError, UsageError
-from host.run.text import printable
+from builtin_plugins.setup.linux.state import Places, variable
+from builtin_plugins.setup.settings import DEFAULTS, MEANINGS, read_settings, user_directories
+from host import (
+    CannotStartError,
+    HostError,
+    OperationError,
+    Program,
+    UsageError,
+    Variable,
+    printable,
+)
+from host.run.messages import is_on
+
+_OPTIONS = (
+    ("", "install"),
+    ("-u, --upgrade", "bring the latest version; your data and settings stay"),
+    ("--uninstall", "remove the application, its command and its menu entry"),
+    ("-v, --verbose", "tell more, to find a fault"),
+    ("-q, --quiet", "tell only what went wrong"),
+    ("-h, --help", "show this page"),
+)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: `word` as on the command line, its display name, description and systems.
+
+    `variables` are those of this run, with their sources; none outside an installation.
+    """
+
+    word: str
+    name: str
+    description: str = ""
+    systems: tuple[str, ...] = ()
+    variables: Mapping[str, Variable] = field(default_factory=dict)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Do what the options say and return 0; raises HostError when it cannot be done."""
-    try:
-        return run(arguments, os.environ, sys.platform)
-    except KeyboardInterrupt:  # everything is tidied up; now end as Ctrl-C ends a program
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-        return 130
+    return tidily(lambda: run(arguments, os.environ, sys.platform))
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
     """As `main`, for the merged environment `environ` on `platform` (as `sys.platform`)."""
-    tool = find_tool(environ)
+    tool = _find_tool(environ)
     label = _label(tool, environ)
     command = _command(tool, label, environ, platform)
     try:
         command.main(list(arguments), prog_name=label, standalone_mode=False)
     except click.UsageError as failure:
-        raise UsageError(printable(failure.format_message())) from None
+        raise UsageError(failure.format_message()) from None
     except click.Abort:
         raise KeyboardInterrupt from None
     return 0
+
+
+def _find_tool(environ: Mapping[str, str]) -> Tool:
+    """Return the tool that COMMAND_NAME names; raises OperationError when nothing does."""
+    word = environ.get("COMMAND_NAME", "")
+    if not word:
+        raise OperationError("COMMAND_NAME is not set; start it as a command")
+    try:
+        program = Program.current(environ)
+        definition = program.find(program.words).definition
+        variables = program.environment(program.words)
+    except HostError:
+        return Tool(word, word.title())
+    return Tool(word, definition.name, definition.description, definition.os, variables)
 
 
 def _label(tool: Tool, environ: Mapping[str, str]) -> str:
@@ -57,29 +98,39 @@ def _command(tool: Tool, label: str, environ: Mapping[str, str], platform: str) 
     @click.option("-v", "--verbose", is_flag=True)
     @click.option("-q", "--quiet", is_flag=True)
     def command(
-        wants_help: bool,
-        upgrade: bool,
-        uninstall: bool,
-        verbose: bool,
-        quiet: bool,
+        wants_help: bool, upgrade: bool, uninstall: bool, verbose: bool, quiet: bool
     ) -> None:
         if quiet and verbose:
             raise click.UsageError("--quiet and --verbose exclude each other")
         if upgrade and uninstall:
             raise click.UsageError("--upgrade and --uninstall exclude each other")
         if wants_help:
-            click.echo(help_text(label, tool, environ, platform))
+            click.echo("\n".join(map(printable, _help_lines(label, tool, environ, platform))))
             return
         system = _system(tool, platform)
         settings = read_settings(tool.word, tool.name, environ)
-        debug = environ.get("DEBUG", "").lower() in ("true", "1", "on")
-        reporter = Reporter(label, quiet, verbose or debug, environ)
+        reporter = Reporter(label, quiet, verbose or is_on(environ.get("DEBUG")), environ)
+        own = _with_callers_path(tool, environ)
         if uninstall:
-            system.uninstall(settings, environ, reporter)
+            system.uninstall(settings, own, reporter)
         else:
-            system.install(settings, environ, reporter, upgrade=upgrade)
+            system.install(settings, own, reporter, upgrade=upgrade)
 
     return command
+
+
+def _with_callers_path(tool: Tool, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return `environ` with the caller's PATH: what is started (sudo, brew) no source chooses."""
+    own = dict(environ)
+    if _source(tool, "PATH"):
+        del own["PATH"]  # the system's serves
+    return own
+
+
+def _source(tool: Tool, name: str) -> str:
+    """Return the source that gives a variable its value, "" for the caller or none."""
+    known = tool.variables.get(name)
+    return known.source if known and known.rank > 1 else ""
 
 
 def _system(tool: Tool, platform: str) -> ModuleType:
@@ -90,4 +141,60 @@ def _system(tool: Tool, platform: str) -> ModuleType:
     ):
         if platform.startswith(beginning) and (not tool.systems or name in tool.systems):
             return module
-    raise CannotStartError(f"{printable(tool.name)} cannot be set up on {printable(platform)}")
+    raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
+
+
+def _help_lines(program: str, tool: Tool, environ: Mapping[str, str], platform: str) -> list[str]:
+    """Return the help page: options, variables as they stand, files touched."""
+    return [
+        f"Usage: {program} [OPTION]",
+        "",
+        tool.description or f"Install, upgrade or uninstall {tool.name}",
+        "",
+        "Options:",
+        *(f"  {option or '(no option)':<16}{text}" for option, text in _OPTIONS),
+        "",
+        "Variables:",
+        *_variables(tool, environ),
+        "",
+        "Files:",
+        *_files(tool, environ, platform),
+    ]
+
+
+def _variables(tool: Tool, environ: Mapping[str, str]) -> list[str]:
+    """Return the lines of the variables, addresses without what is secret in them."""
+    names = [variable(tool.word, suffix) for suffix in MEANINGS]
+    places = Places.read(tool.word, {})
+    usual = {
+        "INSTALL_DIR": places.install_dir,
+        "BIN_DIR": places.bin_dir,
+        "DESKTOP_FILE": places.desktop_file,
+        "HOMEBREW_CASK": tool.word.lower(),
+        "LAUNCHER": f"{tool.name}, {tool.word} or bin/{tool.word}",
+        **DEFAULTS,
+    }
+    lines = []
+    for name, (suffix, meaning) in zip(names, MEANINGS.items(), strict=True):
+        value, source = usual.get(suffix, ""), "default"
+        if name in environ:
+            value = environ[name]
+            source = _source(tool, name) or "environment"
+        text = shown(value) if suffix.endswith("_URL") and value else value
+        lines += [f"  {name}", f"      {meaning}", f"      {text or '(none)'}  [{source}]"]
+    return lines
+
+
+def _files(tool: Tool, environ: Mapping[str, str], platform: str) -> list[str]:
+    own = user_directories(tool.name, environ)
+    kept = [f"  {path}  your data: never touched" for path in own]
+    if platform == "darwin":
+        return [f"  the Homebrew cask, and a command {tool.word} beside brew", *kept]
+    places = Places.read(tool.word, environ)
+    return [
+        f"  {places.install_dir}  the application",
+        f"  {places.link}  link that starts it",
+        f"  {places.desktop_file}  menu entry",
+        f"  {places.stage}  while a change is prepared",
+        *kept,
+    ]

@@ -10,6 +10,7 @@ from builtin_plugins.setup.linux.state import is_installed as _is_installed
 from host import hookimpl
 from host.run.expand import expand
 
+_MOST = 1 << 20  # characters of all variables together, once they are expanded
 ENTRYPOINT = "builtin_plugins.setup:main"
 
 
@@ -25,12 +26,19 @@ def look(tool: str, envs: Mapping[str, str], environ: Mapping[str, str], platfor
     """Tell whether `tool` is installed, by `envs` and the caller's variables alone.
 
     A listing sources no settings.conf and reads no `.env` file, so a place that only
-    those name is not seen.
+    those name is not seen; nor is one whose variables grow beyond what can be a path.
     """
     merged = dict(environ)
+    left = _MOST
     for name, text in envs.items():
         if name not in environ:
-            merged[name] = expand(text, merged.get)
+            try:
+                merged[name] = expand(text, merged.get, limit=left)
+            except OverflowError:
+                return False
+            left -= len(merged[name]) + 1
+            if left <= 0:
+                return False
     if platform == "darwin":
         from builtin_plugins.setup import macos
 

@@ -12,7 +12,6 @@ from builtin_plugins.setup.settings import Settings
 from host.errors import OperationError
 from host.run.installation import home
 from host.run.launch import find_program
-from host.run.text import printable
 
 _PREFIXES = ("/opt/homebrew", "/usr/local")
 _MARK = "# made by setup for the cask "
@@ -30,7 +29,7 @@ def install(
     """Let brew install or upgrade the cask; raises OperationError when it cannot."""
     brew = _find_brew(environ)
     there = is_installed(settings.cask, environ)
-    name = printable(settings.name)
+    name = settings.name
     if upgrade and not there:
         raise OperationError(f"{name} is not installed")
     if there and not upgrade:
@@ -44,7 +43,7 @@ def install(
 def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter) -> None:
     """Let brew remove the cask; your own data stays (no --zap)."""
     brew = _find_brew(environ)
-    name = printable(settings.name)
+    name = settings.name
     there = is_installed(settings.cask, environ)
     if there:
         _run(brew, "uninstall", settings.cask, environ)
@@ -82,7 +81,7 @@ def _run(brew: str, action: str, cask: str, environ: Mapping[str, str]) -> None:
             [brew, action, "--cask", cask], env=dict(environ), stdout=2, check=False
         )
     except OSError as failure:
-        raise OperationError(f"{printable(brew)}: {failure.strerror}") from None
+        raise OperationError(f"{brew}: {failure.strerror}") from None
     if done.returncode:
         raise OperationError(f"brew {action} --cask {cask} failed with status {done.returncode}")
 
@@ -100,7 +99,7 @@ def _provide_command(
         return
     program = _find_program(settings.name, environ)
     if not program:
-        reporter.warn(f"no {printable(settings.name)}.app found, so there is no command for it")
+        reporter.warn(f"no {settings.name}.app found, so there is no command for it")
         return
     try:
         os.makedirs(os.path.dirname(command), exist_ok=True)
@@ -110,7 +109,7 @@ def _provide_command(
             file.write(f'#!/bin/sh\n{_MARK}{settings.cask}\nexec {shlex.quote(program)} "$@"\n')
             os.fchmod(file.fileno(), 0o755)
     except OSError as failure:
-        reporter.warn(f"{printable(command)}: {failure.strerror}; {settings.name} has no command")
+        reporter.warn(f"{command}: {failure.strerror}; {settings.name} has no command")
 
 
 def _command_path(settings: Settings, brew: str, environ: Mapping[str, str]) -> str:

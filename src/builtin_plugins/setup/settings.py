@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from builtin_plugins.setup.linux.state import Places, variable
 from host.errors import OperationError
 from host.run.installation import home
-from host.run.text import printable
 
-_SECONDS = 3600.0
-_CASK = re.compile(r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*")
-_CATEGORIES = re.compile(r"([A-Za-z0-9-]+;)*[A-Za-z0-9-]+;?|")
+DEFAULTS = {"TIMEOUT": "3600", "CATEGORIES": "Utility;"}
+_CASK = r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*"
+_CATEGORIES = r"([A-Za-z0-9-]+;)*[A-Za-z0-9-]+;?|"
+_INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
+_SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 _SYSTEM_PARENTS = frozenset(["/", "/usr", "/var", "/etc", "/dev", "/proc", "/sys"])
 _SYSTEM = frozenset(
     f"/usr/local/{name}"
@@ -53,19 +54,26 @@ class Settings:
 
 def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
     """Return the settings of `tool`, shown as `name`; raises OperationError naming the variable."""
-    places = Places.read(tool, environ)
-    read = _Reader(tool, environ)
+
+    def read(suffix: str, pattern: str = ".*", expected: str = "cannot be used") -> str:
+        value = environ.get(variable(tool, suffix), usual.get(suffix, ""))
+        if not re.fullmatch(pattern, value, re.DOTALL):
+            shown = value or "an empty text"
+            raise OperationError(f"{variable(tool, suffix)}: {shown} {expected}")
+        return value
+
+    usual = {"HOMEBREW_CASK": tool.lower(), **DEFAULTS}
     return Settings(
-        places=places,
+        places=Places.read(tool, environ),
         name=name,
-        address=read.text("DOWNLOAD_URL", ""),
-        icon_address=read.text("ICON_URL", ""),
-        cask=read.matching("HOMEBREW_CASK", _CASK, tool.lower()),
-        sha256=read.matching("SHA256", re.compile(r"[0-9A-Fa-f]{64}|"), ""),
-        seconds=read.seconds("TIMEOUT"),
-        launcher=read.inside("LAUNCHER"),
-        icon=read.inside("ICON"),
-        categories=read.matching("CATEGORIES", _CATEGORIES, "Utility;"),
+        address=read("DOWNLOAD_URL"),
+        icon_address=read("ICON_URL"),
+        cask=read("HOMEBREW_CASK", _CASK),
+        sha256=read("SHA256", "[0-9A-Fa-f]{64}|"),
+        seconds=float(read("TIMEOUT", _SECONDS, "is not a number of seconds") or usual["TIMEOUT"]),
+        launcher=read("LAUNCHER", _INSIDE, "is not a path in the archive").strip("/"),
+        icon=read("ICON", _INSIDE, "is not a path in the archive").strip("/"),
+        categories=read("CATEGORIES", _CATEGORIES),
     )
 
 
@@ -80,7 +88,7 @@ def check_places(settings: Settings, environ: Mapping[str, str]) -> None:
         _check_path(variable(places.tool, suffix), path)
     if not os.path.basename(places.desktop_file).endswith(".desktop"):
         name = variable(places.tool, "DESKTOP_FILE")
-        raise OperationError(f"{name}: {printable(places.desktop_file)} does not end in .desktop")
+        raise OperationError(f"{name}: {places.desktop_file} does not end in .desktop")
     _check_install_dir(settings, environ)
 
 
@@ -94,11 +102,11 @@ def _check_path(name: str, path: str) -> None:
     if not path:
         raise OperationError(f"{name} is empty; give an absolute path")
     if not path.startswith("/"):
-        raise OperationError(f"{name}: {printable(path)} is not an absolute path")
+        raise OperationError(f"{name}: {path} is not an absolute path")
     if ".." in path.split("/"):
-        raise OperationError(f"{name}: {printable(path)} must not contain ..")
+        raise OperationError(f"{name}: {path} must not contain ..")
     if "\0" in path or any("\ud800" <= character <= "\udfff" for character in path):
-        raise OperationError(f"{name}: {printable(path)} is not UTF-8")
+        raise OperationError(f"{name}: {path} is not UTF-8")
 
 
 def _check_install_dir(settings: Settings, environ: Mapping[str, str]) -> None:
@@ -107,59 +115,22 @@ def _check_install_dir(settings: Settings, environ: Mapping[str, str]) -> None:
     name = variable(places.tool, "INSTALL_DIR")
     chosen = places.install_dir
     if os.path.islink(chosen):
-        raise OperationError(f"{name}: {printable(chosen)} is a symbolic link; name its target")
+        raise OperationError(f"{name}: {chosen} is a symbolic link; name its target")
     real = os.path.join(os.path.realpath(os.path.dirname(chosen)), os.path.basename(chosen))
     for path in (chosen, real):
         if path in _SYSTEM or os.path.dirname(path) in _SYSTEM_PARENTS:
             raise OperationError(
-                f"{name}: {printable(chosen)} is a system directory; "
+                f"{name}: {chosen} is a system directory; "
                 f"choose one of its own, such as /opt/{places.tool}"
             )
     kept = user_directories(settings.name, environ)
     for path in (home(environ), *kept, places.bin_dir, os.path.dirname(places.desktop_file)):
         if _holds(real, os.path.realpath(path)):
-            raise OperationError(f"{name}: {printable(chosen)} would hold {printable(path)}")
+            raise OperationError(f"{name}: {chosen} would hold {path}")
     for path in kept:
         if _holds(os.path.realpath(path), real):
-            raise OperationError(f"{name}: {printable(chosen)} is a place for your own data")
+            raise OperationError(f"{name}: {chosen} is a place for your own data")
 
 
 def _holds(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith(outer.rstrip("/") + "/")
-
-
-class _Reader:
-    """Typed access to the variables of one tool; each method raises OperationError."""
-
-    def __init__(self, tool: str, environ: Mapping[str, str]) -> None:
-        self._tool = tool
-        self._environ = environ
-
-    def text(self, suffix: str, default: str) -> str:
-        return self._environ.get(variable(self._tool, suffix), default)
-
-    def matching(self, suffix: str, pattern: re.Pattern[str], default: str) -> str:
-        value = self.text(suffix, default)
-        if not pattern.fullmatch(value):
-            name = variable(self._tool, suffix)
-            raise OperationError(f"{name}: {printable(value) or 'an empty text'} cannot be used")
-        return value
-
-    def seconds(self, suffix: str) -> float:
-        value = self.text(suffix, "") or str(_SECONDS)
-        try:
-            seconds = float(value)
-        except ValueError:
-            seconds = 0.0
-        if not 0 < seconds <= 7 * 86400:
-            name = variable(self._tool, suffix)
-            raise OperationError(f"{name}: {printable(value)} is not a number of seconds")
-        return seconds
-
-    def inside(self, suffix: str) -> str:
-        """Return a path in the archive, which must be a plain relative one."""
-        value = self.text(suffix, "")
-        if value.startswith("/") or ".." in value.split("/") or "\0" in value:
-            name = variable(self._tool, suffix)
-            raise OperationError(f"{name}: {printable(value)} is not a path in the archive")
-        return value.strip("/")

@@ -238,6 +238,27 @@ def test_unpacking_stands_under_a_deadline(tmp_path: Path) -> None:
         assert not (tmp_path / "target").exists()
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        tar(Member("App/file", b"x"), symlink("App/link", "/etc"), packing=""),
+        tar(Member("App/file", b"x"), Member("App/more", b"x"), packing=""),
+        tar(Member("App/file", b"x"), packing=""),
+    ],
+    ids=["a link", "a name", "less"],
+)
+def test_an_archive_that_changes_after_it_was_judged_is_refused(
+    other: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another user may own it, when root unpacks what was prepared for an application."""
+    archive = tmp_path / "archive"
+    archive.write_bytes(tar(Member("App/file", b"x"), directory("App/d"), packing=""))
+    monkeypatch.setattr(Tree, "seal", lambda _: archive.write_bytes(other))
+    with pytest.raises(OperationError, match=r"changed while it was read|damaged or cut short"):
+        extract(archive, tmp_path / "target")
+    assert [path for path in (tmp_path / "target").rglob("*") if path.is_symlink()] == []
+
+
 def _headed(kind: bytes, content: bytes) -> bytes:
     """Return a tar whose one file has an extended header with this content."""
     head = tarfile.TarInfo("././@PaxHeader")

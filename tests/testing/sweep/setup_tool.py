@@ -71,6 +71,7 @@ class Tool(Ground):
         environ = self._environ(self.target)
         settings = read_settings("tool", "Tool", environ)
         install.bring(settings, str(self.prepared), Reporter("cli", True, False, environ))
+        install.pack(str(self.prepared))
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
@@ -87,7 +88,7 @@ class Tool(Ground):
                 [
                     *("put", "--tool", "tool", "--install-dir", places.install_dir),
                     *("--bin-dir", places.bin_dir, "--desktop-file", places.desktop_file),
-                    *("--tree", str(self.prepared / "new")),
+                    *("--archive", str(self.prepared / "prepared.tar")),
                 ]
             )
         )

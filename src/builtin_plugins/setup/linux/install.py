@@ -1,21 +1,20 @@
 """Install, upgrade and uninstall on Linux: the order of the steps, and who does them."""
 
 import os
-import shutil
+import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.fetch.addresses import fetchable, shown
 from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter, readable_size
-from builtin_plugins.setup.linux.elevated import run_elevated
+from builtin_plugins.setup.endings import explained
 from builtin_plugins.setup.linux.prepare import prepare
-from builtin_plugins.setup.linux.rights import find_elevation, refuse_foreign
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, make_directory
+from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, new_directories
 from builtin_plugins.setup.linux.state import (
     MARK_DIRECTORY,
     Owner,
@@ -24,13 +23,14 @@ from builtin_plugins.setup.linux.state import (
     is_installed,
     link_owner,
     menu_owner,
+    refuse_foreign,
     variable,
     was_interrupted,
 )
+from builtin_plugins.setup.linux.sudo import find_elevation, run_elevated
 from builtin_plugins.setup.linux.swap import NEW, heal, left_behind, put_in_place, remove_all
 from builtin_plugins.setup.settings import Settings, check_places
 from host.errors import OperationError
-from host.run.text import printable
 
 _RULES = Rules(links=True, reserved=frozenset([MARK_DIRECTORY]))
 
@@ -45,17 +45,17 @@ def install(
     """
     check_places(settings, environ)
     places = settings.places
-    with _explained():
+    with explained():
         there = is_installed(places) or was_interrupted(places)
         if there and not upgrade:
             _tidy(places)
             reporter.info(
-                f"{printable(settings.name)} is installed already ({printable(places.link)}); "
+                f"{settings.name} is installed already ({places.link}); "
                 "--upgrade brings the latest version"
             )
             return
         if upgrade and not there:
-            raise OperationError(f"{printable(settings.name)} is not installed")
+            raise OperationError(f"{settings.name} is not installed")
         _check_address(settings)
         refuse_foreign(places)
         sudo = find_elevation(places, environ)
@@ -70,25 +70,24 @@ def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter
     """Remove application, link and menu entry that setup made, and nothing else."""
     check_places(settings, environ)
     places = settings.places
-    with _explained():
-        there = is_installed(places) or was_interrupted(places)
+    with explained():
         owners = (directory_owner(places), link_owner(places), menu_owner(places))
-        if Owner.SETUP in owners or os.path.isdir(places.stage) or left_behind(places):
+        there = Owner.SETUP in owners
+        if there or os.path.isdir(places.stage) or left_behind(places):
             sudo = find_elevation(places, environ)
             if sudo is None:
                 remove_all(places)
             else:
-                _announce(places, reporter)
-                run_elevated(sudo, "remove", places, environ)
+                run_elevated(sudo, "remove", places, environ, reporter)
     for owner, path in zip(
         owners, (places.install_dir, places.link, places.desktop_file), strict=True
     ):
         if owner is Owner.FOREIGN:
-            reporter.warn(f"{printable(path)} stays: setup did not make it")
+            reporter.warn(f"{path} stays: setup did not make it")
     if is_installed(places):
-        raise OperationError(f"{printable(settings.name)} stays: setup did not install it")
+        raise OperationError(f"{settings.name} stays: setup did not install it")
     state = "is uninstalled; your own data stays" if there else "is not installed"
-    reporter.info(f"{printable(settings.name)} {state}")
+    reporter.info(f"{settings.name} {state}")
 
 
 def _check_address(settings: Settings) -> None:
@@ -101,11 +100,12 @@ def _check_address(settings: Settings) -> None:
 
 def _install_directly(settings: Settings, reporter: Reporter) -> None:
     places = settings.places
-    make_directory(os.path.dirname(places.install_dir))
-    with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
-        heal(places)
-        bring(settings, stage, reporter)
-        put_in_place(places)
+    with new_directories() as make:
+        make(os.path.dirname(places.install_dir))
+        with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
+            heal(places)
+            bring(settings, stage, reporter)
+            put_in_place(places, make)
 
 
 def _install_with(
@@ -113,21 +113,23 @@ def _install_with(
 ) -> None:
     """Prepare everything in a place of the caller's own, then let root put it in place."""
     places = settings.places
-    _announce(places, reporter)
     own = os.path.join(_temporary(environ), f"cli-setup-{os.geteuid()}-{places.tool}")
     with hold_stage(own, lambda: False) as stage:
         clear_stage(stage)
-        size = bring(settings, stage, reporter)
-        free = shutil.disk_usage(_existing(places.install_dir)).free
-        if size > free:
-            raise OperationError(
-                f"{printable(places.install_dir)}: {size} bytes needed, {free} free"
-            )
-        run_elevated(sudo, "put", places, environ, os.path.join(stage, NEW))
+        bring(settings, stage, reporter)
+        run_elevated(sudo, "put", places, environ, reporter, pack(stage))
 
 
-def bring(settings: Settings, stage: str, reporter: Reporter) -> int:
-    """Fetch, check and unpack the archive into `<stage>/new`; return its size in bytes."""
+def pack(stage: str) -> str:
+    """Make an archive of the prepared `<stage>/new` and return its path."""
+    archive = os.path.join(stage, "prepared.tar")
+    with tarfile.open(archive, "w") as packed:
+        packed.add(os.path.join(stage, NEW), arcname=".")
+    return archive
+
+
+def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
+    """Fetch, check, unpack and prepare the application in `<stage>/new`."""
     deadline = time.monotonic() + settings.seconds
     archive = Path(stage, "archive")
     reporter.info(f"Downloading {shown(settings.address)}")
@@ -148,9 +150,8 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> int:
         reporter.warn(
             f"setuid, setgid or sticky bits left out of the archive: {extracted.privileged}"
         )
-    reporter.detail(f"{readable_size(extracted.size)} unpacked in {printable(str(new))}")
+    reporter.detail(f"{readable_size(extracted.size)} unpacked in {new}")
     prepare(str(new), settings, reporter)
-    return extracted.size
 
 
 def _tidy(places: Places) -> None:
@@ -163,20 +164,13 @@ def _tidy(places: Places) -> None:
             heal(places)
 
 
-def _announce(places: Places, reporter: Reporter) -> None:
-    reporter.info(
-        f"sudo will be asked to change {printable(places.install_dir)}, "
-        f"{printable(places.link)} and {printable(places.desktop_file)}"
-    )
-
-
 def _say_done(
     settings: Settings, environ: Mapping[str, str], reporter: Reporter, what: str
 ) -> None:
     places = settings.places
-    reporter.info(f"{printable(settings.name)} is {what}: {printable(places.link)}")
+    reporter.info(f"{settings.name} is {what}: {places.link}")
     if places.bin_dir not in environ.get("PATH", places.bin_dir).split(":"):
-        reporter.warn(f"{printable(places.bin_dir)} is not on your PATH")
+        reporter.warn(f"{places.bin_dir} is not on your PATH")
 
 
 def _temporary(environ: Mapping[str, str]) -> str:
@@ -187,20 +181,3 @@ def _temporary(environ: Mapping[str, str]) -> str:
         for path in (chosen, "/var/tmp", tempfile.gettempdir())  # noqa: S108  # the name in it is ours alone
         if path.startswith("/") and os.access(path, os.W_OK | os.X_OK)
     )
-
-
-def _existing(path: str) -> str:
-    while not os.path.isdir(path):
-        path = os.path.dirname(path)
-    return path
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn a failed system call into one line that names the file."""
-    try:
-        yield
-    except OSError as failure:
-        named = failure.filename2 or failure.filename
-        where = f"{printable(os.fsdecode(named))}: " if named else ""
-        raise OperationError(f"{where}{failure.strerror or failure}") from None

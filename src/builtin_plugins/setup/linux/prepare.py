@@ -8,16 +8,12 @@ from pathlib import Path
 
 from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.setup.linux.menu import menu_entry
-from builtin_plugins.setup.linux.stage import make_directory
-from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, read_mark
+from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, menu_mark, read_mark
 from builtin_plugins.setup.settings import Settings
 from host.errors import OperationError
-from host.run.text import printable
 
 _MENU_FILE = "menu.desktop"
-
-
+_STRING_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
 _PICTURES = {
     b"\x89PNG\r\n\x1a\n": ".png",
@@ -33,7 +29,9 @@ def prepare(tree: str, settings: Settings, reporter: Reporter) -> None:
     Raises OperationError when it has no launcher; a missing picture is a warning.
     """
     launcher = _find_launcher(tree, settings)
-    make_directory(os.path.join(tree, MARK_DIRECTORY))
+    notes = os.path.join(tree, MARK_DIRECTORY)
+    os.mkdir(notes)
+    os.chmod(notes, 0o755)  # noqa: S103  # whatever the umask
     icon = _find_icon(tree, settings, reporter)
     places = settings.places
     menu = menu_entry(
@@ -56,7 +54,7 @@ def _find_launcher(tree: str, settings: Settings) -> str:
         if is_program(tree, candidate):
             return candidate
     tried = ", ".join(dict.fromkeys(candidates))
-    raise OperationError(f"the archive has no program to start (looked for {printable(tried)})")
+    raise OperationError(f"the archive has no program to start (looked for {tried})")
 
 
 def _usual_launchers(name: str, tool: str) -> Iterator[str]:
@@ -120,7 +118,7 @@ def read_prepared(tree: str) -> Prepared:
     except (OSError, ValueError):
         menu = ""
     if not menu or not is_program(tree, launcher):
-        raise OperationError(f"{printable(tree)}: not a prepared application")
+        raise OperationError(f"{tree}: not a prepared application")
     return Prepared(launcher, menu)
 
 
@@ -136,3 +134,43 @@ def inner_file(tree: str, inside: str) -> str:
     if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
         return real
     return ""
+
+
+def menu_entry(tool: str, name: str, program: str, icon: str, categories: str) -> str:
+    """Return a menu entry (freedesktop.org Desktop Entry Specification 1.5).
+
+    It starts `program`, an absolute path; `icon` "" leaves that out.
+    """
+    lines = [
+        "[Desktop Entry]",
+        "Type=Application",
+        f"Name={_string(name)}",
+        f"Exec={_string(_command(program))} %U",
+        f"Icon={_string(icon)}" if icon else "",
+        "Terminal=false",
+        f"Categories={categories.rstrip(';')};" if categories else "",
+        menu_mark(tool),
+    ]
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def _command(program: str) -> str:
+    """Quote `program` for Exec, whose first word can hold neither `=` nor, for GLib, `%`."""
+    if "=" in program or "%" in program:
+        script = _quoted('exec "$0" "$@"')
+        return f"/bin/sh -c {script} {_quoted(program)}"
+    return _quoted(program)
+
+
+def _quoted(argument: str) -> str:
+    if argument.isascii() and argument.replace("/", "").replace("-", "").isalnum():
+        return argument
+    for special in '\\"`$':
+        argument = argument.replace(special, "\\" + special)
+    return '"' + argument.replace("%", "%%") + '"'
+
+
+def _string(text: str) -> str:
+    """Escape a value of type string; a blank at its start would be lost."""
+    escaped = "".join(_STRING_ESCAPES.get(character, character) for character in text)
+    return "\\s" + escaped[1:] if escaped.startswith(" ") else escaped

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from host.errors import OperationError
+
 MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there
 MARK_FILE = "installed.json"
 _MARK_LIMIT = 1 << 16
@@ -110,6 +112,20 @@ def menu_owner(places: Places) -> Owner:
         return Owner.FOREIGN if os.path.lexists(places.desktop_file) else Owner.NOBODY
     own = menu_mark(places.tool) in content.splitlines()
     return Owner.SETUP if own else Owner.FOREIGN
+
+
+def refuse_foreign(places: Places) -> None:
+    """Raise OperationError when something that setup did not make is in the way."""
+    for owner, path, suffix in (
+        (directory_owner(places), places.install_dir, "INSTALL_DIR"),
+        (link_owner(places), places.link, "BIN_DIR"),
+        (menu_owner(places), places.desktop_file, "DESKTOP_FILE"),
+    ):
+        if owner is Owner.FOREIGN:
+            raise OperationError(
+                f"{path} is there and setup did not make it; "
+                f"move it away or set {variable(places.tool, suffix)}"
+            )
 
 
 def menu_mark(tool: str) -> str:

@@ -9,6 +9,7 @@ version (the bridge) while the directories change places.
 
 import errno
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -25,8 +26,7 @@ from builtin_plugins.files.atomic import (
 )
 from builtin_plugins.files.exchange import exchange, exchange_or_raise
 from builtin_plugins.setup.linux.prepare import Prepared, read_prepared
-from builtin_plugins.setup.linux.rights import refuse_foreign
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, make_directory, remove_tree
+from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, remove_tree
 from builtin_plugins.setup.linux.state import (
     Owner,
     Places,
@@ -35,20 +35,21 @@ from builtin_plugins.setup.linux.state import (
     link_owner,
     menu_owner,
     read_mark,
+    refuse_foreign,
     was_interrupted,
 )
 
 NEW, OLD, _BRIDGE = "new", "old", "bridge"
 
 
-def put_in_place(places: Places) -> None:
+def put_in_place(places: Places, make: Callable[[str], None]) -> None:
     """Make `<stage>/new` the installed version; its notes name launcher and menu entry.
 
     Undoes what was done and raises OSError when a step fails, OperationError when
-    something foreign is in the way. The caller holds the stage.
+    something foreign is in the way. The caller holds the stage; `make` makes directories.
     """
     for directory in (places.bin_dir, os.path.dirname(places.desktop_file)):
-        make_directory(directory)
+        make(directory)
     prepared = read_prepared(os.path.join(places.stage, NEW))
     sync_file_system(places.stage)
     refuse_foreign(places)  # a download is long enough for something to appear there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -18,9 +19,10 @@ from builtin_plugins.files.atomic import write_link
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.state import Places, is_installed
 from host.errors import HostError, OperationError, UsageError
+from host.run.text import printable
 from testing import httpserver
 from testing.applications import PNG, Member, application, directory, symlink, tar
-from testing.machine import PATHS, RUN, validate
+from testing.machine import PATHS, RUN, needs, validate
 
 
 class Desk:
@@ -62,16 +64,17 @@ class Desk:
             if path.is_symlink() or not path.is_dir()
         )
 
+    def everything(self) -> list[str]:
+        """Return what there is, empty directories too."""
+        return sorted(str(path.relative_to(self.root)) for path in self.root.rglob("*"))
+
     def failed(self, *options: str, **environ: str) -> str:
         """Return the one line of a run that fails and leaves everything as it was."""
-        before = self.files()
+        before = self.everything()
         with pytest.raises(HostError) as failure:
             self.run(*options, **environ)
-        assert self.files() == before
-        assert not self.stage.exists()
-        line = str(failure.value)
-        assert "\n" not in line
-        return line
+        assert self.everything() == before
+        return printable(str(failure.value))  # as it is written
 
 
 @pytest.fixture
@@ -193,6 +196,29 @@ def test_odd_places_work_and_the_menu_entry_is_valid(
     validate(odd.menu)
     assert odd.run("--uninstall") == 0
     assert odd.files() == []
+
+
+@pytest.mark.parametrize("name", ["plain", "per%cent", "per%%cent %U", "a=b", "new\nline $x`"])
+def test_the_desktop_starts_the_program(name: str, desk: Desk, site: httpserver.Site) -> None:
+    """GLib looks for the first word of Exec as it is written, so `%%` in it is refused."""
+    needs("gio")
+    odd = Desk(desk.root / name, site)
+    script = b'#!/bin/sh\necho started > "$STARTED"\n'
+    odd.offer(tar(Member("T/Tool", script, 0o755), Member("T/x", b"x")))
+    odd.run()
+    started = desk.root / "started"
+    done = subprocess.run(
+        ["gio", "launch", odd.menu],
+        env={"PATH": "/usr/bin:/bin", "STARTED": str(started), "HOME": str(desk.root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    deadline = time.monotonic() + 10
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert started.read_text() == "started\n"
 
 
 @pytest.mark.parametrize("version", ["one", "dollar$", "a=b"])
@@ -317,6 +343,20 @@ def test_uninstall_leaves_foreign_things(desk: Desk, capfd: pytest.CaptureFixtur
     assert "share/tool.desktop stays: setup did not make it" in capfd.readouterr().err
 
 
+def test_uninstall_without_the_link_says_what_it_does(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It removed the application and said that it was not installed."""
+    desk.run()
+    desk.link.unlink()
+    capfd.readouterr()
+    assert desk.run("--uninstall") == 0
+    assert capfd.readouterr().err == "Tool is uninstalled; your own data stays\n"
+    assert desk.files() == []
+    assert desk.run("--uninstall") == 0
+    assert capfd.readouterr().err == "Tool is not installed\n"
+
+
 def test_an_application_put_there_by_hand_counts_and_stays(desk: Desk) -> None:
     desk.install_dir.mkdir(parents=True)
     (desk.install_dir / "Tool").write_text("#!/bin/sh\n")
@@ -390,8 +430,42 @@ def test_ctrl_c_leaves_nothing(desk: Desk) -> None:
     threading.Timer(0.5, lambda: os.kill(os.getpid(), 2)).start()
     with pytest.raises(KeyboardInterrupt):
         desk.run()
-    assert desk.files() == []
-    assert not desk.stage.exists()
+    assert desk.everything() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=str)
+def test_a_run_that_is_ended_tidies_up_and_dies_of_the_signal(
+    number: signal.Signals, desk: Desk
+) -> None:
+    """SIGTERM and SIGHUP left the partial archive."""
+    desk.offer(httpserver.stall(application("two"), 100))
+    run = subprocess.Popen([sys.executable, "-c", RUN, "-q"], env=_runnable(desk))
+    while not desk.site.asked("/tool"):
+        time.sleep(0.01)
+    time.sleep(0.2)
+    run.send_signal(number)
+    assert run.wait(10) == -number
+    assert desk.everything() == []
+
+
+def test_under_nohup_a_hangup_ends_nothing(desk: Desk) -> None:
+    hold = threading.Event()
+
+    def slow(handler: httpserver.Handler) -> None:
+        hold.wait(10)
+        httpserver.serve(application("one"))(handler)
+
+    desk.offer(slow)
+    needs("nohup")
+    run = subprocess.Popen(
+        ["nohup", sys.executable, "-c", RUN, "-q"], env=_runnable(desk), stdout=subprocess.DEVNULL
+    )
+    while not desk.site.asked("/tool"):
+        time.sleep(0.01)
+    run.send_signal(signal.SIGHUP)
+    hold.set()
+    assert run.wait(20) == 0
+    assert desk.version() == "I am version one"
 
 
 def test_two_at_once_are_told_apart(desk: Desk) -> None:
@@ -571,8 +645,8 @@ def test_help_tells_where_values_come_from(
     setup.run(["-h"], environ, "linux")
     page = capfd.readouterr().out
     for expected in (
-        f"a.png  [{root}/commands/setup/tool/command.json]",
-        f"9  [{root}/commands/setup/tool/command.json]",
+        f"a.png  [{root}/commands/setup/tool/command.json: envs.TOOL_ICON]",
+        f"9  [{root}/commands/setup/tool/command.json: envs.TOOL_TIMEOUT]",
         "mine  [environment]",
         f"{'0' * 64}  [environment]",
         "/opt/tool  [default]",

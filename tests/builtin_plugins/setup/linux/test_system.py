@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux.elevated import copy_tree
+from builtin_plugins.setup.linux import elevated
 from host.errors import OperationError
+from host.run.launch import find_program
 from testing import httpserver
-from testing.applications import Member, tar
+from testing.applications import Member, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs
+
+Install = Callable[..., Any]
 
 PRIVATE = "".join(
     f"mount -t tmpfs -o mode=0755 tmpfs {path};"
@@ -173,7 +179,7 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_elevated_step_gets_every_path_as_an_argument(
     stub_sudo: Path, site: httpserver.Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.setup.linux.elevated.ISOLATION", ())
+    monkeypatch.setattr("builtin_plugins.setup.linux.sudo.ISOLATION", ())
     monkeypatch.setattr("sys.executable", _with_path(tmp_path))
     environ = {
         "COMMAND_NAME": "tool",
@@ -192,7 +198,7 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
         *("-m", "builtin_plugins.setup.linux.elevated", "put", "--tool", "tool"),
         *("--install-dir", str(tmp_path / "opt/a b"), "--bin-dir", str(tmp_path / "bin")),
         *("--desktop-file", str(tmp_path / "share/tool.desktop")),
-        *("--tree", str(tmp_path / f"own/cli-setup-{os.geteuid()}-tool/new")),
+        *("--archive", str(tmp_path / f"own/cli-setup-{os.geteuid()}-tool/prepared.tar")),
     ]
     assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
     assert list((tmp_path / "own").iterdir()) == []
@@ -224,19 +230,85 @@ def test_a_refusal_of_sudo_is_one_line(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stub"]
 
 
-def test_root_copies_no_link_that_leaves_and_no_file_of_others(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "file").write_text("x")
-    (source / "out").symlink_to("/etc/passwd")
-    with pytest.raises(OperationError, match="not a relative path"):
-        copy_tree(str(source), str(tmp_path / "one"))
-    (source / "out").unlink()
-    os.mkfifo(source / "fifo")
-    with pytest.raises(OperationError, match="no regular file"):
-        copy_tree(str(source), str(tmp_path / "two"))
-    (source / "fifo").unlink()
+def test_root_unpacks_no_link_that_leaves_and_no_file_of_others(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The prepared archive belongs to somebody with fewer rights, who may change it."""
+    good = tar(Member("Tool", b"x", 0o755))
+
+    def put(archive: Path) -> str:
+        places = [f"--{name}={tmp_path / name}" for name in ("install-dir", "bin-dir")]
+        menu = f"--desktop-file={tmp_path / 'a.desktop'}"
+        assert elevated.main(["put", "--tool=t", *places, menu, f"--archive={archive}"]) == 1
+        assert not (tmp_path / "install-dir").exists()
+        return capfd.readouterr().err
+
+    (tmp_path / "out").write_bytes(tar(symlink("Tool", "/bin/sh")))
+    assert "not a relative path" in put(tmp_path / "out")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    assert "link: Too many levels of symbolic links" in put(tmp_path / "link")
+    os.mkfifo(tmp_path / "fifo")
+    assert "is no file of the user" in put(tmp_path / "fifo")
     if os.geteuid() == 0:
-        os.chown(source / "file", NOBODY, NOBODY)
-        with pytest.raises(OperationError, match="belongs to another user"):
-            copy_tree(str(source), str(tmp_path / "three"))
+        (tmp_path / "other").write_bytes(good)
+        os.chown(tmp_path / "other", NOBODY, NOBODY)
+        assert "is no file of the user 0" in put(tmp_path / "other")
+
+
+def test_all_that_sudo_says_is_told(
+    stub_sudo: Path, site: httpserver.Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Only the last line of it was."""
+    words = "sudo: unable to resolve host\\nSorry, try again.\\n\\nsudo: 3 incorrect attempts"
+    stub_sudo.write_text(f"#!/bin/sh\nprintf '{words}\\n' >&2\nexit 1\n")
+    environ = {
+        "COMMAND_NAME": "tool",
+        "TMPDIR": str(tmp_path),
+        "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
+        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+    }
+    with pytest.raises(OperationError) as failure:
+        setup.run([], environ, "linux")
+    assert str(failure.value) == (
+        "with sudo: sudo: unable to resolve host; Sorry, try again.; sudo: 3 incorrect attempts"
+    )
+    stub_sudo.write_text("#!/bin/sh\necho 'sudo: a warning' >&2\n")
+    capfd.readouterr()
+    setup.run([], environ, "linux")
+    assert "warning: sudo: a warning\n" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("callers", [True, False], ids=["the caller's PATH", "no PATH"])
+def test_sudo_is_never_looked_for_where_envs_say(
+    callers: bool, install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command.json whose envs set PATH could name a sudo of its own."""
+    for name in ("evil", "good"):
+        stub = tmp_path / name / "sudo"
+        stub.parent.mkdir()
+        stub.write_text("#!/bin/sh\n")
+        stub.chmod(0o755)
+    envs = {"PATH": f"{tmp_path}/evil:/usr/bin:/bin", "TOOL_DOWNLOAD_URL": "https://h.test/x"}
+    definition = {
+        "name": "Tool",
+        "description": "d",
+        "entrypoint": "builtin_plugins.setup:main",
+        "envs": envs,
+    }
+    made = install({"commands/setup/tool/command.json": definition})
+    looked: list[str | None] = []
+
+    def look(_: object, environ: Mapping[str, str]) -> None:
+        looked.append(find_program("sudo", {"PATH": "/usr/bin:/bin", **environ}))
+        raise OperationError("enough")
+
+    monkeypatch.setattr("builtin_plugins.setup.linux.install.find_elevation", look)
+    path = f"{tmp_path}/good:/usr/bin:/bin" if callers else envs["PATH"]
+    environ = {"COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup", "CLI_DIR": str(made.root)}
+    places = {f"TOOL_{name}": f"{tmp_path}/{name}/tool" for name in ("INSTALL_DIR", "BIN_DIR")}
+    places["TOOL_DESKTOP_FILE"] = f"{tmp_path}/tool.desktop"
+    with pytest.raises(OperationError, match="enough"):
+        setup.run([], environ | envs | places | {"PATH": path}, "linux")
+    assert looked == [
+        f"{tmp_path}/good/sudo" if callers else shutil.which("sudo", path="/usr/bin:/bin")
+    ]
