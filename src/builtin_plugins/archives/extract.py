@@ -10,7 +10,7 @@ from pathlib import Path
 from builtin_plugins.archives.members import read_members
 from builtin_plugins.archives.stream import check_time
 from builtin_plugins.archives.tree import Entry, Rules, Tree, unwritten
-from host.errors import OperationError
+from host import OperationError
 
 __all__ = ["Extracted", "Rules", "extract"]
 

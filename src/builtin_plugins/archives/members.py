@@ -13,7 +13,7 @@ from builtin_plugins.archives.stream import CHUNK, Stream, inflated
 from builtin_plugins.archives.tar import BLOCK, tar_members
 from builtin_plugins.archives.tree import Entry
 from builtin_plugins.archives.zip import zip_members
-from host.errors import OperationError
+from host import OperationError
 
 _XZ_MEMORY = 128 << 20
 _DAMAGED = "is damaged or cut short"

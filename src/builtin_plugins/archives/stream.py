@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from host.errors import OperationError
+from host import OperationError
 
 CHUNK = 1 << 18
 _HEADER_LIMIT = 1 << 20  # no honest member has a longer header

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from host.errors import OperationError
+from host import OperationError
 
 MOST_FILES = 20_000  # of a plugin
 MOST_BYTES = 512 << 20

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from builtin_plugins.archives.stream import CHUNK
 from builtin_plugins.archives.tree import LONGEST_TARGET, PRIVILEGED, Entry, unwanted
-from host.errors import OperationError
+from host import OperationError
 
 _DIRECTORY_LIMIT = 16 << 20  # no honest zip has a longer table of contents
 _UNIX = 3

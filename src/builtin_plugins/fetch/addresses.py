@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote_to_bytes, urljoin
 
-from host.errors import OperationError, UsageError
+from host import OperationError, UsageError
 
 SECRET_NAME = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import TextIO
 
+from host import printable
 from host.run.messages import Messages
-from host.run.text import printable
 
 # What is shown: bytes so far, in all (None: unknown), and what went wrong before another
 # try ("" when nothing did).
@@ -31,7 +31,7 @@ class Reporter:
     ) -> None:
         self._messages = Messages(program, environ)
         self._quiet = quiet
-        self._verbose = verbose and not quiet
+        self._verbose = (verbose or self._messages.debugging) and not quiet
         self._animated = not quiet and _may_animate(sys.stderr, environ)
 
     def info(self, text: str) -> None:

@@ -15,7 +15,7 @@ import urllib3
 from requests.auth import HTTPBasicAuth
 
 from builtin_plugins.fetch.addresses import Address, follow, shown
-from host.errors import OperationError
+from host import OperationError
 
 _CHUNK = 1 << 17
 _FIRST_PAUSE = 0.5  # seconds; each further one is twice as long

@@ -24,7 +24,6 @@ from host import (
     Variable,
     printable,
 )
-from host.run.messages import is_on
 
 _OPTIONS = (
     ("", "install"),
@@ -109,7 +108,7 @@ def _command(tool: Tool, label: str, environ: Mapping[str, str], platform: str) 
             return
         system = _system(tool, platform)
         settings = read_settings(tool.word, tool.name, environ)
-        reporter = Reporter(label, quiet, verbose or is_on(environ.get("DEBUG")), environ)
+        reporter = Reporter(label, quiet, verbose, environ)
         own = _with_callers_path(tool, environ)
         if uninstall:
             system.uninstall(settings, own, reporter)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from host.errors import OperationError
+from host import OperationError
 
 
 def tidily(work: Callable[[], int]) -> int:

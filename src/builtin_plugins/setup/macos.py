@@ -9,7 +9,7 @@ from contextlib import suppress
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup.linux.state import variable
 from builtin_plugins.setup.settings import Settings
-from host.errors import OperationError
+from host import OperationError
 from host.run.installation import home
 from host.run.launch import find_program
 

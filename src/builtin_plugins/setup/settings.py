@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builtin_plugins.setup.linux.state import Places, variable
-from host.errors import OperationError
+from host import OperationError
 from host.run.installation import home
 
 DEFAULTS = {"TIMEOUT": "3600", "CATEGORIES": "Utility;"}

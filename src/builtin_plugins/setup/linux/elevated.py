@@ -16,7 +16,7 @@ from builtin_plugins.setup.endings import explained, tidily
 from builtin_plugins.setup.linux.stage import hold_stage, new_directories
 from builtin_plugins.setup.linux.state import Places, refuse_foreign, was_interrupted
 from builtin_plugins.setup.linux.swap import NEW, heal, put_in_place, remove_all
-from host.errors import HostError, OperationError
+from host import HostError, OperationError
 from host.run.messages import Messages
 
 

@@ -30,7 +30,7 @@ from builtin_plugins.setup.linux.state import (
 from builtin_plugins.setup.linux.sudo import find_elevation, run_elevated
 from builtin_plugins.setup.linux.swap import NEW, heal, left_behind, put_in_place, remove_all
 from builtin_plugins.setup.settings import Settings, check_places
-from host.errors import OperationError
+from host import OperationError
 
 _RULES = Rules(links=True, reserved=frozenset([MARK_DIRECTORY]))
 

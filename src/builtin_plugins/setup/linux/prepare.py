@@ -10,7 +10,7 @@ from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, menu_mark, read_mark
 from builtin_plugins.setup.settings import Settings
-from host.errors import OperationError
+from host import OperationError
 
 _MENU_FILE = "menu.desktop"
 _STRING_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from host.errors import OperationError
+from host import OperationError
 
 MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there
 MARK_FILE = "installed.json"
