@@ -242,7 +242,9 @@ def _command(plugin: Plugin, record: Any) -> Declared:
         raise ValueError("a command needs words")
     if words[0] == RESERVED and not plugin.ours:
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
-    return Declared(words, dict(record.definition), plugin.name, plugin.ours)
+    declared = Declared(words, dict(record.definition), plugin.name, plugin.ours)
+    declared.definition  # noqa: B018 - asking for it checks it
+    return declared
 
 
 def _source(plugin: Plugin, record: Any) -> Source:

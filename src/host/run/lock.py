@@ -5,6 +5,7 @@ as written; stamps of every file and directory that was looked at reject what is
 longer so. Whoever finds none builds the same again from the plugins.
 """
 
+import _imp
 import os
 
 from host.errors import HostError
@@ -22,7 +23,8 @@ NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 LISTING_HOOKS = frozenset(["render_listing", "is_installed"])
 USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
-_FORMAT = b"cli-host lock 4 "
+_FORMAT = b"cli-host lock 5 "
+_HASH_KEY = 0x636C69
 _OURS = "builtin_plugins."  # where the modules of our own plugins are
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 _NOTHING: "Mapping[str, Any]" = {}
@@ -48,9 +50,13 @@ class Tree:
 
 
 class Declared:
-    """A command that a plugin declares in code: its words and a checked definition."""
+    """A command that a plugin declares in code: its words, and what its command.json would hold.
 
-    __slots__ = ("definition", "fields", "ours", "plugin", "words")
+    A run reads the lock with all of them and needs one definition at most, so each is
+    checked when it is asked for.
+    """
+
+    __slots__ = ("_definition", "fields", "ours", "plugin", "words")
 
     def __init__(
         self,
@@ -63,7 +69,15 @@ class Declared:
         self.fields = fields
         self.plugin = plugin
         self.ours = ours
-        self.definition: Definition = parse_declared(f"plugin {plugin}: {' '.join(words)}", fields)
+        self._definition: Definition | None = None
+
+    @property
+    def definition(self) -> "Definition":
+        """Return it checked; raises DefinitionError, which who builds the lock finds out."""
+        if self._definition is None:
+            owner = f"plugin {self.plugin}: {' '.join(self.words)}"
+            self._definition = parse_declared(owner, self.fields)
+        return self._definition
 
 
 class Plugin:
@@ -274,6 +288,5 @@ def _replace(place: str, content: bytes) -> bool:
 
 
 def _checksum(body: bytes) -> bytes:
-    from binascii import crc32
-
-    return b"%08x" % crc32(body)
+    """Return a hash against accidents, not attacks: it is in the interpreter itself."""
+    return _imp.source_hash(_HASH_KEY, body).hex().encode()

@@ -3,11 +3,20 @@
 import json
 import os
 import shutil
-import zlib
 
 import pytest
 
-from host.run.lock import Lock, Plugin, Source, Tree, lock_places, read_lock, stamp, write_lock
+from host.run.lock import (
+    Lock,
+    Plugin,
+    Source,
+    Tree,
+    _checksum,
+    lock_places,
+    read_lock,
+    stamp,
+    write_lock,
+)
 from testing.installation import command
 
 
@@ -43,23 +52,21 @@ def answers(made):
     return [made.run(*words).all for words in WORDS]
 
 
-def crc_kept(body: bytes) -> bytes:
+def sum_kept(body: bytes) -> bytes:
     """Return a lock whose checksum is right and whose content is not."""
-    from binascii import crc32
-
-    return b"cli-host lock 1 %08x\n" % crc32(body) + body
+    return _FORMAT + _checksum(body) + b"\n" + body
 
 
 GARBAGE = {
     "empty": b"",
     "bytes": bytes(range(256)) * 40,
-    "no object": crc_kept(b"[]"),
-    "null": crc_kept(b"null"),
-    "no keys": crc_kept(b"{}"),
-    "wrong types": crc_kept(b'{"key": 1, "stamps": [], "trees": 5}'),
-    "another installation's": crc_kept(b'{"key": "x", "stamps": {}}'),
-    "deep": crc_kept(b"[" * 100_000),
-    "not UTF-8": crc_kept(b"\xff"),
+    "no object": sum_kept(b"[]"),
+    "null": sum_kept(b"null"),
+    "no keys": sum_kept(b"{}"),
+    "wrong types": sum_kept(b'{"key": 1, "stamps": [], "trees": 5}'),
+    "another installation's": sum_kept(b'{"key": "x", "stamps": {}}'),
+    "deep": sum_kept(b"[" * 100_000),
+    "not UTF-8": sum_kept(b"\xff"),
 }
 
 
@@ -332,8 +339,7 @@ def test_odd_contents_with_a_checksum_are_no_lock(tmp_path, change):
     write_lock([str(place)], "key", a_lock())
     body = json.loads(place.read_bytes().partition(b"\n")[2]) | change
     raw = json.dumps(body).encode()
-    version = place.read_bytes().split(b" ")[:3]
-    place.write_bytes(b" ".join(version) + b" %08x\n" % zlib.crc32(raw) + raw)
+    place.write_bytes(sum_kept(raw))
     assert read_lock([str(place)], "key") is None
 
 
