@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from host.run.lock import (
+    _FORMAT,
     Lock,
     Plugin,
     Source,
