@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ _TAKEN = {
     "code-of-conduct.md": "CODE_OF_CONDUCT.md",
 }
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
+_CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHOWN = re.compile(r'<div class="language-console highlight">')
 _SUB_COMMAND = re.compile(r"^  ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
@@ -62,6 +65,27 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{found[1]}{config.repo_url}/blob/main/{wanted}{anchor})"
 
     return _LINK.sub(target, markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let the copy button of a session give its commands, without prompts and outputs."""
+    sessions = iter(_CONSOLE.findall(page.markdown or ""))
+
+    def copied(found: re.Match[str]) -> str:
+        return f'{found[0][:-1]} data-copy="{escape(commands_of(next(sessions)))}">'
+
+    return _SHOWN.sub(copied, html)
+
+
+def commands_of(session: str) -> str:
+    """Return what a reader types of a session: after `$ `, and after `> ` where that goes on."""
+    typed: list[str] = []
+    going_on = False
+    for line in session.splitlines():
+        going_on = line.startswith("$ ") or (going_on and line.startswith("> "))
+        if going_on:
+            typed.append(line[2:])
+    return "\n".join(typed) + "\n"
 
 
 def self_page() -> Iterator[str]:

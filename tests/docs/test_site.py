@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -118,3 +119,16 @@ def test_the_reference_is_complete(site: Path) -> None:
     assert below
     for word in ("env", "init", *(f"plugin-{one}" for one in below)):
         assert f'id="cli-self-{word}"' in words, word
+
+
+def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:
+    copied = re.findall(r'data-copy="([^"]*)"', (site / "coming-from/task.html").read_text())
+    assert len(copied) == 1
+    lines = html.unescape(copied[0]).splitlines()
+    assert lines[:3] == [
+        "cli self init ~/acme --name acme >/dev/null && cd ~/acme",
+        "mkdir -p commands/db/backup",
+        "cat > commands/db/backup/command.json <<'EOF'",
+    ]
+    assert "status 1" not in lines
+    assert "EOF" in lines
