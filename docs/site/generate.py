@@ -127,13 +127,14 @@ def interface_page() -> Iterator[str]:
     yield f"\n## Hooks\n\n{_prose(inspect.getdoc(hookspecs) or '')}\n"
     for name, value in vars(hookspecs).items():
         if hasattr(value, "cli_host_spec"):
-            yield f"\n### `{name}`\n\n```python\ndef {name}{_signature(value)}\n```\n"
-            yield f"\n{_prose(inspect.getdoc(value) or '')}\n"
+            yield from _function("###", name, value)
     yield "\n## Records and other names\n"
     for name in sorted(host.__all__):
         value = getattr(host, name)
-        if inspect.isclass(value) and value.__module__.split(".")[0] == "host":
+        if inspect.isclass(value):
             yield from _class(name, value)
+        elif inspect.isfunction(value):
+            yield from _function("###", name, value)
 
 
 def _class(name: str, value: Any) -> Iterator[str]:
@@ -147,8 +148,13 @@ def _class(name: str, value: Any) -> Iterator[str]:
         wanted = getattr(wanted, "fget", wanted)
         if method.startswith("_") or not inspect.isfunction(wanted):
             continue
-        yield f"\n#### `{name}.{method}`\n\n```python\n{method}{_signature(wanted)}\n```\n"
-        yield f"\n{_prose(inspect.getdoc(wanted) or '')}\n"
+        yield from _function("####", f"{name}.{method}", wanted)
+
+
+def _function(level: str, name: str, function: Any) -> Iterator[str]:
+    short = name.rpartition(".")[2]
+    yield f"\n{level} `{name}`\n\n```python\ndef {short}{_signature(function)}\n```\n"
+    yield f"\n{_prose(inspect.getdoc(function) or '')}\n"
 
 
 def _field(field: Any) -> str:
