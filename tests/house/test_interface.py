@@ -58,6 +58,8 @@ _BESIDE = {
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
     "host.cli.help_page.argument_tables": "the text renderer: what a category itself takes",
     "host.cli.lazy_group.LazyGroup": "`self plugin` loads the one word that is asked for",
+    "host.cli.unknown.EMPTY": "a name without letters is shown as words are",
+    "host.cli.unknown.nearest": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.pages.listing_text": "self list: a listing by whichever renderer answers",
     "host.cli.rows.grouped": "the text renderer: the order of rows",
     "host.cli.rows.indicators": "the text renderer: what stands behind a name",

@@ -149,8 +149,11 @@ def _drop_kept(place: str) -> None:
 def put_link(plugins_dir: str, name: str, target: str, undo: ExitStack) -> None:
     """Make `plugins/<name>` a link to the author's own directory."""
     place = os.path.join(plugins_dir, name)
-    os.symlink(target, place)
-    undo.callback(os.unlink, place)
+    if os.path.lexists(place):  # it leads to nothing any more
+        undo.callback(write_link, place, os.readlink(place))
+    else:
+        undo.callback(discard, place)
+    write_link(place, target)
 
 
 def take_away(stage: Stage, name: str, undo: ExitStack) -> None:

@@ -19,6 +19,7 @@ from builtin_plugins.plugin_changes.collisions import check_collisions, collisio
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import Origin, parse_source
+from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.wording import heading, plan_lines
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host.cli.session import Session
@@ -71,7 +72,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--name does not go with a distribution; its name is its own")
     there = _known(session, origin, name)
     if there is not None:
-        session.show(f"{installed(session, there)}{or_name(there)}\n")
+        session.show_lines(f"{installed(session, there)}{or_name(there)}")
         return
     with working(session, timeout) as work:
         work.reporter.detail(f"fetching {origin.source}")
@@ -85,8 +86,11 @@ def add_staged(
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
     entry = staged.entry._replace(name=name) if name else staged.entry
     found = staged.contents
-    refuse_same(session, entry)
-    check_new_name(entry, ())
+    former = _lost(session, entry)
+    if former is None:
+        check_new_name(entry, ())
+    else:
+        entry = entry._replace(enabled=former.enabled)
     for problem in found.problems:
         session.messages.warn(problem)
     if entry.kind != "pip" and not found.commands and not found.hooks:
@@ -94,18 +98,19 @@ def add_staged(
             f"{entry.source}: holds no command and no hook; a plugin has <category>/<command>/"
             f"command.json (see: {session.program} self new plugin --help)"
         )
-    session.show("".join(f"{line}\n" for line in plan_lines(entry, found)))
+    session.show_lines(*plan_lines(entry, found))
     check_collisions(session, entry.name, collisions(session, entry, found), force=force)
     if not confirmed("Add it?", yes):
         raise OperationError("nothing was added")
     if entry.kind == "pip":
         install_checked(session, entry, work, force=force)
-    entry = put(entry, None, work)
-    program = session.program
-    session.show(
-        f"added {entry.name}\n"
-        f"update it with: {program} self plugin update {entry.name}\n"
-        f"remove it with: {program} self plugin remove {entry.name}\n"
+    entry = put(entry, former, work)
+    command = f"{session.program} self plugin"
+    update = f"update it with: {command} update {entry.name}"
+    session.show_lines(
+        f"{'added' if former is None else 'restored'} {entry.name}",
+        "every edit is live" if entry.dev else update,
+        f"remove it with: {command} remove {entry.name}",
     )
 
 
@@ -127,21 +132,30 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
 
 
 def _is_here(session: Session, entry: Entry) -> bool:
-    place = os.path.join(session.places.plugins_dir, entry.name)
-    return entry.kind == "pip" or os.path.isdir(place)
+    if entry.kind == "pip":
+        return installed_version(entry.name) is not None
+    return os.path.isdir(os.path.join(session.places.plugins_dir, entry.name))
 
 
-def refuse_same(session: Session, entry: Entry) -> None:
-    """Raise PluginError when a plugin of that name is installed."""
+def _lost(session: Session, entry: Entry) -> Entry | None:
+    """Return what the registry has of a plugin whose files are gone, None where it has nothing.
+
+    Raises PluginError when a plugin of that name is here, or came from elsewhere.
+    """
     there = read_registry(registry_path(session.places.plugins_dir)).entries.get(entry.name)
-    if there is not None:
+    if there is None:
+        return None
+    if _is_here(session, there) or (there.kind, there.source) != (entry.kind, entry.source):
         raise PluginError(f"{installed(session, there)}{or_name(entry)}")
+    return there
 
 
 def installed(session: Session, entry: Entry) -> str:
     """Return what to say of a plugin that is there: what it is, how to update or remove it."""
     command = f"{session.program} self plugin"
+    update = f"update it with: {command} update {entry.name}"
     return (
-        f"{heading(entry)} is installed already; update it with: {command} update {entry.name}; "
+        f"{heading(entry)} is installed already; "
+        f"{'every edit is live' if entry.dev else update}; "
         f"remove it with: {command} remove {entry.name}"
     )

@@ -20,4 +20,11 @@ command = LazyGroup(
         "disable": (f"{_HERE}switch:disable", "Switch a plugin off, keep its files"),
         "sync": (f"{_HERE}sync:command", "Bring in what a shared registry lists"),
     },
+    {
+        "install": "add",
+        "rm": "remove",
+        "uninstall": "remove",
+        "ls": "list",
+        "upgrade": "update",
+    },
 )

@@ -9,9 +9,11 @@ from typing import Any
 
 from builtin_plugins.plugin_commands.command_words import command_words, first_words
 from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
-from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.plugin_directories.registry import Entry, effective_registry
+from builtin_plugins.plugin_directories.repair import record
 from host.cli.session import Session
-from host.errors import PluginError
+from host.cli.unknown import EMPTY, nearest
+from host.errors import UsageError
 from host.run.definition import Definition
 from host.run.lock import Lock, Plugin
 
@@ -69,23 +71,22 @@ def inventory(session: Session) -> list[Row]:
         from builtin_plugins.plugin_directories.repair import settle
 
         settle(plugins_dir)
-    registry = None
-    try:
-        registry = read_registry(registry_path(plugins_dir))
-    except PluginError as error:
-        session.messages.warn(str(error))
-    entries = registry.entries if registry else {}
+    registry, wrong = effective_registry(plugins_dir)
+    if wrong:
+        session.messages.warn(wrong)
+    entries = registry.entries
     lock = session.plugins_known
-    directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)[0]}
+    directories = {one.name: one for one in find_directory_plugins(plugins_dir)[0]}
     points = _points_by_distribution(lock)
+    program = session.program
     rows = []
     for entry in entries.values():
         if entry.kind == "pip":
             rows.append(_distribution_row(entry, points.pop(entry.name, []), lock))
         else:
-            rows.append(_directory_row(entry, directories.get(entry.name), lock))
+            rows.append(_directory_row(entry, directories.get(entry.name), lock, program))
     rows += [
-        _directory_row(_unregistered(plugins_dir, plugin), plugin, lock)
+        _directory_row(_unregistered(plugins_dir, plugin), plugin, lock, program)
         for plugin in directories.values()
         if plugin.name not in entries
     ]
@@ -113,13 +114,37 @@ def find_row(rows: Iterable[Row], name: str) -> Row | None:
     return next(iter([*exact, *near]), None)
 
 
-def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock) -> Row:
+def named_row(session: Session, name: str) -> Row:
+    """Return the plugin called so; raises UsageError, with the nearest names, for none."""
+    rows = inventory(session)
+    row = find_row(rows, name)
+    if row is None:
+        raise unknown_plugin(session, rows, name)
+    return row
+
+
+def unknown_plugin(session: Session, rows: Iterable[Row], name: str) -> UsageError:
+    """Return the error for a name that no plugin has."""
+    near = nearest(name, [row.entry.name for row in rows])
+    see = f"see: {session.program} self plugin list"
+    hint = f"did you mean {' or '.join(near)}?" if near else see
+    return UsageError(f"there is no plugin {name or EMPTY}; {hint}")
+
+
+def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
+    """Return the kept versions of a plugin, oldest first, the current one among them."""
+    found = (record(plugins_dir, entry.name, label) for label in entry.versions)
+    return [one for one in found if one is not None and one.kind == entry.kind]
+
+
+def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:
     row = Row(entry, "enabled" if entry.enabled else "disabled")
     if plugin is None:
-        row.state, row.reason = "missing", "its files are gone; self plugin sync brings them back"
+        row.state = "missing"
+        row.reason = f"its files are gone; bring them back with: {program} self plugin sync"
         if entry.kind == "local":
-            what = entry.source or f"plugins/{entry.name}"
-            row.reason = f"{what} is gone; put it back, or: self plugin remove {entry.name}"
+            what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
+            row.reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
         return row
     row.root = plugin.root
     row.trees = [plugin.tree] if plugin.tree else []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
+from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.plugin_commands.inventory import Row, inventory
 from host.cli.columns import width
 from host.cli.session import Session
 from host.run.text import printable
 
 _MOST_WORDS = 5
+_HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
 
 
 @click.command
@@ -27,26 +29,27 @@ def command(session: Session, format: str) -> None:
         session.show(json.dumps({"plugins": [row.described() for row in rows]}, indent=2) + "\n")
         return
     if not rows:
-        session.show(f"no plugins yet; add one with: {session.program} self plugin add SOURCE\n")
+        session.show_lines(
+            f"no plugins yet; add one with: {session.program} self plugin add SOURCE"
+        )
         return
-    table = [_cells(row) for row in rows]
-    widths = [max(width(cells[index]) for cells in table) for index in range(5)]
-    lines = []
-    for cells, row in zip(table, rows, strict=True):
+    table = [_HEADER, *(_cells(row) for row in rows)]
+    widths = [max(width(cells[index]) for cells in table) for index in range(len(_HEADER))]
+    reasons = ["", *(row.reason for row in rows)]
+    for cells, reason in zip(table, reasons, strict=True):
         padded = [
             cell + " " * (size - width(cell)) for cell, size in zip(cells, widths, strict=True)
         ]
-        lines.append("  ".join(padded).rstrip())
-        if row.reason:
-            lines.append(f"    {printable(row.reason)}")
-    session.show("".join(f"{line}\n" for line in lines))
+        session.show_lines("  ".join(padded).rstrip(), *([f"    {reason}"] if reason else []))
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row) -> tuple[str, ...]:
     entry = row.entry
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
+    state = f"{row.state}, pinned" if entry.pinned else row.state
     words = row.words if row.state != "missing" else []
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
-    shown = ", ".join(words[:_MOST_WORDS] + more)
-    return [printable(cell) for cell in (entry.name, version, kind, row.state, shown)]
+    shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
+    cells = (entry.name, version, kind, state, shown, masked(entry.source))
+    return tuple(map(printable, cells))  # their width counts as they are shown

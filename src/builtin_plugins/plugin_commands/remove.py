@@ -11,13 +11,11 @@ from builtin_plugins.files.atomic import undoing
 from builtin_plugins.plugin_changes.change import confirmed, kind_of, working
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.plugin_changes.staging import changing, set_aside
-from builtin_plugins.plugin_commands.inventory import find_row, inventory
-from builtin_plugins.plugin_commands.show import unknown_plugin
+from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory, unknown_plugin
 from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
 from host.cli.session import Session
 from host.errors import OperationError
-from host.run.text import printable
 
 
 @click.command
@@ -31,20 +29,19 @@ def command(session: Session, name: str, yes: bool) -> None:
     plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
     """
     with working(session, SECONDS) as work:
-        row = find_row(inventory(session), name)
-        entry = row.entry if row else _half_there(session, name)
+        rows = inventory(session)
+        row = find_row(rows, name)
+        entry = row.entry if row else _half_there(session, rows, name)
         if entry.kind == "pip" and (row is None or row.state != "missing"):
-            session.messages.line(
-                f"this uninstalls the distribution {printable(entry.name)} with pip"
-            )
-        if not confirmed(f"Remove {printable(entry.name)}?", yes):
+            session.messages.line(f"this uninstalls the distribution {entry.name} with pip")
+        if not confirmed(f"Remove {entry.name}?", yes):
             raise OperationError("nothing was removed")
         kept = remove(entry, work)
-    session.show(f"removed {printable(entry.name)}\n")
+    session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
-        session.show(f"its files are untouched: {printable(entry.source)}\n")
+        session.show_lines(f"its files are untouched: {entry.source}")
     elif kept:
-        session.show(f"its files are kept: {printable(kept)}\n")
+        session.show_lines(f"its files are kept: {kept}")
 
 
 def remove(entry: Entry, work: Work) -> str:
@@ -65,10 +62,10 @@ def remove(entry: Entry, work: Work) -> str:
     return kept
 
 
-def _half_there(session: Session, name: str) -> Entry:
+def _half_there(session: Session, rows: list[Row], name: str) -> Entry:
     """Return an entry for what is left of a plugin that nobody lists."""
     plugins_dir = session.places.plugins_dir
     places = (os.path.join(plugins_dir, name), os.path.join(plugins_dir, VERSIONS, name))
     if is_plugin_name(name) and any(os.path.lexists(place) for place in places):
         return Entry(name, "local")
-    raise unknown_plugin(session, name)
+    raise unknown_plugin(session, rows, name)

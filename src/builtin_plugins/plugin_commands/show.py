@@ -9,11 +9,11 @@ import click
 
 from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
-from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory
-from builtin_plugins.plugin_commands.wording import command_lines
+from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
+from builtin_plugins.plugin_commands.wording import command_lines, version_text
+from builtin_plugins.plugin_directories.registry import Entry
 from host.cli.session import Session
-from host.errors import DefinitionError, PluginError, UsageError
-from host.run.text import printable
+from host.errors import DefinitionError, PluginError
 
 
 @click.command
@@ -22,22 +22,15 @@ from host.run.text import printable
 @click.pass_obj
 def command(session: Session, name: str, format: str) -> None:
     """Show all about the plugin NAME; nothing of it is run."""
-    row = find_row(inventory(session), name)
-    if row is None:
-        raise unknown_plugin(session, name)
+    row = named_row(session, name)
     if format == "json":
         values = row.described() | {"versions": list(row.entry.versions)}
         session.show(json.dumps(values, indent=2) + "\n")
         return
-    session.show(_text(row))
+    session.show_lines(*_lines(row, kept_versions(session.places.plugins_dir, row.entry)))
 
 
-def unknown_plugin(session: Session, name: str) -> UsageError:
-    """Return the error for a name that no plugin has."""
-    return UsageError(f"there is no plugin {name}; see: {session.program} self plugin list")
-
-
-def _text(row: Row) -> str:
+def _lines(row: Row, kept: list[Entry]) -> list[str]:
     entry = row.entry
     facts = {
         "name": entry.name,
@@ -51,18 +44,18 @@ def _text(row: Row) -> str:
         "state": f"{row.state}: {row.reason}" if row.reason else row.state,
         "installed": entry.installed_at,
         "files": os.path.realpath(row.root) if row.root else "",
-        "kept": ", ".join(one for one in entry.versions if one != entry.label),
+        "kept": ", ".join(version_text(one) for one in kept if one.label != entry.label),
     }
-    lines = [f"{key + ':':<13}{printable(value)}" for key, value in facts.items() if value]
+    lines = [f"{key + ':':<13}{value}" for key, value in facts.items() if value]
     found = _contents(row)
     hooks = row.hooks or list(found.hooks)
     if hooks:
-        where = f" ({printable(entry.hooks)})" if entry.hooks else ""
+        where = f" ({entry.hooks})" if entry.hooks else ""
         lines.append(f"{'hooks:':<13}{', '.join(hooks)}{where}")
     lines.append(f"{'commands:':<13}{len(found.commands) or 'none'}")
     lines += command_lines(found.commands.items())
-    lines += [f"problem: {printable(one)}" for one in found.problems]
-    return "".join(f"{line}\n" for line in lines)
+    lines += [f"problem: {one}" for one in found.problems if one != row.reason]
+    return lines
 
 
 def _contents(row: Row) -> PluginContents:

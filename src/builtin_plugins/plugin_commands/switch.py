@@ -7,11 +7,9 @@ import click
 from builtin_plugins.fetch.timeout import SECONDS
 from builtin_plugins.plugin_changes.change import working
 from builtin_plugins.plugin_changes.staging import changing
-from builtin_plugins.plugin_commands.inventory import find_row, inventory
-from builtin_plugins.plugin_commands.show import unknown_plugin
+from builtin_plugins.plugin_commands.inventory import named_row
 from builtin_plugins.plugin_directories.repair import now
 from host.cli.session import Session
-from host.run.text import printable
 
 
 @click.command
@@ -32,9 +30,7 @@ def disable(session: Session, name: str) -> None:
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
     with working(session, SECONDS) as work:
-        row = find_row(inventory(session), name)
-        if row is None:
-            raise unknown_plugin(session, name)
+        row = named_row(session, name)
         entry = row.entry
         with changing(work.stage) as (registry, _):
             there = registry.entries.get(entry.name, entry._replace(installed_at=now()))
@@ -42,4 +38,4 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
                 registry.put(there._replace(enabled=on))
     state = "enabled" if on else "disabled"
     already = " already" if there.enabled == on else ""
-    session.show(f"{printable(entry.name)} is {state}{already}\n")
+    session.show_lines(f"{entry.name} is {state}{already}")

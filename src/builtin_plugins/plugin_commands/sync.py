@@ -19,7 +19,6 @@ from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host.cli.session import Session
 from host.errors import HostError, OperationError
-from host.run.text import printable
 
 
 @click.command
@@ -38,24 +37,31 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     own = read_registry(registry_path(plugins_dir))
     wanted = read_registry(file) if file else own
     for problem in wanted.problems:
-        session.messages.warn(problem)
+        session.messages.warn(f"{file or registry_path(plugins_dir)}: {problem}")
     lacking = list(_lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
-    if not lacking:
-        session.show("everything is here\n")
-        return
     for entry in lacking:
         former = own.entries.get(entry.name)
         change = f"  (here: {version_text(former)})" if former and former != entry else ""
-        session.show(f"{heading(entry)}{change}\n")
-    if dry_run:
-        return
-    if not confirmed(f"Bring in {len(lacking)}?", yes):
-        raise OperationError("nothing was changed")
+        session.show_lines(f"{heading(entry)}{change}")
+    if lacking and not dry_run:
+        if not confirmed(f"Bring in {len(lacking)}?", yes):
+            raise OperationError("nothing was changed")
+        _bring_all(session, lacking, own.entries, timeout)
+    if wanted.problems:
+        raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
+    if not lacking:
+        session.show_lines("everything is here")
+
+
+def _bring_all(
+    session: Session, lacking: list[Entry], own: dict[str, Entry], timeout: float
+) -> None:
+    """Bring in each of `lacking`; raises OperationError naming those that could not be."""
     failed = []
     for entry in lacking:
         try:
-            _bring(session, entry, own.entries.get(entry.name), timeout)
-            session.show(f"brought in {printable(entry.name)}\n")
+            _bring(session, entry, own.get(entry.name), timeout)
+            session.show_lines(f"brought in {entry.name}")
         except HostError as error:
             if len(lacking) == 1:
                 raise

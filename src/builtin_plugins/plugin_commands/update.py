@@ -13,14 +13,12 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import check_stored, of_entry
-from builtin_plugins.plugin_commands.inventory import find_row, inventory
-from builtin_plugins.plugin_commands.show import unknown_plugin
+from builtin_plugins.plugin_commands.inventory import find_row, inventory, unknown_plugin
 from builtin_plugins.plugin_commands.wording import change_lines, version_text
 from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host.cli.session import Session
 from host.errors import HostError, OperationError
-from host.run.text import printable
 
 
 @click.command
@@ -62,7 +60,7 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry
     for name in dict.fromkeys(names):
         row = find_row(rows, name)
         if row is None:
-            raise unknown_plugin(session, name)
+            raise unknown_plugin(session, rows, name)
         former = entries.get(row.entry.name)
         chosen.append((former or row.entry, former))
     return chosen
@@ -77,13 +75,12 @@ def _update(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    label = printable(entry.name)
+    label = entry.name
     if entry.kind == "local":
-        session.show(f"{label}: is a directory of yours; every edit is live\n")
+        session.show_lines(f"{label}: is a directory of yours; every edit is live")
         return
     if entry.pinned:
-        at = printable(entry.ref) or version_text(entry)
-        session.show(f"{label}: stays at {at}\n")
+        session.show_lines(f"{label}: stays at {entry.ref or version_text(entry)}")
         return
     if entry.kind == "pip" and not entry.source:
         entry = entry._replace(source=entry.name)
@@ -99,7 +96,7 @@ def _update(
         staged = built(session, staged, work, yes=yes)
         staged = Staged(_completed(entry, staged.entry), staged.contents)
         if staged.entry.label == entry.label:
-            session.show(f"{label}: {version_text(entry)} is the newest\n")
+            session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
         show_changes(session, entry, staged, work)
         if dry_run:
@@ -109,7 +106,7 @@ def _update(
         if entry.kind == "pip":
             install_checked(session, staged.entry, work)
         put(staged.entry, former, work)
-    session.show(f"updated {label}\n")
+    session.show_lines(f"updated {label}")
 
 
 def _completed(former: Entry, fetched: Entry) -> Entry:
@@ -126,8 +123,7 @@ def _completed(former: Entry, fetched: Entry) -> Entry:
 def show_changes(session: Session, former: Entry, staged: Staged, work: Work) -> None:
     """Say on stdout what the staged version changes, and warn of what would not count."""
     before = _contents_now(former, work.stage.plugins_dir)
-    lines = change_lines(former, staged.entry, before, staged.contents)
-    session.show("".join(f"{line}\n" for line in lines))
+    session.show_lines(*change_lines(former, staged.entry, before, staged.contents))
     for problem in staged.contents.problems:
         session.messages.warn(problem)
     taken = collisions(session, staged.entry, staged.contents)

@@ -9,15 +9,14 @@ from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_directories.registry import Entry
 from host.cli.columns import width
 from host.run.definition import Definition
-from host.run.text import printable
 
 
 def version_text(entry: Entry) -> str:
     """Return version and commit, or the checksum's beginning where there is neither."""
     at = entry.commit[:12] or ("" if entry.version else entry.sha256[:12])
     if entry.version and at:
-        return printable(f"{entry.version} ({at})")
-    return printable(entry.version or at or "unknown")
+        return f"{entry.version} ({at})"
+    return entry.version or at or "unknown"
 
 
 def change_lines(
@@ -30,13 +29,13 @@ def change_lines(
     lines += command_lines(come, "+") + command_lines(gone, "-")
     for words, new in sorted(after.commands.items()):
         old = before.commands.get(words)
-        label = printable(" ".join(words))
+        label = " ".join(words)
         if old is not None and new.sudo and not old.sudo:
             lines.append(f"  ! {label} now needs sudo")
         known = set(old.envs) | set(old.required_envs) if old else set()
         fresh = [name for name in [*new.envs, *new.required_envs] if name not in known]
         if fresh:
-            names = printable(", ".join(dict.fromkeys(fresh)))
+            names = ", ".join(dict.fromkeys(fresh))
             lines.append(f"  ! {label} has new variables: {names}")
     hooks = [hook for hook in after.hooks if hook not in before.hooks]
     if hooks:
@@ -50,18 +49,18 @@ def heading(entry: Entry) -> str:
     where = f", {masked(entry.source)}" if entry.source else ""
     at = f", commit {entry.commit[:12]}" if entry.commit else ""
     ref = f", ref {entry.ref}" if entry.ref else ""
-    return printable(f"{entry.name}{version} ({entry.kind}{where}{ref}{at})")
+    return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"
 
 
 def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ") -> list[str]:
     """Return a line for each command: words, description, [sudo]."""
-    rows = [(printable(" ".join(words)), one) for words, one in sorted(commands)]
+    rows = [(" ".join(words), one) for words, one in sorted(commands)]
     column = min(max((width(label) for label, _ in rows), default=0), 40)
     return [
         " ".join(
             [
                 f"  {mark} {label}{' ' * max(column - width(label), 0)}",
-                printable(one.description),
+                one.description,
                 *(["[sudo]"] if one.sudo else []),
             ]
         ).rstrip()
@@ -73,13 +72,13 @@ def plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     """Return what adding a plugin adds, for people."""
     lines = [heading(entry)]
     if entry.description:
-        lines.append(f"  {printable(entry.description)}")
+        lines.append(f"  {entry.description}")
     lines.append(f"commands: {len(found.commands) or 'none'}")
     lines += command_lines(found.commands.items())
     names = sorted({name for one in found.commands.values() for name in one.envs})
     if names:
-        lines.append(f"variables: {printable(', '.join(names))}")
+        lines.append(f"variables: {', '.join(names)}")
     if found.hooks:
         hooks = f"{entry.hooks}: " if entry.hooks else ""
-        lines.append(f"Python hooks: {printable(hooks)}{', '.join(found.hooks)}")
+        lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
     return lines

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
-from builtin_plugins.plugin_directories.registry import read_registry, registry_path
+from builtin_plugins.plugin_directories.registry import effective_registry, registry_path
 from builtin_plugins.plugin_directories.repair import settle
+from builtin_plugins.plugin_directories.switched_off import MARK
 from host import (
     CommandTree,
     Disabled,
     Installation,
-    PluginError,
     PluginFile,
     Problem,
     Watch,
     hookimpl,
 )
+
+_OFF = "builtin_plugins.plugin_directories.switched_off:SwitchedOff"
 
 
 @hookimpl
@@ -42,9 +44,14 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Prob
     for problem in problems:
         yield Problem("registry.json", problem)
     for plugin in plugins:
-        if plugin.problem:
+        if not plugin.enabled:
+            if plugin.tree:
+                inside = os.path.relpath(plugin.tree, installation.plugins_dir)
+                path = f"{installation.plugins_dir}{MARK}{inside}"
+                yield CommandTree(path, plugin=plugin.name, dev=plugin.dev, finder=_OFF)
+        elif plugin.problem:
             yield Problem(plugin.name, plugin.problem)
-        elif plugin.enabled:
+        else:
             yield CommandTree(plugin.tree, plugin=plugin.name, dev=plugin.dev)
 
 
@@ -65,8 +72,5 @@ def _watched(plugins_dir: str) -> Iterator[str]:
 
 def _disabled(plugins_dir: str) -> list[str]:
     """Return the canonical names of distributions whose plugins are switched off."""
-    try:
-        entries = read_registry(registry_path(plugins_dir)).entries.values()
-    except PluginError:
-        return []
+    entries = effective_registry(plugins_dir)[0].entries.values()
     return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]

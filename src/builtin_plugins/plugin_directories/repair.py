@@ -165,10 +165,10 @@ def _recover(plugins_dir: str, registry: Registry) -> None:
 def recorded(plugins_dir: str, name: str) -> Entry | None:
     """Return what the record beside the kept version of a plugin says, None where it has none."""
     label = kept_label(plugins_dir, name)
-    return None if label is None else _record(plugins_dir, name, label)
+    return None if label is None else record(plugins_dir, name, label)
 
 
-def _record(plugins_dir: str, name: str, label: str) -> Entry | None:
+def record(plugins_dir: str, name: str, label: str) -> Entry | None:
     """Return the record of a kept version: the proof that this program made its directory."""
     from host.errors import DefinitionError
     from host.run.json_files import read_json
@@ -226,7 +226,7 @@ def _clear_versions(plugins_dir: str, registry: Registry) -> None:
         entry = registry.entries.get(name)
         wanted = {entry.label, *entry.versions} if entry else set()
         for label in _own(versions, name):
-            if label not in wanted and _record(plugins_dir, name, label) is not None:
+            if label not in wanted and record(plugins_dir, name, label) is not None:
                 shutil.rmtree(os.path.join(versions, name, label), ignore_errors=True)
         with suppress(OSError):
             os.rmdir(os.path.join(versions, name))

@@ -12,11 +12,21 @@ from host.run.importing import load_reference
 
 
 class LazyGroup(click.Group):
-    """A group made of `words`: each command's word, its reference and its one-line help."""
+    """A group made of `words`: each command's word, its reference and its one-line help.
 
-    def __init__(self, name: str, help: str, words: Mapping[str, tuple[str, str]]) -> None:
+    `meant` has what other programs call them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        words: Mapping[str, tuple[str, str]],
+        meant: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(name, help=help, invoke_without_command=True)
         self.words = words
+        self.meant = meant or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.words)
@@ -32,8 +42,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.words and not args[0].startswith("-"):
-            near = nearest(args[0], self.words)
-            hint = f"; did you mean {near}?" if near else ""
+            near = [self.meant[args[0]]] if args[0] in self.meant else nearest(args[0], self.words)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise click.UsageError(f"unknown command {args[0]}{hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from host.errors import OperationError
+from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ class Output:
         )
         columns = get_terminal_size().columns if is_terminal else 80
         return Terminal(columns, colour, self.encoding)
+
+    def show_lines(self, lines: Iterable[str]) -> None:
+        """Write lines that may hold anything: what a terminal would act on is shown escaped."""
+        self.show("".join(f"{printable(line)}\n" for line in lines))
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout.

@@ -44,8 +44,12 @@ class Session:
             self.__dict__["places"], self.__dict__["held"], self._found = start
 
     def show(self, text: str) -> None:
-        """Write what the user asked to see to stdout."""
+        """Write what the user asked to see to stdout, as it is."""
         self.output.show(text)
+
+    def show_lines(self, *lines: str) -> None:
+        """Write lines that may hold anything to stdout, shown escaped."""
+        self.output.show_lines(lines)
 
     @property
     def program(self) -> str:
@@ -73,9 +77,9 @@ class Session:
         """
         if self.held is not None:
             return self.held
-        from host.planning.discovery import refresh
+        from host.planning.discovery import ask
 
-        return refresh(self.places, self.messages, safe=True)
+        return ask(self.places, directory_hooks=False, python=False)
 
     @cached_property
     def plugins_known(self) -> Lock:

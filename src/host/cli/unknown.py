@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
-from host.run.locate import Found
+from host.run.locate import Found, roots
 from host.run.lock import RESERVED, Lock
 
 _NEAR = 0.6  # how alike a name must be to be suggested
@@ -50,8 +50,8 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     kind = "command" if found.words else "category"
     near = [one for one in nearest(word, names) if _is_listed(session, (*found.words, one))]
     hint = f"did you mean {' or '.join(near)}?" if near else f"see: {where} --help"
-    for place in found.places if is_word(word) else ():
-        hint = place.finder.remark(place.at, word) or hint
+    for place in roots(session.lock.trees) if is_word(word) else ():
+        hint = place.finder.remark(place.at, "/".join([*found.words, word])) or hint
     inside = f" in {' '.join(found.words)}" if found.words else ""
     return UsageError(f"unknown {kind} {word or EMPTY}{inside}; {hint}")
 

@@ -34,7 +34,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     assert added.all == (
         0,
         f"acme 1.2 (local, {source})\n  Greets\ncommands: 1\n    demo hi says hi\nadded acme\n"
-        "update it with: cli self plugin update acme\n"
+        "every edit is live\n"
         "remove it with: cli self plugin remove acme\n",
         "",
     )
@@ -47,7 +47,10 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     entry = registry(made)["acme"]
     assert (entry["kind"], entry["source"], entry["dev"]) == ("local", str(source), True)
     assert (entry["enabled"], entry["version"], entry["commit"]) == (True, "1.2", None)
-    assert plugin(made, "list").stdout == "acme  1.2  local [dev]  enabled  demo\n"
+    assert plugin(made, "list").stdout == (
+        "NAME  VERSION  KIND         STATE    WORDS  SOURCE\n"
+        f"acme  1.2      local [dev]  enabled  demo   {source}\n"
+    )
     assert plugin(made, "update").stdout == "acme: is a directory of yours; every edit is live\n"
     removed = plugin(made, "remove", "acme")
     assert removed.stdout == f"removed acme\nits files are untouched: {source}\n"
@@ -118,10 +121,7 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     made = install()
     source = write_tree(tmp_path / "acme", plugin_files())
     assert plugin(made, "add", str(source)).status == 0
-    hints = (
-        "update it with: cli self plugin update acme; remove it with: cli self plugin remove acme; "
-        "or use --name\n"
-    )
+    hints = "every edit is live; remove it with: cli self plugin remove acme; or use --name\n"
     again = plugin(made, "add", str(source))
     assert again.all == (0, f"acme (local, {source}) is installed already; {hints}", "")
     other = write_tree(tmp_path / "other/acme", plugin_files("x/y"))
@@ -374,7 +374,7 @@ def test_a_dropped_in_directory_that_is_gone(install: Install, tmp_path: Path) -
     shutil.rmtree(mine)
     rows = listed(made)
     for name, place in (("acme", "plugins/acme"), ("mine", mine)):
-        said = f"{place} is gone; put it back, or: self plugin remove {name}"
+        said = f"{place} is gone; put it back, or: cli self plugin remove {name}"
         assert (rows[name]["state"], rows[name]["reason"]) == ("missing", said)
         assert plugin(made, "remove", name).status == 0
     assert listed(made) == {}
