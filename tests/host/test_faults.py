@@ -116,7 +116,6 @@ DEFINITIONS = {
     "wrong type": b'{"name": 1, "description": "D", "entrypoint": "main.sh"}',
     "no description": b'{"name": "N", "entrypoint": "main.sh"}',
     "bad name in envs": b'{"name":"N","description":"D","entrypoint":"m","envs":{"\\u001b":""}}',
-    "null in envs": b'{"name":"N","description":"D","entrypoint":"main.sh","envs":{"A":null}}',
     "not UTF-8": b'{"name": "\xff"}',
     "fifo": os.mkfifo,
     "directory": os.mkdir,
@@ -208,7 +207,8 @@ def test_hostile_texts_are_shown_escaped(made):
                 required_envs=[HOSTILE],
                 os=["linux", "mac", HOSTILE],
                 examples=[{"command": HOSTILE, "description": HOSTILE}],
-                args=[{"name": HOSTILE, "description": HOSTILE, "choices": [HOSTILE, "\ud800"]}],
+                args=[{"name": "x", "description": HOSTILE, "choices": [HOSTILE]}],
+                confirm=HOSTILE,
                 unknown=HOSTILE,
             ),
             "commands/hostile/one/main.sh": RAN,
@@ -233,6 +233,9 @@ def test_hostile_texts_are_shown_escaped(made):
     refused(made.run("hostile", "two"), 126, "\\x1b[31m")
     refused(made.run("hostile", "three"), 1, "\\x1b[31m")
     refused(made.run("hostile", "four"), 127, "\\x1b[31m")
+    refused(made.run("hostile", "one", "y"), 2, "\\x1b[31m")
+    made.write({"commands/hostile/five/command.json": command(args=[{"name": HOSTILE}])})
+    refused(made.run("hostile", "five"), 1, "\\x1b[31m")
     shutil.rmtree(made.root / "commands" / "hostile")
 
 

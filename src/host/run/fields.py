@@ -79,7 +79,7 @@ class Fields:
         """Return one of the texts `allowed`, "" where the key is absent."""
         value = self.filled(key)
         if value and value not in allowed:
-            raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value}")
+            raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value[:40]}")
         return value
 
     def clean(self, key: str, value: str) -> str:

@@ -93,6 +93,7 @@ REFUSED = {
     "option as complete": ([{"name": "a", "complete": "-x"}], 'args[0]": "complete', "a path"),
     "empty complete": ([{"name": "a", "complete": ""}], 'args[0]": "complete', "some text"),
     "description is a list": ([{"name": "a", "description": []}], 'args[0]": "description', "a st"),
+    "half a character": ([{"name": "a", "choices": ["\ud800"]}], 'args[0]": "choices', "not all"),
     "NUL": ([{"name": "a", "default": "\0"}], 'args[0]": "default', "not allowed"),
 }  # fmt: skip
 
