@@ -9,7 +9,7 @@ from pathlib import Path
 
 from builtin_plugins.archives.members import read_members
 from builtin_plugins.archives.stream import check_time
-from builtin_plugins.archives.tree import Entry, Rules, Tree, unwritten
+from builtin_plugins.archives.tree import Entry, Rules, Tree
 from host import OperationError
 
 __all__ = ["Extracted", "Rules", "extract"]
@@ -52,9 +52,12 @@ def extract(
         target.mkdir(mode=0o755)
         target.chmod(0o755)
         _write(archive, target, tree, budget, deadline)
-    except (OperationError, OSError) as failure:
-        said = unwritten(failure, target) if isinstance(failure, OSError) else failure
-        raise OperationError(f"{called or archive.name}: {said}") from None
+    except OSError as failure:
+        path = os.path.relpath(os.fsdecode(failure.filename or target), target)
+        where = f"{path}: " if path.partition("/")[0] not in (".", "..") else ""
+        raise OperationError(f"{called or archive.name}: {where}{failure.strerror}") from None
+    except OperationError as failure:
+        raise OperationError(f"{called or archive.name}: {failure}") from None
     return Extracted(tree.size, tree.privileged)
 
 

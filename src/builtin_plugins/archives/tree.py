@@ -176,13 +176,6 @@ class Tree:
                 ahead += self._targets[there].split("/")[::-1]
 
 
-def unwritten(failure: OSError, target: str | os.PathLike[str]) -> OperationError:
-    """Return the error for a member that could not be written below `target`, naming it."""
-    path = os.path.relpath(os.fsdecode(failure.filename or target), target)
-    where = f"{path}: " if path.partition("/")[0] not in (".", "..") else ""
-    return OperationError(f"{where}{failure.strerror}")
-
-
 def _clean(name: str) -> str:
     """Return `name` without empty and `.` parts; raises OperationError for an unsafe one."""
     if name.startswith("/"):

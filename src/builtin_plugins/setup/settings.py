@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from builtin_plugins.fetch.addresses import fetchable
 from builtin_plugins.setup.linux.state import Places, variable
 from host import OperationError
 from host.run.installation import home
@@ -90,6 +91,15 @@ def check_places(settings: Settings, environ: Mapping[str, str]) -> None:
         name = variable(places.tool, "DESKTOP_FILE")
         raise OperationError(f"{name}: {places.desktop_file} does not end in .desktop")
     _check_install_dir(settings, environ)
+
+
+def check_address(settings: Settings) -> None:
+    """Raise OperationError unless the archive's address may be fetched."""
+    try:
+        fetchable(settings.address)
+    except OperationError as refusal:
+        name = variable(settings.places.tool, "DOWNLOAD_URL")
+        raise OperationError(f"{name}: {refusal}") from None
 
 
 def user_directories(name: str, environ: Mapping[str, str]) -> tuple[str, str]:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.setup.endings import explained, tidily
-from builtin_plugins.setup.linux.stage import hold_stage, new_directories
-from builtin_plugins.setup.linux.state import Places, refuse_foreign, was_interrupted
-from builtin_plugins.setup.linux.swap import NEW, heal, put_in_place, remove_all
+from builtin_plugins.setup.linux.state import Places, refuse_foreign
+from builtin_plugins.setup.linux.swap import NEW, put, remove_all
 from host import HostError, OperationError
 from host.run.messages import Messages
 
@@ -36,7 +35,8 @@ def _do(action: str, places: Places, archive: str) -> int:
     try:
         with explained():
             if action == "put":
-                _put(places, archive)
+                refuse_foreign(places)
+                put(places, lambda stage: _unpack(archive, Path(stage, NEW)))
             else:
                 remove_all(places)
     except HostError as failure:
@@ -45,19 +45,11 @@ def _do(action: str, places: Places, archive: str) -> int:
     return 0
 
 
-def _put(places: Places, archive: str) -> None:
-    """Unpack what somebody with fewer rights has prepared, as strictly as any archive."""
-    refuse_foreign(places)
-    with new_directories() as make:
-        make(os.path.dirname(places.install_dir))
-        with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
-            heal(places)
-            _unpack(archive, Path(stage, NEW))
-            put_in_place(places, make)
-
-
 def _unpack(archive: str, target: Path) -> None:
-    """Unpack the regular file `archive` of who called sudo; another's is not given away."""
+    """Unpack what the caller of sudo has prepared, as strictly as any archive.
+
+    It has to be a file of theirs: another's is not given away.
+    """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with open(os.open(archive, flags), "rb") as file:
         status = os.fstat(file.fileno())

@@ -9,27 +9,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
-from builtin_plugins.fetch.addresses import fetchable, shown
+from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter, readable_size
 from builtin_plugins.setup.endings import explained
 from builtin_plugins.setup.linux.prepare import prepare
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, new_directories
+from builtin_plugins.setup.linux.stage import clear_stage, hold_stage
 from builtin_plugins.setup.linux.state import (
     MARK_DIRECTORY,
     Owner,
     Places,
-    directory_owner,
     is_installed,
-    link_owner,
-    menu_owner,
+    owned,
     refuse_foreign,
-    variable,
     was_interrupted,
 )
 from builtin_plugins.setup.linux.sudo import find_elevation, run_elevated
-from builtin_plugins.setup.linux.swap import NEW, heal, left_behind, put_in_place, remove_all
-from builtin_plugins.setup.settings import Settings, check_places
+from builtin_plugins.setup.linux.swap import NEW, healed_stage, left_behind, put, remove_all
+from builtin_plugins.setup.settings import Settings, check_address, check_places
 from host import OperationError
 
 _RULES = Rules(links=True, reserved=frozenset([MARK_DIRECTORY]))
@@ -56,11 +53,11 @@ def install(
             return
         if upgrade and not there:
             raise OperationError(f"{settings.name} is not installed")
-        _check_address(settings)
+        check_address(settings)
         refuse_foreign(places)
         sudo = find_elevation(places, environ)
         if sudo is None:
-            _install_directly(settings, reporter)
+            put(places, lambda stage: bring(settings, stage, reporter))
         else:
             _install_with(sudo, settings, environ, reporter)
     _say_done(settings, environ, reporter, "upgraded" if upgrade else "installed")
@@ -71,41 +68,21 @@ def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter
     check_places(settings, environ)
     places = settings.places
     with explained():
-        owners = (directory_owner(places), link_owner(places), menu_owner(places))
-        there = Owner.SETUP in owners
+        things = owned(places)
+        there = any(owner is Owner.SETUP for _, _, owner in things)
         if there or os.path.isdir(places.stage) or left_behind(places):
             sudo = find_elevation(places, environ)
             if sudo is None:
                 remove_all(places)
             else:
                 run_elevated(sudo, "remove", places, environ, reporter)
-    for owner, path in zip(
-        owners, (places.install_dir, places.link, places.desktop_file), strict=True
-    ):
+    for path, _, owner in things:
         if owner is Owner.FOREIGN:
             reporter.warn(f"{path} stays: setup did not make it")
     if is_installed(places):
         raise OperationError(f"{settings.name} stays: setup did not install it")
     state = "is uninstalled; your own data stays" if there else "is not installed"
     reporter.info(f"{settings.name} {state}")
-
-
-def _check_address(settings: Settings) -> None:
-    try:
-        fetchable(settings.address)
-    except OperationError as refusal:
-        name = variable(settings.places.tool, "DOWNLOAD_URL")
-        raise OperationError(f"{name}: {refusal}") from None
-
-
-def _install_directly(settings: Settings, reporter: Reporter) -> None:
-    places = settings.places
-    with new_directories() as make:
-        make(os.path.dirname(places.install_dir))
-        with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
-            heal(places)
-            bring(settings, stage, reporter)
-            put_in_place(places, make)
 
 
 def _install_with(
@@ -157,11 +134,8 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
 def _tidy(places: Places) -> None:
     """Clear what a killed run left, where that can be done without more rights."""
     if os.path.isdir(places.stage) or left_behind(places):
-        with (
-            suppress(OSError, OperationError),
-            hold_stage(places.stage, lambda: was_interrupted(places)),
-        ):
-            heal(places)
+        with suppress(OSError, OperationError), healed_stage(places):
+            pass
 
 
 def _say_done(

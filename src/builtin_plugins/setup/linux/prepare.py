@@ -2,17 +2,15 @@
 
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.files.atomic import write_file
 from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, menu_mark, read_mark
 from builtin_plugins.setup.settings import Settings
 from host import OperationError
 
-_MENU_FILE = "menu.desktop"
 _STRING_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
 _PICTURES = {
@@ -41,26 +39,23 @@ def prepare(tree: str, settings: Settings, reporter: Reporter) -> None:
         os.path.join(places.install_dir, icon) if icon else "",
         settings.categories,
     )
-    note(tree, places.tool, launcher, menu)
+    noted = {"tool": places.tool, "launcher": launcher, "menu": menu}
+    write_file(os.path.join(notes, MARK_FILE), json.dumps(noted, indent=2) + "\n", 0o644)
     reporter.detail(f"launcher {launcher}, icon {icon or 'none'}")
 
 
 def _find_launcher(tree: str, settings: Settings) -> str:
-    if settings.launcher:
-        candidates = [settings.launcher]
-    else:
-        candidates = list(_usual_launchers(settings.name, settings.places.tool))
+    name, tool = settings.name, settings.places.tool
+    candidates = [settings.launcher]
+    if not settings.launcher:
+        plain = (name, tool, name.replace(" ", ""), name.lower())
+        candidates = [one for one in plain if "/" not in one and one not in (".", "..")]
+        candidates.append(f"bin/{tool}")
     for candidate in candidates:
         if is_program(tree, candidate):
             return candidate
     tried = ", ".join(dict.fromkeys(candidates))
     raise OperationError(f"the archive has no program to start (looked for {tried})")
-
-
-def _usual_launchers(name: str, tool: str) -> Iterator[str]:
-    for candidate in (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}"):
-        if "/" not in candidate.removeprefix("bin/") and candidate not in (".", ".."):
-            yield candidate
 
 
 def _find_icon(tree: str, settings: Settings, reporter: Reporter) -> str:
@@ -91,35 +86,12 @@ def _fetch_icon(tree: str, address: str) -> str:
     raise OperationError("what came is not a picture")
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A version that is ready: its launcher's path inside it, and its menu entry's text."""
-
-    launcher: str
-    menu: str
-
-
-def note(tree: str, tool: str, launcher: str, menu: str) -> None:
-    """Write the notes of `tree`, which make it setup's own; raises OSError."""
-    noted = {"tool": tool, "launcher": launcher}
-    for name, text in ((_MENU_FILE, menu), (MARK_FILE, json.dumps(noted, indent=2) + "\n")):
-        path = os.path.join(tree, MARK_DIRECTORY, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-            os.fchmod(file.fileno(), 0o644)
-
-
-def read_prepared(tree: str) -> Prepared:
-    """Return what is noted in `tree`; raises OperationError when it is not usable."""
-    launcher = read_mark(tree).get("launcher", "")
-    try:
-        with open(os.path.join(tree, MARK_DIRECTORY, _MENU_FILE), encoding="utf-8") as file:
-            menu = file.read()
-    except (OSError, ValueError):
-        menu = ""
-    if not menu or not is_program(tree, launcher):
+def read_prepared(tree: str) -> dict[str, str]:
+    """Return the notes of `tree`: launcher, menu; raises OperationError without usable ones."""
+    noted = read_mark(tree)
+    if not noted.get("menu") or not is_program(tree, noted.get("launcher", "")):
         raise OperationError(f"{tree}: not a prepared application")
-    return Prepared(launcher, menu)
+    return noted
 
 
 def is_program(tree: str, inside: str) -> bool:

@@ -107,20 +107,25 @@ def directory_owner(places: Places) -> Owner:
 
 def menu_owner(places: Places) -> Owner:
     """Tell whose the menu entry is, by the line that setup writes into its own."""
-    content = _small_file(places.desktop_file)
+    content = small_file(places.desktop_file)
     if content is None:
         return Owner.FOREIGN if os.path.lexists(places.desktop_file) else Owner.NOBODY
     own = menu_mark(places.tool) in content.splitlines()
     return Owner.SETUP if own else Owner.FOREIGN
 
 
+def owned(places: Places) -> tuple[tuple[str, str, Owner], ...]:
+    """Return the three things of a tool: path, suffix of the variable that names it, whose."""
+    return (
+        (places.install_dir, "INSTALL_DIR", directory_owner(places)),
+        (places.link, "BIN_DIR", link_owner(places)),
+        (places.desktop_file, "DESKTOP_FILE", menu_owner(places)),
+    )
+
+
 def refuse_foreign(places: Places) -> None:
     """Raise OperationError when something that setup did not make is in the way."""
-    for owner, path, suffix in (
-        (directory_owner(places), places.install_dir, "INSTALL_DIR"),
-        (link_owner(places), places.link, "BIN_DIR"),
-        (menu_owner(places), places.desktop_file, "DESKTOP_FILE"),
-    ):
+    for path, suffix, owner in owned(places):
         if owner is Owner.FOREIGN:
             raise OperationError(
                 f"{path} is there and setup did not make it; "
@@ -137,7 +142,7 @@ def read_mark(directory: str) -> dict[str, str]:
     """Return what setup noted in an application directory of its own; {} in a foreign one."""
     import json
 
-    content = _small_file(os.path.join(directory, MARK_DIRECTORY, MARK_FILE))
+    content = small_file(os.path.join(directory, MARK_DIRECTORY, MARK_FILE))
     try:
         noted = json.loads(content) if content else {}
     except ValueError:
@@ -156,7 +161,7 @@ def _starts_inside(places: Places, directory: str) -> bool:
         return False
 
 
-def _small_file(path: str) -> str | None:
+def small_file(path: str) -> str | None:
     """Return the text of a small regular file that is no link, else None."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

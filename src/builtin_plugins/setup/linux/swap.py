@@ -9,9 +9,8 @@ version (the bridge) while the directories change places.
 
 import errno
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from builtin_plugins.files.atomic import (
     copy_linked,
@@ -25,38 +24,57 @@ from builtin_plugins.files.atomic import (
     write_link,
 )
 from builtin_plugins.files.exchange import exchange, exchange_or_raise
-from builtin_plugins.setup.linux.prepare import Prepared, read_prepared
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, remove_tree
+from builtin_plugins.setup.linux.prepare import read_prepared
+from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, new_directories, remove_tree
 from builtin_plugins.setup.linux.state import (
     Owner,
     Places,
     directory_owner,
     is_installed,
-    link_owner,
-    menu_owner,
+    owned,
     read_mark,
     refuse_foreign,
+    small_file,
     was_interrupted,
 )
 
 NEW, OLD, _BRIDGE = "new", "old", "bridge"
 
 
-def put_in_place(places: Places, make: Callable[[str], None]) -> None:
-    """Make `<stage>/new` the installed version; its notes name launcher and menu entry.
+def put(places: Places, bring: Callable[[str], None]) -> None:
+    """Let `bring` make `<stage>/new`, and that the installed version.
 
     Undoes what was done and raises OSError when a step fails, OperationError when
-    something foreign is in the way. The caller holds the stage; `make` makes directories.
+    something foreign is in the way.
     """
-    for directory in (places.bin_dir, os.path.dirname(places.desktop_file)):
-        make(directory)
+    with new_directories() as make:
+        make(os.path.dirname(places.install_dir))
+        with healed_stage(places) as stage:
+            bring(stage)
+            make(places.bin_dir)
+            make(os.path.dirname(places.desktop_file))
+            _put_in_place(places)
+
+
+@contextmanager
+def healed_stage(places: Places) -> Iterator[str]:
+    """Hold the stage, without what a killed run left in it; yields its path."""
+    with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
+        heal(places)
+        yield stage
+
+
+def _put_in_place(places: Places) -> None:
+    """Make `<stage>/new` the installed version; its notes name launcher and menu entry."""
     prepared = read_prepared(os.path.join(places.stage, NEW))
+    launcher, menu = prepared["launcher"], prepared["menu"]
     sync_file_system(places.stage)
     refuse_foreign(places)  # a download is long enough for something to appear there
     with uninterrupted(), undoing() as undo:
-        _swap_directory(places, prepared, undo)
-        _write_menu(places, prepared.menu, undo)
-        _point_link(places, os.path.join(places.install_dir, prepared.launcher), undo)
+        _swap_directory(places, launcher, undo)
+        former = small_file(places.desktop_file)
+        _replace(_write_menu, places.desktop_file, menu, former, undo)
+        _point_link(places, os.path.join(places.install_dir, launcher), undo)
     sync_directory(os.path.dirname(places.install_dir))
     sync_directory(places.bin_dir)
 
@@ -92,63 +110,55 @@ def _belongs(directory: str, places: Places) -> bool:
     return read_mark(directory).get("tool") == places.tool
 
 
-def _swap_directory(places: Places, prepared: Prepared, undo: ExitStack) -> None:
+def _swap_directory(places: Places, launcher: str, undo: ExitStack) -> None:
     new, target = os.path.join(places.stage, NEW), places.install_dir
     if not os.path.lexists(target):
         os.rename(new, target)
         undo.callback(os.rename, target, new)
         return
     live = is_installed(places)
-    kept = not live or os.readlink(places.link) == os.path.join(target, prepared.launcher)
+    kept = not live or os.readlink(places.link) == os.path.join(target, launcher)
     if kept and exchange(new, target):
         undo.callback(exchange_or_raise, new, target)
         return
     if live:
         os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
         copy_linked(new, os.path.join(places.stage, _BRIDGE))
-        _point_link(places, os.path.join(places.stage, _BRIDGE, prepared.launcher), undo)
+        _point_link(places, os.path.join(places.stage, _BRIDGE, launcher), undo)
     old = os.path.join(places.stage, OLD)
     os.rename(target, old)
     undo.callback(os.rename, old, target)
     os.rename(new, target)
     undo.callback(os.rename, target, new)
     if live:
-        write_link(places.link, os.path.join(target, prepared.launcher))
-        bridge = os.path.join(places.stage, _BRIDGE, prepared.launcher)
-        undo.callback(write_link, places.link, bridge)
-
-
-def _write_menu(places: Places, text: str, undo: ExitStack) -> None:
-    path = places.desktop_file
-    former = None
-    if os.path.lexists(path):
-        with open(path, encoding="utf-8") as file:
-            former = file.read()
-    if former == text:
-        return
-    write_file(path, text, 0o644)
-    if former is None:
-        undo.callback(os.unlink, path)
-    else:
-        undo.callback(write_file, path, former, 0o644)
+        _point_link(places, os.path.join(target, launcher), undo)
 
 
 def _point_link(places: Places, target: str, undo: ExitStack) -> None:
     former = os.readlink(places.link) if os.path.lexists(places.link) else None
-    if former == target:
+    _replace(write_link, places.link, target, former, undo)
+
+
+def _replace(
+    write: Callable[[str, str], None], path: str, new: str, former: str | None, undo: ExitStack
+) -> None:
+    if former == new:
         return
-    write_link(places.link, target)
+    write(path, new)
     if former is None:
-        undo.callback(os.unlink, places.link)
+        undo.callback(os.unlink, path)
     else:
-        undo.callback(write_link, places.link, former)
+        undo.callback(write, path, former)
+
+
+def _write_menu(path: str, text: str) -> None:
+    write_file(path, text, 0o644)
 
 
 def remove_all(places: Places) -> None:
     """Remove application, link and menu entry; raises OSError, OperationError."""
     try:
-        with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
-            heal(places)
+        with healed_stage(places) as stage:
             _take_away(places, os.path.join(stage, OLD))
     except OSError as failure:
         if failure.errno not in (errno.ENOSPC, errno.EDQUOT) or os.path.lexists(places.stage):
@@ -162,15 +172,15 @@ def _take_away(places: Places, grave: str) -> None:
 
     Puts back what it unlinked when a step fails.
     """
-    owners = (directory_owner(places), link_owner(places), menu_owner(places))
+    own = {path for path, _, owner in owned(places) if owner is Owner.SETUP}
     with uninterrupted(), undoing() as undo:
-        if owners[2] is Owner.SETUP:
-            entry = Path(places.desktop_file).read_text(encoding="utf-8")
+        if places.desktop_file in own:
+            entry = small_file(places.desktop_file) or ""
             os.unlink(places.desktop_file)
-            undo.callback(write_file, places.desktop_file, entry, 0o644)
-        if owners[1] is Owner.SETUP:
+            undo.callback(_write_menu, places.desktop_file, entry)
+        if places.link in own:
             target = os.readlink(places.link)
             os.unlink(places.link)
             undo.callback(write_link, places.link, target)
-        if owners[0] is Owner.SETUP:
+        if places.install_dir in own:
             os.rename(places.install_dir, grave)
