@@ -1,0 +1,1 @@
+"""The same commands on many hosts: `cli fleet run|hosts|check`."""

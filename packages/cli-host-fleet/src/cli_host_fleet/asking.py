@@ -1,0 +1,43 @@
+"""What is asked of the user before anything runs: on a terminal, once for all hosts."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from cli_host_fleet.conversation import Elevation
+from cli_host_fleet.problem import FleetError, NotAgreedError
+from host import Command
+
+
+def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
+    """Ask what the command's definition wants asked; raises NotAgreedError."""
+    question = command.definition.confirm
+    if not question or agreed or os.environ.get("CLI_YES") == "1":
+        return
+    if not sys.stdin.isatty():
+        raise NotAgreedError(f"{' '.join(command.words)}: asks before it runs; --yes agrees")
+    shown = ", ".join(hosts[:5]) + (" …" if len(hosts) > 5 else "")
+    if not click.confirm(f"{question} ({len(hosts)} hosts: {shown})", err=True):
+        raise NotAgreedError("not confirmed; nothing was run")
+
+
+def become(given: Mapping[str, Any]) -> Elevation | None:
+    """Return who is to run the command, with sudo's password where it is to be asked for."""
+    user, ask = given["become_user"] or "root", given["become_ask"]
+    if not (given["become"] or given["become_user"] or ask):
+        return None
+    if user.startswith("-"):
+        raise FleetError(f"--become-user {user}: no name of a user")
+    if not ask:
+        return Elevation(user)
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        raise FleetError("--become-ask: there is no terminal to ask on") from None
+    return Elevation(user, getpass.getpass("sudo's password on the hosts: ").encode())

@@ -1,0 +1,133 @@
+"""One host's side of a run, without I/O: bytes that came in → bytes to send and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from cli_host_fleet import protocol
+from cli_host_fleet.protocol import Facts, Greeting, Reports
+from cli_host_fleet.results import Ending
+
+Stop = Literal["", "no answer", "timeout", "interrupted"]
+Prepare = Callable[[Facts, str], Iterable[bytes]]
+
+
+class RefusedError(Exception):
+    """One host is not to run the command; the text says why."""
+
+
+class Output(Protocol):
+    """Takes what a command writes."""
+
+    def write(self, stream: str, data: bytes) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Elevation:
+    """Who is to run the command; `password` is None where none is to be asked for."""
+
+    user: str
+    password: bytes | None = None
+
+
+class Conversation:
+    """From the greeting to the host's report of the end.
+
+    `prepare(facts, nonce)` returns what the host needs, or raises RefusedError. After `heard`
+    the bytes to send are in what it returned, and `over` tells that nothing more is to come.
+    """
+
+    def __init__(
+        self, nonce: str, elevation: Elevation | None, prepare: Prepare, output: Output
+    ) -> None:
+        self.facts: Facts | None = None
+        self.stopped: Stop = ""
+        self.over = False
+        self._nonce = nonce
+        self._elevation = elevation
+        self._to_come = 2 if elevation else 1
+        self._prepare = prepare
+        self._output = output
+        self._greeting: Greeting | None = Greeting()
+        self._reports = Reports(nonce, self._to_come)
+        self._greeted = False
+        self._asked = False
+        self._refusal = ""
+        self._status: int | None = None
+        self._noise = b""
+
+    @property
+    def running(self) -> bool:
+        """Tell whether the wanted user answered, so that the command can be under way."""
+        return not self._to_come
+
+    def heard(self, stream: str, data: bytes) -> Iterator[bytes]:
+        """Take bytes of ssh's stdout or stderr; yield what to send."""
+        if stream == "stderr":
+            text, reports = self._reports.feed(data)
+            if text:
+                self._output.write(stream, text)
+            for report in reports:
+                yield from self._reported(report)
+        elif self._greeting is None:
+            self._output.write(stream, data)
+        else:
+            yield from self._greeted_with(self._greeting, data)
+
+    def ending(self, ssh_status: int) -> Ending:
+        """Return what is known once ssh has ended; what was held back is written."""
+        if rest := self._reports.rest():
+            self._output.write("stderr", rest)
+        noise = self._reports.noise or self._noise
+        if self._greeting is not None:
+            noise = self._reports.noise or self._greeting.noise
+        return Ending(
+            self._greeted,
+            self.running,
+            self._refusal,
+            self._status,
+            self.stopped,
+            ssh_status,
+            protocol.last_line(noise),
+        )
+
+    def _greeted_with(self, greeting: Greeting, data: bytes) -> Iterator[bytes]:
+        facts, rest = greeting.feed(data)
+        if facts is None:
+            return
+        self._greeted = True
+        self._to_come -= 1
+        if not facts.bash:
+            self._refuse("no bash on this host")
+        elif self._to_come and self._elevation:
+            self._greeting = Greeting()
+            ask = self._elevation.password is not None
+            yield protocol.elevation(
+                self._nonce, self._elevation.user, ask, protocol.script("greeting.sh")
+            )
+            yield from self.heard("stdout", rest)
+        else:
+            self.facts, self._greeting = facts, None
+            try:
+                yield from self._prepare(facts, self._nonce)
+            except RefusedError as refusal:
+                self._refuse(str(refusal))
+
+    def _reported(self, report: str) -> Iterator[bytes]:
+        word, _, text = report.partition(" ")
+        if word == "status" and text.isdigit():
+            self._status, self.over = int(text), True
+        elif word == "refused":
+            self._refuse(text)
+        elif word == "password" and self._elevation and self._elevation.password is not None:
+            if self._asked:
+                self._refuse("sudo: the password is wrong")
+                return
+            self._asked = True
+            yield self._elevation.password + b"\n"
+
+    def _refuse(self, reason: str) -> None:
+        self._refusal = self._refusal or reason
+        self.over = True

@@ -1,0 +1,195 @@
+"""Many hosts at once: batches, retries, when to stop, and what a signal does."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ClusterShell.Event import EventHandler
+from ClusterShell.Task import task_self
+
+from cli_host_fleet import rollout
+from cli_host_fleet.connection import Connection, HostWorker
+from cli_host_fleet.conversation import Conversation, Output, Stop
+from cli_host_fleet.lifelines import Lifelines
+from cli_host_fleet.results import Result
+from cli_host_fleet.rollout import Amount
+
+_TICK = 0.1  # seconds between two looks at signals, and two pictures of the live view
+_FOREVER = 10.0**8
+_SLACK = 10.0  # seconds for a login after the connection, which ssh itself does not limit
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a run goes; seconds, 0 for no limit."""
+
+    forks: int = 20
+    serial: Amount | None = None
+    max_fail: Amount | None = None
+    retries: int = 0
+    timeout: float = 0.0
+    connect_timeout: float = 10.0
+
+
+class Job(Protocol):
+    """What is to be done on each host."""
+
+    def call(self, host: str) -> tuple[list[str], dict[str, str]]:
+        """Return ssh's argv and environment."""
+
+    def conversation(self, host: str, output: Output) -> Conversation: ...
+
+
+class View(Protocol):
+    """Shows a run to its user; `problem` is why it cannot any more. It never raises."""
+
+    problem: OSError | None
+
+    def output(self, host: str) -> Output: ...
+    def finished(self, result: Result) -> None: ...
+    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None: ...
+    def end(self, results: Sequence[Result], seconds: float) -> None: ...
+
+
+class _Guarded:
+    """An output that does not raise: the run then ends in order."""
+
+    def __init__(self, view: View, output: Output) -> None:
+        self._view = view
+        self._output = output
+
+    def write(self, stream: str, data: bytes) -> None:
+        try:
+            if not self._view.problem:
+                self._output.write(stream, data)
+        except OSError as failure:
+            self._view.problem = failure
+
+
+class Fleet(EventHandler):  # type: ignore[misc]
+    """Runs a job on hosts; `signal` is the one that ended it early, or 0."""
+
+    def __init__(self, job: Job, options: Options, view: View) -> None:
+        self.signal = 0
+        self._job = job
+        self._options = options
+        self._view = view
+        self._results: dict[str, Result] = {}
+        self._queue: deque[str] = deque()
+        self._running: dict[str, Connection] = {}
+        self._again: dict[str, Result] = {}
+        self._lifelines = Lifelines()
+        self._total = 0
+        self._failures_left = 0
+        self._stopping: Stop = ""
+
+    def run(self, hosts: Sequence[str]) -> list[Result]:
+        """Return a result for each host, in their order."""
+        logging.getLogger("ClusterShell").addHandler(logging.NullHandler())
+        options = self._options
+        self._total = len(hosts)
+        allowed = rollout.failures_allowed(options.max_fail, options.serial, len(hosts))
+        self._failures_left = allowed
+        restore = self._catch_signals()
+        try:
+            for batch in rollout.batches(hosts, options.serial):
+                self._run_batch(batch)
+        finally:
+            restore()
+            self._lifelines.close()
+        for host in hosts:
+            if host not in self._results:
+                skipped = Result(host, "skipped", reason=self._why_skipped())
+                self._finish(self._again.get(host, skipped))
+        return [self._results[host] for host in hosts]
+
+    def _run_batch(self, batch: Sequence[str]) -> None:
+        """Run the hosts of a batch, those out of reach again as often as allowed."""
+        for attempt in range(1, self._options.retries + 2):
+            self._queue = deque(batch)
+            self._attempt(attempt, attempt <= self._options.retries)
+            batch = [host for host in batch if host in self._again]
+            if not batch or self._stops():
+                return
+            self._wait(rollout.pause(attempt))
+
+    def _attempt(self, attempt: int, may_repeat: bool) -> None:
+        task = task_self()
+        task.set_info("fanout", self._options.forks)
+
+        def ended(result: Result) -> None:
+            del self._running[result.host]
+            result = replace(result, attempts=attempt)
+            if may_repeat and result.state == "unreachable" and not self._stops():
+                self._again[result.host] = result
+            else:
+                self._finish(result)
+            self._fill(task, ended)
+
+        ticker = task.timer(_TICK, self, interval=_TICK, autoclose=True)
+        self._fill(task, ended)
+        task.resume()
+        ticker.invalidate()
+
+    def _fill(self, task: Any, ended: Callable[[Result], None]) -> None:
+        """Start hosts in their order while there is room."""
+        while self._queue and len(self._running) < self._options.forks and not self._stops():
+            host = self._queue.popleft()
+            self._again.pop(host, None)
+            worker = HostWorker()
+            output = _Guarded(self._view, self._view.output(host))
+            conversation = self._job.conversation(host, output)
+            connecting = self._options.connect_timeout + _SLACK
+            seconds = (connecting, self._options.timeout or _FOREVER)
+            worker.connection = self._running[host] = Connection(
+                worker, host, self._job.call(host), conversation, self._lifelines, seconds, ended
+            )
+            task.schedule(worker)
+
+    def _finish(self, result: Result) -> None:
+        self._results[result.host] = result
+        self._failures_left -= result.state != "ok"
+        self._view.finished(result)
+
+    def ev_timer(self, timer: Any) -> None:
+        if self._view.problem and not self.signal:
+            self.signal = signal.SIGPIPE
+        if self.signal and not self._stopping:
+            self._stopping = "interrupted"
+            for connection in list(self._running.values()):
+                connection.stop("interrupted")
+        self._view.tick(list(self._running), list(self._results.values()), self._total)
+
+    def _stops(self) -> bool:
+        """Tell whether no further host is to start."""
+        return bool(self.signal) or self._failures_left < 0
+
+    def _why_skipped(self) -> str:
+        return "stopped by the user" if self.signal else "too many hosts failed before it"
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self.signal:
+            time.sleep(_TICK)
+
+    def _catch_signals(self) -> Callable[[], None]:
+        """Note the first signal that asks us to end; the second ends us at once."""
+
+        def note(number: int, _frame: object) -> None:
+            self.signal = self.signal or number
+            signal.signal(number, signal.SIG_DFL)
+
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, note) for number in numbers}
+
+        def restore() -> None:
+            for number, former in before.items():
+                signal.signal(number, former)
+
+        return restore

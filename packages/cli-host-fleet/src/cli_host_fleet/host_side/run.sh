@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# One run on this host; its bash (3.2 or newer) reads this from the connection.
+# On stdin, each ended by NUL:
+#   NONCE SIZE LIBRARY   LIBRARY: the program's name when bash is to load core/lib, or ""
+#   N NAME=VALUE × N     the environment
+#   N WORD × N           the argv
+# where NONCE in a value or a word stands for the directory made here; then a tar of SIZE
+# bytes; then a beat now and then. When stdin ends, or is silent for long, the process group
+# of the command ends. Whatever ends the run, the directory goes.
+#
+# On stderr, marked with the nonce: "refused REASON" instead of a run, "status N" after it.
+
+fleet_locale=${LC_ALL-}
+LC_ALL=C
+IFS= read -r -d '' fleet_nonce
+IFS= read -r -d '' fleet_size
+IFS= read -r -d '' fleet_library
+
+fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1" >&2; }
+fleet_refuse() {
+  fleet_say "refused ${1%%$'\n'*}"
+  exit 1
+}
+fleet_words() {
+  local count word
+  fleet_words=()
+  IFS= read -r -d '' count
+  while ((count-- > 0)); do
+    IFS= read -r -d '' word
+    fleet_words[${#fleet_words[@]}]=${word/"$fleet_nonce"/$fleet_dir}
+  done
+}
+
+fleet_dir=$(mktemp -d "${TMPDIR:-/tmp}/cli-fleet.XXXXXXXXXX" 2>&1) ||
+  fleet_refuse "no directory for the run: $fleet_dir"
+trap 'rm -rf "$fleet_dir"' EXIT
+fleet_words
+fleet_environment=("${fleet_words[@]}")
+fleet_words
+set -- "${fleet_words[@]}"
+
+fleet_problem=$(head -c "$fleet_size" | tar -xof - -C "$fleet_dir" 2>&1) ||
+  fleet_refuse "$fleet_dir cannot be filled: $fleet_problem"
+[[ -e $fleet_dir/complete ]] || fleet_refuse "the connection ended too early"
+[[ $1 != /* || -e $1 ]] || fleet_refuse "there is no $1"
+fleet_stdin=/dev/null
+[[ ! -e $fleet_dir/stdin ]] || fleet_stdin=$fleet_dir/stdin
+
+fleet_command() {
+  unset LC_ALL
+  [[ -z $fleet_locale ]] || export LC_ALL=$fleet_locale
+  for fleet_word in "${fleet_environment[@]}"; do
+    export "${fleet_word?}"
+  done
+  if [[ -n $fleet_library ]]; then
+    # What init.sh expects: who is to load it, for which program, and the caller's BASH_ENV.
+    [[ -n ${BASH_ENV+set} ]] && fleet_word=s$BASH_ENV || fleet_word=u
+    export CLI_HOST_INIT=${BASHPID:-$(exec sh -c 'echo "$PPID"')}:$fleet_library:$fleet_word
+    export BASH_ENV=$fleet_dir/core/lib/init.sh
+  fi
+  exec "$@"
+}
+fleet_lifeline() {
+  while IFS= read -r -t 120 _; do :; done
+  trap '' TERM # from here on it is not called off
+  kill -TERM -- "-$1"
+  for _ in {1..30}; do
+    kill -0 -- "-$1" || break
+    sleep 0.1
+  done
+  kill -KILL -- "-$1"
+  rm -rf "$fleet_dir"
+}
+
+set -m # each in a process group of its own
+(fleet_command "$@") <"$fleet_stdin" &
+fleet_pid=$!
+fleet_lifeline "$fleet_pid" >/dev/null 2>&1 <&0 &
+{ # bash tells of jobs that end where it waits for the next one, too
+  wait "$fleet_pid"
+  fleet_status=$?
+  kill -TERM -- "-$!"
+  wait "$!"
+  set +m
+} 2>/dev/null
+rm -rf "$fleet_dir"
+fleet_say "status $fleet_status"

@@ -1,0 +1,27 @@
+"""`fleet hosts`: which hosts a set means."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from cli_host_fleet.targets import Targets, target_options
+from host import Program
+
+
+@click.command
+@target_options
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+def command(targets: Targets, form: str) -> None:
+    """Show the hosts that a set means, one a line; connects to none of them."""
+    hosts = targets.hosts(Program.current().root)
+    if form == "json":
+        rows = [
+            {"host": host.name, "address": host.address or None, "variables": [*host.variables]}
+            for host in hosts.values()
+        ]
+        click.echo(json.dumps({"hosts": rows}, indent=2))
+        return
+    for name in hosts:
+        click.echo(name)

@@ -1,0 +1,162 @@
+"""Hosts, groups and variables: from ssh_config, or what Ansible's `--list` prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli_host_fleet import ssh_config
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.ssh import Host
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PROGRAM_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Known hosts by name, and groups of names; `closed`: no other host is meant."""
+
+    hosts: Mapping[str, Host]
+    groups: Mapping[str, list[str]] = field(default_factory=dict)
+    closed: bool = False
+
+    def host(self, name: str) -> Host:
+        """Return the host of that name; raises FleetError when a closed inventory lacks it."""
+        if self.closed and name not in self.hosts:
+            raise FleetError(f"{name}: not in the inventory")
+        return self.hosts.get(name) or Host(name)
+
+
+def read_inventory(file: str, config: str) -> Inventory:
+    """Return the inventory in `file` (JSON, or a program that prints it), else ssh_config's."""
+    if not file:
+        return Inventory({name: Host(name) for name in _possible(ssh_config.names(config))})
+    printed = _run(file) if os.access(file, os.X_OK) else _read(file)
+    try:
+        listed = json.loads(printed)
+    except ValueError as failure:
+        raise FleetError(f"{file}: no JSON as ansible-inventory --list prints: {failure}") from None
+    if not isinstance(listed, dict):
+        raise FleetError(
+            f"{file}: expected an object of groups, as ansible-inventory --list prints"
+        )
+    return from_listing(listed)
+
+
+def from_listing(listed: Mapping[str, Any]) -> Inventory:
+    """Return the inventory of a `--list`: groups with hosts, children and vars, `_meta`."""
+    groups = {name: _group(name, one) for name, one in listed.items() if name != "_meta"}
+    meta = listed.get("_meta")
+    hostvars = meta.get("hostvars") if isinstance(meta, dict) else None
+    own: dict[str, dict[str, Any]] = hostvars if isinstance(hostvars, dict) else {}
+    members = {name: list(dict.fromkeys(_members(name, groups, ()))) for name in groups}
+    names = list(dict.fromkeys([*(host for one in members.values() for host in one), *own]))
+    depths = {name: _depth(name, groups, ()) for name in groups}
+    hosts = {}
+    for host in names:
+        variables: dict[str, Any] = {}
+        for name in sorted(groups, key=lambda one: (depths[one], one)):
+            if host in members[name] or name == "all":
+                variables |= groups[name].variables
+        hosts[host] = _host(host, variables | dict(own.get(host) or {}))
+    return Inventory(hosts, {**members, "all": names}, closed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    hosts: list[str]
+    children: list[str]
+    variables: dict[str, Any]
+
+
+def _group(name: str, listed: Any) -> _Group:
+    if isinstance(listed, list):  # the old form: a group is its hosts
+        listed = {"hosts": listed}
+    if not isinstance(listed, dict):
+        raise FleetError(f'inventory: group "{name}": expected an object')
+    hosts, children = listed.get("hosts") or [], listed.get("children") or []
+    variables = listed.get("vars") or {}
+    if not (_are_names(hosts) and _are_names(children) and isinstance(variables, dict)):
+        raise FleetError(f'inventory: group "{name}": expected lists of names, and vars')
+    return _Group(hosts, children, variables)
+
+
+def _are_names(listed: Any) -> bool:
+    return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+
+
+def _members(name: str, groups: Mapping[str, _Group], above: tuple[str, ...]) -> Iterator[str]:
+    if name in groups and name not in above:
+        yield from groups[name].hosts
+        for child in groups[name].children:
+            yield from _members(child, groups, (*above, name))
+
+
+def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> int:
+    """Return how far below `all` a group stands: the deeper one's variables win."""
+    if name == "all":
+        return 0
+    parents = [one for one in groups if name in groups[one].children and one not in below]
+    return 1 + max((_depth(one, groups, (*below, name)) for one in parents), default=0)
+
+
+def _host(name: str, variables: Mapping[str, Any]) -> Host:
+    def connection(*names: str) -> str:
+        return next((str(variables[one]) for one in names if variables.get(one) is not None), "")
+
+    return Host(
+        name,
+        connection("ansible_host", "ansible_ssh_host"),
+        connection("ansible_port", "ansible_ssh_port"),
+        connection("ansible_user", "ansible_ssh_user"),
+        {one: _worded(value) for one, value in variables.items() if _travels(one, value)},
+    )
+
+
+def _travels(name: str, value: Any) -> bool:
+    """Tell whether a variable is for commands: `ansible_…` speaks of the connection."""
+    named = _VARIABLE.fullmatch(name) and not name.startswith("ansible_")
+    return bool(named) and value is not None and "\0" not in str(value)
+
+
+def _worded(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def _possible(names: list[str]) -> Iterator[str]:
+    for name in names:
+        try:
+            Host(name)
+        except FleetError:
+            continue  # ssh may take it; a set of hosts cannot name it
+        yield name
+
+
+def _run(file: str) -> bytes:
+    try:
+        done = subprocess.run(
+            [os.path.abspath(file), "--list"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=_PROGRAM_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise FleetError(f"{file}: {failure}") from None
+    if done.returncode:
+        raise FleetError(f"{file} --list: ended with status {done.returncode}")
+    return done.stdout
+
+
+def _read(file: str) -> bytes:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror}") from None

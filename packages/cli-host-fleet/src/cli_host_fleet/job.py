@@ -1,0 +1,191 @@
+"""What is done on each host: the command is shipped there, or an installed program runs it.
+
+The one module that asks the program itself: what the command is, and its variables.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from cli_host_fleet import protocol, ssh, variables
+from cli_host_fleet.conversation import Conversation, Elevation, Output, RefusedError
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.protocol import Facts
+from cli_host_fleet.shipment import Shipment, config, start_of
+from cli_host_fleet.ssh import Calling, Host
+from host import Command, HostError, Program, Variable
+
+_HEAD = 256
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command with its arguments; which of the caller's variables and what stdin go with it."""
+
+    command: Command
+    args: Sequence[str]
+    asked: Sequence[str] = ()
+    stdin: str = ""
+
+    def __post_init__(self) -> None:
+        for name in self.asked:
+            if not _NAME.fullmatch(name) or name not in os.environ:
+                raise FleetError(f"--env {name}: there is no such variable here")
+
+
+def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """Return the command that the words start with and its arguments; raises UsageError."""
+    command = program.find(words)
+    return command, words[len(command.words) :]
+
+
+class Job:
+    """An order for many hosts. `connect` comes before the first conversation."""
+
+    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
+        self.order = order
+        self.hosts = hosts
+        self.shipment = Shipment()
+        self._program = program
+        self._greeting = protocol.script("greeting.sh")
+        self._environ = ssh.environment(os.environ)
+        self._calling = Calling()
+        self._elevation: Elevation | None = None
+        self._declared = program.arguments(order.command, order.args)
+        try:
+            if order.stdin:
+                self.shipment.add_stdin(order.stdin)
+        except OSError as failure:
+            raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
+
+    def connect(self, calling: Calling, elevation: Elevation | None) -> None:
+        """Say how hosts are reached, and who is to run the command there."""
+        self._calling, self._elevation = calling, elevation
+
+    def call(self, host: str) -> tuple[list[str], dict[str, str]]:
+        return ssh.call(self.hosts[host], self._calling, self._greeting), self._environ
+
+    def conversation(self, host: str, output: Output) -> Conversation:
+        record = self.hosts[host]
+
+        def prepare(facts: Facts, nonce: str) -> Iterable[bytes]:
+            return self._prepared(record, facts, nonce)
+
+        return Conversation(secrets.token_hex(8), self._elevation, prepare, output)
+
+    def names(self) -> list[str]:
+        """Return the names of the variables that would reach some host; raises HostError."""
+        found: set[str] = set()
+        for host in self.hosts.values():
+            found |= self._environment_there(host, {}, "").keys()
+        return sorted(found)
+
+    def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
+        """Return all that a host needs; raises RefusedError."""
+        prefix, library = self._start(facts, nonce)
+        try:
+            environment = self._environment_there(host, facts.variables(), nonce)
+        except HostError as failure:
+            raise RefusedError(str(failure)) from None
+        argv = [*prefix, *self.order.args]
+        opening = protocol.opening(nonce, self.shipment.size, library, environment, argv)
+        return chain([opening], self.shipment.chunks())
+
+    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+        """Return what stands before the arguments, and who loads core/lib; may refuse."""
+        raise NotImplementedError
+
+    def _environment_there(
+        self, host: Host, facts: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        """Return the command's environment on a host; raises HostError."""
+        command = self.order.command
+        caller = variables.caller_there(os.environ, host.variables, facts)
+        found = self._program.environment(command.words, caller, facts)
+        asked = {*host.variables, *self.order.asked, *command.definition.required_envs}
+        given = {name: caller[name] for name in asked if name in caller}
+        return self._chosen(list(found.values()), given, place)
+
+    def _chosen(
+        self, found: Collection[Variable], given: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        """Return which variables travel; raises HostError."""
+        raise NotImplementedError
+
+
+class ShippedJob(Job):
+    """The command's folder and core/lib go to the host."""
+
+    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
+        super().__init__(program, order, hosts)
+        command = order.command
+        self._place = "/".join(("commands", *command.words))
+        self._prefix, loads = _start(command)
+        self._library = os.path.basename(program.executable).replace(":", "") if loads else ""
+        self.shipment.add_tree(program.lib_dir, "core/lib")
+        self.shipment.add_text("core/cli.json", config(program.name, program.version))
+        self.shipment.add_tree(command.directory, self._place, command.definition.env_files)
+        self.shipment.close()
+
+    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+        systems = self.order.command.definition.os
+        if systems and facts.system not in systems:
+            raise RefusedError(f"runs on {' and '.join(systems)} only; this is {facts.system}")
+        entrypoint = self.order.command.definition.entrypoint
+        return [*self._prefix, f"{nonce}/{self._place}/{entrypoint}"], self._library
+
+    def _chosen(
+        self, found: Collection[Variable], given: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        chosen = variables.shipped(found, given, place) | self._declared
+        required = self.order.command.definition.required_envs
+        missing = [name for name in required if not chosen.get(name)]
+        if missing:
+            raise FleetError(f"{', '.join(missing)} must be set")
+        return chosen
+
+
+class InstalledJob(Job):
+    """A program that is on the hosts runs the command; its sources there are its own."""
+
+    def __init__(
+        self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
+    ) -> None:
+        super().__init__(program, order, hosts)
+        self._path = path
+        self.shipment.close()
+
+    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+        return [there(self._path, facts), *self.order.command.words], ""
+
+    def _chosen(
+        self, found: Collection[Variable], given: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        return variables.for_installed(found, given)
+
+
+def there(path: str, facts: Facts) -> str:
+    """Return a path on a host, where `~/` is the home there."""
+    return facts.home + path[1:] if path.startswith("~/") else path
+
+
+def _start(command: Command) -> tuple[list[str], bool]:
+    """Return how the entrypoint starts (see `start_of`); raises FleetError."""
+    file = os.path.join(command.directory, command.definition.entrypoint)
+    try:
+        if not command.directory:
+            raise FleetError(
+                f"{' '.join(command.words)}: a Python command cannot be shipped; "
+                "--installed PATH runs the program that is on the hosts"
+            )
+        with open(file, "rb") as opened:
+            executable = bool(os.fstat(opened.fileno()).st_mode & 0o111)
+            return start_of(opened.read(_HEAD), executable)
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror}") from None

@@ -1,0 +1,28 @@
+"""What the package adds to a program: three commands, written in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from host import CommandDeclaration, Installation, hookimpl
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
+    """Declare `fleet run|hosts|check`. They start with the caller's environment alone.
+
+    The installation's sources are for the commands that run on the hosts.
+    """
+    for word, description, effects in (
+        ("run", "Run a command on many hosts", "change"),
+        ("hosts", "Show which hosts a set means", "read"),
+        ("check", "Check that hosts can run a command", "read"),
+    ):
+        definition = {
+            "name": f"Fleet {word}",
+            "description": description,
+            "entrypoint": f"cli_host_fleet.{word}:command",
+            "effects": effects,
+            "sources": False,
+        }
+        yield CommandDeclaration(("fleet", word), definition)

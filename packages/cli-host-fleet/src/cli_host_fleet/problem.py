@@ -1,0 +1,13 @@
+"""What a user can get wrong here: one line on stderr, and a status."""
+
+from __future__ import annotations
+
+from host import OperationError, UsageError
+
+
+class FleetError(UsageError):
+    """Options, an inventory or a set of hosts that cannot be used; nothing was run. Status 2."""
+
+
+class NotAgreedError(OperationError):
+    """The user was asked and did not agree, or could not be asked; nothing was run. Status 1."""

@@ -1,0 +1,164 @@
+"""What goes over a connection, as bytes: pure, so every cut of the stream can be tested.
+
+The host greets on stdout; what is sent then are items ended by NUL. Its reports stand among
+the command's own bytes on stderr, each marked with the run's nonce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_SEPARATOR = b"\x1e"
+MARK = b"\x1ecli-fleet\x1e"
+_FIELDS = 5
+_MOST_NOISE = 8192  # bytes kept of what a login prints
+_LONGEST_REPORT = 4096
+_SYSTEMS = {"Linux": "linux", "Darwin": "mac"}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a host says of itself; `system` as command.json names it, `bash` "" without one."""
+
+    system: str
+    name: str
+    home: str
+    user: str
+    directory: str
+    bash: str
+
+    def variables(self) -> dict[str, str]:
+        return {
+            "HOME": self.home,
+            "USER": self.user,
+            "HOSTNAME": self.name,
+            "PWD": self.directory,
+        }
+
+
+class Greeting:
+    """Finds a greeting in stdout; what a login prints before it is `noise`."""
+
+    def __init__(self) -> None:
+        self.noise = b""
+        self._found = False
+        self._fields = b""
+
+    def feed(self, data: bytes) -> tuple[Facts | None, bytes]:
+        """Return the facts once they are all there, and the bytes after them."""
+        if not self._found:
+            self.noise += data
+            before, self._found, rest = _partition(self.noise)
+            self.noise = before[-_MOST_NOISE:]
+            data = rest
+        if not self._found:
+            return None, b""
+        self._fields += data
+        *fields, rest = self._fields.split(b"\0", _FIELDS)
+        if len(fields) < _FIELDS:
+            return None, b""
+        system, home, user, directory, bash = (_text(field) for field in fields)
+        kernel, _, name = system.partition(" ")
+        known = _SYSTEMS.get(kernel, kernel.lower())
+        return Facts(known, name, home, user, directory, bash), rest
+
+
+def _partition(data: bytes) -> tuple[bytes, bool, bytes]:
+    before, mark, rest = data.partition(MARK)
+    return before, bool(mark), rest
+
+
+class Reports:
+    """Tells the host's reports from the command's bytes in stderr.
+
+    The first `greetings` marks end the noise of a login, which is kept apart.
+    """
+
+    def __init__(self, nonce: str, greetings: int) -> None:
+        self.noise = b""
+        self._prefix = _SEPARATOR + nonce.encode() + b" "
+        self._greetings = greetings
+        self._rest = b""
+
+    def feed(self, data: bytes) -> tuple[bytes, list[str]]:
+        """Return the command's bytes and the reports, both as far as they are whole."""
+        data = self._rest + data
+        kept: list[bytes] = []
+        reports: list[str] = []
+        position = 0
+        while True:
+            found = data.find(_SEPARATOR, position)
+            if found < 0:
+                found = len(data)
+            self._keep(data[position:found], kept)
+            taken = self._frame(data[found : found + _LONGEST_REPORT], reports)
+            if not taken:
+                self._rest = data[found:]
+                return b"".join(kept), reports
+            position = found + taken
+            if taken == 1:
+                self._keep(_SEPARATOR, kept)
+
+    def rest(self) -> bytes:
+        """Return what was held back in case it would become a report."""
+        return self._rest if not self._greetings else b""
+
+    def _keep(self, text: bytes, kept: list[bytes]) -> None:
+        if self._greetings:
+            self.noise = (self.noise + text)[-_MOST_NOISE:]
+        else:
+            kept.append(text)
+
+    def _frame(self, data: bytes, reports: list[str]) -> int:
+        """Return the length of the frame that `data` starts with, 1 for none, 0 for not yet."""
+        if self._greetings and data.startswith(MARK):
+            self._greetings -= 1
+            return len(MARK)
+        if data.startswith(self._prefix):
+            end = data.find(b"\n")
+            if end < 0:
+                return int(len(data) == _LONGEST_REPORT)
+            reports.append(_readable(data[len(self._prefix) : end]))
+            return end + 1
+        return int(not (MARK.startswith(data) or self._prefix.startswith(data)))
+
+
+def script(name: str) -> str:
+    """Return a script of the host's side without its comments."""
+    text = Path(__file__).with_name("host_side").joinpath(name).read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("#"))
+
+
+def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
+    """Return what makes a greeted host become `user` and greet again."""
+    return items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
+
+
+def opening(
+    nonce: str, size: int, library: str, environment: Mapping[str, str], argv: Sequence[str]
+) -> bytes:
+    """Return what a greeted host needs before the tar of `size` bytes."""
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    counted = [str(len(variables)), *variables, str(len(argv)), *argv]
+    return items([script("run.sh"), nonce, str(size), library, *counted])
+
+
+def items(words: Iterable[str]) -> bytes:
+    return b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
+
+
+def last_line(noise: bytes) -> str:
+    """Return the last line of `noise` that is not empty."""
+    lines = [line for line in _readable(noise).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _readable(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,41 @@
+"""Which hosts failed last time: the names behind `--on @failed`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+
+from cli_host_fleet.problem import FleetError
+
+
+def place(environ: Mapping[str, str], root: str) -> str:
+    """Return the file that an installation's last run is remembered in."""
+    state = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    mark = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    return os.path.join(state, "cli-host-fleet", f"failed-{mark}")
+
+
+def remember(file: str, names: list[str]) -> None:
+    """Write the names; raises OSError. A reader sees the old list or the new one."""
+    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=os.path.dirname(file), prefix=".failed-", delete=False
+    ) as written:
+        written.write("".join(f"{name}\n" for name in names))
+    os.replace(written.name, file)
+
+
+def recall(file: str) -> list[str]:
+    """Return the names; raises FleetError when no run is remembered or none failed."""
+    try:
+        with open(file) as opened:
+            names = opened.read().split()
+    except FileNotFoundError:
+        raise FleetError("@failed: there was no run yet") from None
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror}") from None
+    if not names:
+        raise FleetError("@failed: nothing failed last time")
+    return names

@@ -1,0 +1,101 @@
+"""What became of a host, and what the whole run's exit status is."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal[
+    "ok", "failed", "unreachable", "timeout", "lost", "refused", "interrupted", "skipped"
+]
+STATES: tuple[State, ...] = (
+    *("ok", "failed", "unreachable", "timeout", "lost", "refused", "interrupted", "skipped"),
+)
+_OUT_OF_REACH = {"unreachable", "timeout", "lost"}
+_SIGNALLED = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One host's end: `status` is the command's own, None where none is known."""
+
+    host: str
+    state: State
+    status: int | None = None
+    reason: str = ""
+    attempts: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is known of a connection that has ended.
+
+    `greeted`: a shell there answered; `elevated`: it is the user that was wanted;
+    `refusal`: why the host would not run the command; `status`: what the host said of its
+    end; `stopped`: why the controller ended it; `ssh_status`, `last_words`: ssh's exit
+    status, and the last line that is not the command's.
+    """
+
+    greeted: bool = False
+    elevated: bool = False
+    refusal: str = ""
+    status: int | None = None
+    stopped: Literal["", "no answer", "timeout", "interrupted"] = ""
+    ssh_status: int = 0
+    last_words: str = ""
+
+
+_SSH_FAILED = 255
+
+
+def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
+    """Return the state, the status and the reason of a connection's end."""
+    words = ending.last_words
+    if ending.refusal:
+        return "refused", None, ending.refusal
+    if ending.stopped == "interrupted":
+        return "interrupted", None, "stopped by the user"
+    if ending.stopped == "timeout":
+        return "timeout", None, "took longer than --timeout"
+    if ending.status is not None:
+        return ("failed" if ending.status else "ok"), ending.status, _reason(ending.status)
+    if ending.stopped == "no answer":
+        return "unreachable", None, f"no answer in time{_after(words)}"
+    if not ending.greeted and ending.ssh_status == _SSH_FAILED:
+        return "unreachable", None, words or "ssh could not connect"
+    if not ending.greeted:
+        return "refused", None, f"no shell answers{_after(words)}"
+    if not ending.elevated:
+        return "refused", None, words or "sudo ended without a word"
+    return "lost", None, "the connection was cut"
+
+
+def _after(words: str) -> str:
+    return f": {words}" if words else ""
+
+
+def _reason(status: int) -> str:
+    if status <= _SIGNALLED:
+        return ""
+    try:
+        return f"killed by {signal.Signals(status - _SIGNALLED).name}"
+    except ValueError:
+        return ""
+
+
+def exit_status(results: Iterable[Result]) -> int:
+    """Return 0, 1 when a host failed, 4 when one was out of reach (the stronger of the two)."""
+    states = {result.state for result in results}
+    if states & _OUT_OF_REACH:
+        return 4
+    return int(bool(states - {"ok"}))
+
+
+def counts(results: Iterable[Result]) -> str:
+    """Return how many ended in each state: "18 ok, 1 failed, 1 unreachable"."""
+    number = Counter(result.state for result in results)
+    return ", ".join(f"{number[state]} {state}" for state in STATES if number[state]) or "no hosts"

@@ -1,0 +1,51 @@
+"""Pure: which hosts run together, and when a run has failed often enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of hosts, or a percentage of all of them."""
+
+    number: int
+    percent: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Amount:
+        """Read "3" or "25%"; raises ValueError."""
+        digits = text.removesuffix("%")
+        if not (digits.isascii() and digits.isdigit()):
+            raise ValueError(f"{text!r}: expected a number of hosts or a percentage such as 25%")
+        found = cls(int(digits), digits != text)
+        if found.percent and found.number > 100:
+            raise ValueError(f"{text!r}: more than 100%")
+        return found
+
+    def of(self, hosts: int) -> int:
+        """Return how many of `hosts` it is, rounded down."""
+        return hosts * self.number // 100 if self.percent else self.number
+
+
+def batches(hosts: Sequence[str], serial: Amount | None) -> Iterator[Sequence[str]]:
+    """Yield the hosts that may run together: all, or `serial` (at least one) at a time."""
+    size = len(hosts) if serial is None else max(1, serial.of(len(hosts)))
+    for start in range(0, len(hosts), size or 1):
+        yield hosts[start : start + size]
+
+
+def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> int:
+    """Return how many hosts may fail before no further one starts.
+
+    Without --max-fail: all, and none in a rolling run.
+    """
+    if most is not None:
+        return most.of(hosts)
+    return hosts if serial is None else 0
+
+
+def pause(attempt: int) -> float:
+    """Return the seconds to wait before the attempt after `attempt` (1 is the first)."""
+    return min(2.0 ** (attempt - 1), 10.0)

@@ -1,0 +1,92 @@
+"""`fleet run`: one command on many hosts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import click
+
+from cli_host_fleet import remembered
+from cli_host_fleet.asking import become, confirm
+from cli_host_fleet.fleet import Fleet, Options
+from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, choose
+from cli_host_fleet.json_view import JsonView
+from cli_host_fleet.preview import preview
+from cli_host_fleet.results import exit_status
+from cli_host_fleet.rollout import Amount
+from cli_host_fleet.targets import Targets, calling, connecting_options, target_options
+from cli_host_fleet.text_view import TextView
+from host import Program
+
+
+class _AmountType(click.ParamType):  # type: ignore[type-arg]
+    name = "N|N%"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Amount:
+        try:
+            return Amount.parse(value)
+        except ValueError as failure:
+            self.fail(str(failure), param, ctx)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@target_options
+@connecting_options
+@click.option("--serial", type=_AmountType(), help="So many hosts at a time, then the next.")
+@click.option("--max-fail", type=_AmountType(), help="Start no more when more have failed.")
+@click.option("--retries", type=click.IntRange(0), default=0, help="Of hosts out of reach.")
+@click.option("--timeout", type=click.FloatRange(0), default=0, help="Seconds for the command.")
+@click.option("--installed", default="", metavar="PATH", help="Run the program there.")
+@click.option("--env", "asked", multiple=True, metavar="NAME", help="Send this variable, too.")
+@click.option("--stdin", default="", metavar="FILE", help="What each command reads; - is ours.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
+def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
+    """Run the command WORDS, with its arguments, on every host of a set."""
+    program = Program.current()
+    found, args = choose(program, words)
+    hosts = targets.hosts(program.root)
+    order = Order(found, args, given["asked"], given["stdin"])
+    job = (
+        InstalledJob(program, order, hosts, given["installed"])
+        if given["installed"]
+        else ShippedJob(program, order, hosts)
+    )
+    options = Options(
+        *(given["forks"], given["serial"], given["max_fail"], given["retries"]),
+        *(given["timeout"], given["connect_timeout"]),
+    )
+    if given["dry_run"]:
+        click.echo(preview(job, options, given["form"]))
+        return
+    confirm(found, list(hosts), given["yes"])
+    job.connect(calling(targets, given), become(given))
+    sys.exit(carry_out(program, job, options, given["form"]))
+
+
+def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
+    """Run the job, show it, remember what failed; return the exit status, or die of a signal."""
+    view = TextView(1, 2, os.environ) if form == "text" else JsonView(sys.stdout.buffer, form)
+    fleet = Fleet(job, options, view)
+    start = time.monotonic()
+    results = fleet.run(list(job.hosts))
+    view.end(results, time.monotonic() - start)
+    file = remembered.place(os.environ, program.root)
+    try:
+        remembered.remember(file, [one.host for one in results if one.state != "ok"])
+    except OSError as failure:
+        program.messages.warn(f"{file}: {failure.strerror}; @failed will not be true")
+    if view.problem and view.problem.errno != errno.EPIPE:
+        program.messages.error(f"output: {view.problem.strerror}")
+        return 1
+    if fleet.signal:
+        signal.signal(fleet.signal, signal.SIG_DFL)
+        os.kill(os.getpid(), fleet.signal)
+    return exit_status(results)

@@ -1,0 +1,125 @@
+"""What of a command goes to a host as files: one tar, the same for all hosts of a run."""
+
+from __future__ import annotations
+
+import fnmatch
+import io
+import json
+import os
+import re
+import stat
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from cli_host_fleet.problem import FleetError
+
+_CHUNK = 1 << 16
+_STAYS_HERE = {".git", ".hg", ".svn", "__pycache__"}
+_ENV_FILES = (".env", ".env.*")
+_REFERENCE = re.compile(r"\$\{[^}]*\}+|\$\w+")
+_MOST_BYTES = 256 << 20
+
+
+class Shipment:
+    """The tar, in a file without a name: nothing of it outlives the run."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with its owner
+        self._tar = tarfile.open(fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115
+        self.size = 0
+        self.names: list[str] = []
+
+    def add_tree(self, directory: str, place: str, env_files: Sequence[str] = ()) -> None:
+        """Add the files and links below `directory`; raises FleetError.
+
+        A link that leaves the directory goes as the file that it leads to. Files of variables
+        stay here, as their values travel in the environment.
+        """
+        stays = [*_ENV_FILES, *(_REFERENCE.sub("*", os.path.normpath(one)) for one in env_files)]
+        top = os.path.realpath(directory)
+        for current, directories, files in os.walk(top):
+            kept = [name for name in directories if name not in _STAYS_HERE]
+            directories[:] = sorted(name for name in kept if not _is_link(current, name))
+            links = [name for name in kept if _is_link(current, name)]
+            for name in sorted([*files, *links]):
+                path = os.path.join(current, name)
+                inside = os.path.relpath(path, top)
+                if not any(fnmatch.fnmatchcase(one, p) for one in (name, inside) for p in stays):
+                    self._add(path, f"{place}/{inside}", top)
+
+    def add_text(self, place: str, text: str) -> None:
+        self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), 0o644)
+
+    def add_stdin(self, path: str) -> None:
+        """Add what the command is to read from its stdin; raises OSError."""
+        with (
+            open(0 if path == "-" else path, "rb", closefd=path != "-") as opened,
+            tempfile.TemporaryFile() as copy,
+        ):
+            while chunk := opened.read(_CHUNK):  # a pipe has no size until it is read
+                copy.write(chunk)
+            size = copy.tell()
+            copy.seek(0)
+            self._add_stream("stdin", copy, size, 0o600)
+
+    def close(self) -> None:
+        """End the tar; the host takes it as whole by its last file."""
+        self.add_text("complete", "")
+        self._tar.close()
+        self._file.flush()  # what is read by its descriptor must be there
+        self.size = self._file.tell()
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the tar; any number of hosts may be at different places of it."""
+        for start in range(0, self.size, _CHUNK):
+            yield os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
+
+    def _add(self, path: str, place: str, top: str) -> None:
+        try:
+            leaves = not os.path.realpath(path).startswith(top + os.sep)
+            if os.path.islink(path) and not leaves:
+                member = tarfile.TarInfo(place)
+                member.type = tarfile.SYMTYPE
+                member.linkname = os.path.relpath(os.path.realpath(path), os.path.dirname(path))
+                self._tar.addfile(member)
+            elif stat.S_ISREG(os.stat(path).st_mode):
+                with open(path, "rb") as opened:
+                    found = os.fstat(opened.fileno())
+                    self._add_stream(place, opened, found.st_size, stat.S_IMODE(found.st_mode))
+        except FileNotFoundError:
+            return  # a link that leads nowhere
+        except OSError as failure:
+            raise FleetError(f"{path}: {failure.strerror}") from None
+
+    def _add_stream(self, place: str, stream: IO[bytes], size: int, mode: int) -> None:
+        if place != "stdin" and self._file.tell() + size > _MOST_BYTES:
+            raise FleetError(f"{place}: more than {_MOST_BYTES >> 20} MiB to ship to each host")
+        member = tarfile.TarInfo(place)
+        member.size, member.mode = size, mode & 0o755
+        self._tar.addfile(member, stream)
+        self.names.append(place)
+
+
+def _is_link(directory: str, name: str) -> bool:
+    return os.path.islink(os.path.join(directory, name))
+
+
+def config(name: str, version: str) -> str:
+    """Return a cli.json that says what the program is called, and nothing else."""
+    return json.dumps({"name": name, "version": version})
+
+
+def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
+    """Return what stands before the entrypoint in argv, and whether bash is to load core/lib.
+
+    As at home: a shebang holds, a text without one or without a bit to run is for bash.
+    """
+    if not head.startswith(b"#!"):
+        return ([], False) if b"\0" in head else (["bash"], True)
+    line = os.fsdecode(head[2:].split(b"\n")[0]).strip()
+    program, _, argument = line.partition(" ")
+    words = [program, *([argument.strip()] if argument.strip() else [])]
+    runs_bash = "bash" in {os.path.basename(word) for word in line.split()}
+    return ([] if executable else words), runs_bash

@@ -1,0 +1,106 @@
+"""How ssh is called: the user's own, with what must hold for every host said last word first."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cli_host_fleet.problem import FleetError
+
+_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+_LOCALE = ("LANG", "LANGUAGE")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host by its name; `address`, `port` and `user` are "" where ssh_config says them.
+
+    `variables` are the inventory's, for the environment of the command.
+    """
+
+    name: str
+    address: str = ""
+    port: str = ""
+    user: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what in (self.name, self.address, self.user):
+            if what and not _ADDRESS.fullmatch(what):
+                raise FleetError(f"{what!r} cannot be the name of a host or a user")
+        if self.port and not (self.port.isascii() and self.port.isdigit()):
+            raise FleetError(f"{self.name}: {self.port!r} is no port")
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """What is the same in every call: seconds, and the directory of shared connections."""
+
+    config: str = ""
+    connect_timeout: int = 10
+    keep: str = "60s"
+    control_directory: str = ""
+
+
+def call(host: Host, calling: Calling, command: str) -> list[str]:
+    """Return ssh's argv. Given options win over ssh_config, so they hold everywhere.
+
+    Unknown and changed host keys are refused, nothing is asked, forwarded or run besides.
+    """
+    multiplexing = ["ControlMaster=no", "ControlPath=none"]
+    if calling.control_directory:
+        multiplexing = [
+            "ControlMaster=auto",
+            f"ControlPath={calling.control_directory}/%C",
+            f"ControlPersist={calling.keep}",
+        ]
+    options = [
+        *("BatchMode=yes", "StrictHostKeyChecking=yes", "LogLevel=ERROR"),
+        *("ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
+        *("PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no"),
+        *("ServerAliveInterval=15", "ServerAliveCountMax=3"),
+        f"ConnectTimeout={calling.connect_timeout}",
+        *multiplexing,
+        *([f"HostName={host.address}"] if host.address else []),
+        *([f"Port={host.port}"] if host.port else []),
+        *([f"User={host.user}"] if host.user else []),
+    ]
+    config = ["-F", calling.config] if calling.config else []
+    return ["ssh", *config, *(f"-o{option}" for option in options), "--", host.name, command]
+
+
+def environment(caller: Mapping[str, str]) -> dict[str, str]:
+    """Return the caller's environment for ssh, without what `SendEnv` commonly passes on."""
+    return {
+        name: value
+        for name, value in caller.items()
+        if name not in _LOCALE and not name.startswith("LC_")
+    }
+
+
+def control_directory(caller: Mapping[str, str]) -> str:
+    """Return the private directory for shared connections; raises FleetError.
+
+    Its name is short: a socket's whole path has room for about 100 bytes.
+    """
+    parent = caller.get("XDG_RUNTIME_DIR", "")
+    path = os.path.join(parent, "cli-fleet") if parent else f"/tmp/cli-fleet-{os.getuid()}"  # noqa: S108 - owner and mode are checked
+    if len(path) > 45:
+        path = f"/tmp/cli-fleet-{os.getuid()}"  # noqa: S108
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+    except OSError as failure:
+        raise FleetError(f"{path}: {failure.strerror}; --keep-connections 0 does without") from None
+    found = os.lstat(path)
+    private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
+    if not private or found.st_uid != os.getuid():
+        raise FleetError(
+            f"{path}: must be a directory that only you can enter; remove it, or use "
+            "--keep-connections 0"
+        )
+    return path

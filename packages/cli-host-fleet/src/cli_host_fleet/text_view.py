@@ -1,0 +1,112 @@
+"""A run as text: hosts' lines as they come, a live line on a terminal, a table at the end."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Mapping, Sequence
+
+from cli_host_fleet.lines import Lines
+from cli_host_fleet.results import Result, counts
+from host import printable
+
+_COLOURS = {"ok": "32", "skipped": "33", "interrupted": "33"}
+_FAILED = "31"
+_ERASE = b"\r\x1b[K"
+
+
+class TextView:
+    """Hosts' stdout goes to `stdout`; their stderr and what is said of the run to `stderr`.
+
+    Both are file descriptors and written to at once, so that lines stay whole where they are
+    the same file.
+    """
+
+    def __init__(self, stdout: int, stderr: int, environ: Mapping[str, str]) -> None:
+        self.problem: OSError | None = None
+        self._stdout = stdout
+        self._stderr = stderr
+        plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self._lively = os.isatty(stderr) and not plain
+        self._columns = (os.get_terminal_size(stderr).columns if self._lively else 0) or 80
+        self._live = b""
+        self._lines: dict[str, tuple[Lines, Lines]] = {}
+
+    def output(self, host: str) -> _HostOutput:
+        prefix = f"{host}: ".encode()
+        lines = Lines(prefix, self._write_stdout), Lines(prefix, self._write_stderr)
+        self._lines[host] = lines
+        return _HostOutput(*lines)
+
+    def finished(self, result: Result) -> None:
+        for lines in self._lines.pop(result.host, ()):
+            lines.close()
+
+    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
+        if not self._lively:
+            return
+        text = f"{len(done)}/{total} · {counts(done)} · {' '.join(running)}"
+        line = text[: self._columns - 1].encode()
+        if line != self._live:
+            self._erase()
+            self._write(self._stderr, line)
+            self._live = line
+
+    def end(self, results: Sequence[Result], seconds: float) -> None:
+        """Write a row for each host and the counts."""
+        self._erase()
+        rows = [_row(result) for result in results]
+        heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "")
+        widths = [max(len(row[column]) for row in [heading, *rows]) for column in range(5)]
+        for row in [heading, *rows]:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+            if self._lively and row is not heading:
+                cells[1] = f"\x1b[{_COLOURS.get(row[1], _FAILED)}m{cells[1]}\x1b[0m"
+            self._write(self._stderr, f"{'  '.join([*cells, row[5]]).rstrip()}\n".encode())
+        count = f"{len(results)} host{'s' * (len(results) != 1)}"
+        self._write(self._stderr, f"{count} in {seconds:.1f} s: {counts(results)}\n".encode())
+
+    def _write_stdout(self, data: bytes) -> None:
+        self._erase()
+        self._write(self._stdout, data)
+
+    def _write_stderr(self, data: bytes) -> None:
+        self._erase()
+        self._write(self._stderr, data)
+
+    def _erase(self) -> None:
+        if self._live:
+            self._live = b""
+            self._write(self._stderr, _ERASE)
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest and not self.problem:
+                try:
+                    rest = rest[os.write(descriptor, rest) :]
+                except BlockingIOError:
+                    select.select([], [descriptor], [])
+        except OSError as failure:
+            self.problem = failure
+
+
+class _HostOutput:
+    def __init__(self, stdout: Lines, stderr: Lines) -> None:
+        self._streams = {"stdout": stdout, "stderr": stderr}
+
+    def write(self, stream: str, data: bytes) -> None:
+        self._streams[stream].feed(data)
+
+
+def _row(result: Result) -> tuple[str, str, str, str, str, str]:
+    status = "" if result.status is None else str(result.status)
+    seconds = f"{result.seconds:.1f}" if result.attempts else ""
+    return (
+        result.host,
+        result.state,
+        status,
+        seconds,
+        str(result.attempts),
+        printable(result.reason),
+    )

@@ -1,0 +1,58 @@
+"""A relay between ssh and sshd that can cut a connection, or let nothing through any more."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+
+class Relay:
+    """Listens on `port` of 127.0.0.1 and forwards to `target`; cuts itself after `most` bytes."""
+
+    def __init__(self, target: int, most: int = 1 << 40) -> None:
+        self._target = target
+        self._left = most
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._sockets: list[socket.socket] = []
+        self._open = threading.Event()
+        self._open.set()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Close what is connected, as a reset would."""
+        for one in self._sockets:
+            one.shutdown(socket.SHUT_RDWR)
+
+    def freeze(self) -> None:
+        """Let nothing through: a network that is gone without a word."""
+        self._open.clear()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self._target))
+            self._sockets += [near, far]
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._forward, args=(one, other), daemon=True).start()
+
+    def _forward(self, one: socket.socket, other: socket.socket) -> None:
+        try:
+            while data := one.recv(65536):
+                self._open.wait()
+                other.sendall(data)
+                self._left -= len(data)
+                if self._left < 0:
+                    self.cut()
+            other.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        self._open.set()
+        self._listener.close()
+        for one in self._sockets:
+            one.close()

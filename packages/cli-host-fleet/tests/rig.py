@@ -1,0 +1,213 @@
+"""Machines on one machine: an `sshd` each, with its own name, accounts, keys and files.
+
+Each runs in mount and UTS namespaces of its own (`unshare -m -u`, root needed) on a port of
+127.0.0.1. Processes are shared: a test tells its own by an argument that only it uses.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PASSWORD = "correct horse"
+
+_SSHD = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {root}/host_key
+PidFile none
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+UsePAM no
+StrictModes no
+MaxStartups 100
+PrintMotd no
+AuthorizedKeysFile .ssh/authorized_keys
+{settings}
+"""
+_NAMESPACE = """
+set -e
+hostname "$1"
+root=$2
+mount --make-rprivate /
+for path in {kept}; do mkdir -p "$root$path" && mount --rbind "$path" "$root$path"; done
+for path in root home opt tmp; do mount --rbind "$root/$path" "/$path"; done
+for file in passwd group shadow sudoers; do mount --bind "$root/etc/$file" "/etc/$file"; done
+{faults}
+exec /usr/sbin/sshd -D -f "$root/sshd_config" -E "$root/log"
+"""
+NO_BASH = "mount --bind /dev/null /usr/bin/bash"
+NO_SUDO = "mount --bind /dev/null /usr/bin/sudo"
+NO_ROOM = "mount -t tmpfs -o size=16k tmpfs /tmp"
+
+
+@dataclass
+class Machine:
+    """One host; `root` holds what it has at /root, /home, /opt, /tmp and in /etc."""
+
+    name: str
+    port: int
+    root: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def leftovers(self) -> list[str]:
+        """Return what runs left in its /tmp."""
+        return sorted(path.name for path in (self.root / "tmp").glob("cli-fleet*"))
+
+
+@dataclass
+class Rig:
+    """Machines and the ssh_config that reaches them; `directory` is outside of /tmp."""
+
+    directory: Path
+    machines: dict[str, Machine] = field(default_factory=dict)
+    _blocks: list[list[str]] = field(default_factory=list)
+
+    @property
+    def ssh_config(self) -> Path:
+        return self.directory / "ssh_config"
+
+    def add(
+        self, name: str, *, faults: str = "", settings: str = "", login: str = "/bin/bash"
+    ) -> Machine:
+        """Start a machine; `faults` are shell lines for its namespace, `settings` sshd's."""
+        machine = Machine(name, free_port(), self.directory / name)
+        self._furnish(machine, settings, login)
+        machine.process = subprocess.Popen(
+            [
+                *(
+                    "unshare",
+                    "-m",
+                    "-u",
+                    "sh",
+                    "-c",
+                    _NAMESPACE.format(faults=faults, kept=_kept()),
+                ),
+                *("sh", name, str(machine.root)),
+            ],
+        )
+        self.machines[name] = machine
+        self.describe(name, machine.port)
+        key = (machine.root / "host_key.pub").read_text().rsplit(" ", 1)[0]
+        with (self.directory / "known_hosts").open("a") as known:
+            known.write(f"[127.0.0.1]:{machine.port} {key}\n")
+        return machine
+
+    def describe(self, name: str, port: int, *settings: str) -> None:
+        """Tell ssh of a host; ssh takes the first value, so what holds for all comes last."""
+        self._blocks.append([f"Host {name}", f"Port {port}", *settings])
+        everybody = [
+            "Host *",
+            "HostName 127.0.0.1",
+            "User root",
+            f"IdentityFile {self.directory}/key",
+            "IdentitiesOnly yes",
+            f"UserKnownHostsFile {self.directory}/known_hosts",
+        ]
+        blocks = [*self._blocks, everybody]
+        self.ssh_config.write_text("".join("\n  ".join(block) + "\n" for block in blocks))
+
+    def _furnish(self, machine: Machine, settings: str, login: str) -> None:
+        root = machine.root
+        for path in ("root/.ssh", "home/deploy/.ssh", "opt", "tmp", "etc"):
+            (root / path).mkdir(parents=True)
+        (root / "tmp").chmod(0o1777)
+        keygen(root / "host_key")
+        for home in ("root", "home/deploy"):
+            shutil.copy(self.directory / "key.pub", root / home / ".ssh" / "authorized_keys")
+        etc = root / "etc"
+        (etc / "passwd").write_text(
+            f"root:x:0:0::/root:{login}\nsshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n"
+            f"deploy:x:1500:1500::/home/deploy:{login}\n"
+        )
+        (etc / "group").write_text("root:x:0:\ndeploy:x:1500:\nnogroup:x:65534:\n")
+        made = subprocess.run(
+            ["openssl", "passwd", "-6", PASSWORD], capture_output=True, text=True, check=True
+        )
+        (etc / "shadow").write_text(f"root:*:1::::::\ndeploy:{made.stdout.strip()}:1::::::\n")
+        (etc / "sudoers").write_text("Defaults use_pty\nroot ALL=(ALL) ALL\n")
+        (etc / "sudoers").chmod(0o440)
+        subprocess.run(["chown", "-R", "1500:1500", root / "home" / "deploy"], check=True)
+        (root / "sshd_config").write_text(
+            _SSHD.format(port=machine.port, root=root, settings=settings)
+        )
+
+    def wait(self) -> None:
+        """Return when every machine listens."""
+        for machine in self.machines.values():
+            wait_for(lambda port=machine.port: listens(port), f"sshd of {machine.name}")
+
+    def close(self) -> None:
+        for machine in self.machines.values():
+            if machine.process is not None:
+                machine.process.terminate()
+                machine.process.wait()
+        shutil.rmtree(self.directory)
+
+
+def open_rig(names: Iterable[str] = ()) -> Rig:
+    """Make a rig with a client's key, an ssh_config and the plain machines `names`."""
+    os.makedirs("/run/sshd", exist_ok=True)
+    rig = Rig(Path(tempfile.mkdtemp(prefix="cli-fleet-rig.", dir="/var/tmp")))
+    rig.directory.chmod(0o755)
+    keygen(rig.directory / "key")
+    for name in names:
+        rig.add(name)
+    rig.wait()
+    return rig
+
+
+def _kept() -> str:
+    """Return where this Python is, if a machine's own directories would hide it."""
+    hidden = ("/root/", "/home/", "/opt/", "/tmp/")
+    return " ".join(path for path in {sys.prefix, sys.base_prefix} if path.startswith(hidden))
+
+
+def keygen(path: Path) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as client:
+        client.settimeout(1)
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_for(condition: object, what: str, seconds: float = 20) -> None:
+    """Return as soon as `condition()` holds; fail when it does not in time."""
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end, f"in vain: {what}"
+        time.sleep(0.02)
+
+
+def running(mark: str) -> list[int]:
+    """Return the processes that have `mark` in their argv, this one aside."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if mark.encode() in path.read_bytes() and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def end(pids: Iterable[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)

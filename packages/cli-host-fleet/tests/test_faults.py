@@ -1,0 +1,174 @@
+"""What hosts, networks and commands do wrong, each over real sshd."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import resource
+import socket
+from pathlib import Path
+
+import pytest
+
+import rig as rigs
+from conftest import Cli
+
+_FULL = os.environ.get("FULL_SWEEP") == "1"
+
+
+@pytest.mark.parametrize(
+    ("host", "state", "reason"),
+    [
+        ("down", "unreachable", "Connection refused"),
+        ("unknown", "unreachable", "Could not resolve hostname nowhere.invalid"),
+        ("stranger", "unreachable", "Host key verification failed."),
+        ("impostor", "unreachable", "Host key verification failed."),
+        ("nobash", "refused", "no bash on this host"),
+        ("noroom", "refused", "cannot be filled: tar: "),
+    ],
+)
+def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> None:
+    """One host's trouble is its own, in one line; the command did not begin there."""
+    mark = cli.rig.machines["web03"].root / "opt" / "ran"
+    cli.command("echo >/opt/ran\n")
+    done = cli.run(f"web01,{host}")
+    assert done.status == {"unreachable": 4, "refused": 1}[state]
+    assert done.states() == {"web01": "ok", host: state}
+    found = done.hosts()[host]
+    assert reason in found["reason"]
+    assert (found["status"], found["stdout"], done.stderr) == (None, "", "")
+    assert not mark.exists()
+
+
+def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
+    mark = cli.rig.machines["web03"].root / "opt" / "ran"
+    lax = cli.root / "lax"
+    lax.write_text(f"StrictHostKeyChecking no\n{cli.rig.ssh_config.read_text()}")
+    cli.command("echo >/opt/ran\n")
+    on = ("--on", "impostor", "--ssh-config", str(lax))
+    done = cli.fleet("run", *on, "--format", "json", "demo", "do")
+    assert done.states() == {"impostor": "unreachable"}
+    assert not mark.exists()
+
+
+def test_a_black_hole(cli: Cli) -> None:
+    """It takes the connection and says nothing."""
+    with socket.socket() as hole:
+        hole.bind(("127.0.0.1", 0))
+        hole.listen()
+        cli.rig.describe("hole", hole.getsockname()[1])
+        cli.command("echo hi\n")
+        done = cli.run("web01,hole", "--connect-timeout", "1", "--retries", "1")
+    assert done.states() == {"web01": "ok", "hole": "unreachable"}
+    assert "timed out" in done.hosts()["hole"]["reason"]
+    assert [one["attempts"] for one in done.hosts().values()] == [1, 2]
+
+
+@pytest.mark.parametrize("shell", ["dash", "fish", "zsh", "tcsh"])
+def test_another_login_shell(cli: Cli, shell: str) -> None:
+    if shell not in cli.rig.machines:
+        pytest.skip(f"{shell} is missing")
+    cli.command('printf "%s|" "$@"\n')
+    done = cli.run(shell, "demo", "do", "a b", "!x", "$HOME", "", "\\", "DIR/x", "é")
+    assert done.hosts()[shell]["stdout"] == "a b|!x|$HOME||\\|DIR/x|é|"
+
+
+def test_a_login_that_prints(cli: Cli) -> None:
+    """Banner, rc file: neither is taken for the command's output."""
+    cli.command("pwd; echo oh >&2\n")
+    one = cli.run("noisy").hosts()["noisy"]
+    assert (one["state"], one["stdout"], one["stderr"]) == ("ok", "/opt\n", "oh\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "status", "reason"),
+    [
+        ("exit 255", "failed", 255, None),
+        ("kill -9 $$", "failed", 137, "killed by SIGKILL"),
+        ("kill -TERM $$", "failed", 143, "killed by SIGTERM"),
+        ("exec >&-; exec 2>&-; exit 4", "failed", 4, None),
+        ("exec <&- >&- 2>&-; sleep 0.2", "ok", 0, None),
+        ("[[ -z $(cat) ]] || exit 9", "ok", 0, None),
+        ("sleep 30 & exit 0", "ok", 0, None),
+        ("no-such-program", "failed", 127, None),
+    ],
+)
+def test_how_a_command_ends(
+    cli: Cli, script: str, state: str, status: int, reason: str | None
+) -> None:
+    cli.command(f"#!/usr/bin/env bash\n{script}\n")
+    done = cli.run("web01")
+    one = done.hosts()["web01"]
+    assert (one["state"], one["status"], one["reason"]) == (state, status, reason)
+    assert done.status == (0 if state == "ok" else 1)
+    assert cli.rig.machines["web01"].leftovers() == []
+
+
+def test_bytes_arrive_intact(cli: Cli) -> None:
+    cli.command("head -c 70000 /dev/urandom | tee /opt/sent; printf '\\r\\036x\\n\\377' >&2\n")
+    one = cli.run("web01").hosts()["web01"]
+    sent = (cli.rig.machines["web01"].root / "opt" / "sent").read_bytes()
+    assert base64.b64decode(one["stdout_base64"]) == sent
+    assert base64.b64decode(one["stderr_base64"]) == b"\r\x1ex\n\xff"
+    text = cli.fleet("run", *cli.on("web01"), "demo", "do").stdout
+    sent = (cli.rig.machines["web01"].root / "opt" / "sent").read_bytes()
+    whole = sent if sent.endswith(b"\n") else sent + b"\n"
+    assert text == b"".join(b"web01: " + line + b"\n" for line in whole[:-1].split(b"\n"))
+
+
+def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:
+    """10 MB without an end: others' lines come before it, none within it."""
+    cli.command(
+        "[[ $HOSTNAME == web01 ]] || { sleep 0.5; echo short; exit; }\n"
+        "head -c 5000000 /dev/zero | tr '\\0' x; sleep 2; head -c 5000000 /dev/zero | tr '\\0' y\n"
+    )
+    done = cli.fleet("run", *cli.on("web[01-02]"), "demo", "do")
+    assert done.stdout == b"web02: short\nweb01: " + b"x" * 5000000 + b"y" * 5000000 + b"\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> None:
+    """100 MB from a host arrive whole, in a controller that may not grow."""
+    megabytes = 100 if _FULL else 30
+    cli.command(f"yes 0123456789abcde | head -c {megabytes}000000\n")
+    limit = 250 << 20
+    with (tmp_path / "out").open("wb") as out:
+        process = cli.start(
+            *("run", *cli.on("web01"), "--format", form, "demo", "do"),
+            stdout=out,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+        )
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    content = (tmp_path / "out").read_bytes()
+    line = b"0123456789abcde" + (b"\\n" if form == "json" else b"\n")
+    assert content.count(line) == megabytes * 1000000 // 16
+    if form == "text":
+        expected = b"web01: 0123456789abcde\n" * (megabytes * 1000000 // 16)
+        assert hashlib.sha256(content).digest() == hashlib.sha256(expected).digest()
+
+
+def test_a_flood_of_one_host_does_not_hold_up_another(cli: Cli) -> None:
+    cli.command(
+        "[[ $HOSTNAME == web02 ]] && { echo first; exit; }; sleep 0.7; yes | head -c 9000000"
+    )
+    process = cli.start("run", *cli.on("web[01-02]"), "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"web02: first\n"
+    process.stdout.read()
+    process.wait()
+
+
+def test_a_name_that_is_an_option(cli: Cli) -> None:
+    cli.command("echo hi\n")
+    inventory = cli.root / "hosts.json"
+    inventory.write_text(
+        '{"all": {"hosts": ["x"]}, "_meta": {"hostvars": {"x": '
+        '{"ansible_host": "-oProxyCommand=touch /tmp/owned"}}}}'
+    )
+    done = cli.fleet("run", "--on", "x", "--inventory", str(inventory), "demo", "do")
+    assert done.status == 2
+    assert "cannot be the name of a host" in done.stderr
+    assert not Path("/tmp/owned").exists()
+    assert rigs.running("ProxyCommand=touch") == []

@@ -1,0 +1,89 @@
+"""A program that is on the hosts: run by `--installed`, compared by `fleet check`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from conftest import Cli, init
+
+
+@pytest.fixture
+def there(cli: Cli) -> Iterator[Cli]:
+    """/opt/acme on web01 has the command of here, on web02 another; web03 has no program."""
+    cli.command(
+        'echo "$COMMAND_NAME ${RANK-unset} $*"\n', envs={"RANK": "here"}, env_files=[".env"]
+    )
+    (cli.root / "commands/demo/do/.env").write_text("SECRET=x\n")
+    for name in ("web01", "web02"):
+        opt = cli.rig.machines[name].root / "opt" / "acme"
+        init(opt, cli.home)
+        shutil.copytree(cli.root / "commands" / "demo" / "do", opt / "commands" / "demo" / "do")
+        launcher = opt / "core" / "cli"
+        launcher.write_text(launcher.read_text().replace(str(opt), "/opt/acme"))
+    yield cli
+    for name in ("web01", "web02"):
+        shutil.rmtree(cli.rig.machines[name].root / "opt" / "acme")
+
+
+def _edit(cli: Cli, host: str, name: str) -> None:
+    file = cli.rig.machines[host].root / "opt/acme/commands/demo/do" / name
+    file.write_text(file.read_text() + "\n" if file.exists() else "new\n")
+
+
+def test_the_program_there_runs_with_its_own_sources(there: Cli) -> None:
+    definition = there.rig.machines["web01"].root / "opt/acme/commands/demo/do/command.json"
+    definition.write_text(definition.read_text().replace("here", "there"))
+    args = ("--installed", "/opt/acme/core/cli", "demo", "do", "a b")
+    done = there.run("web[01,03]", *args)
+    assert done.hosts()["web01"]["stdout"] == "do there a b\n", done
+    lacking = done.hosts()["web03"]
+    assert (lacking["state"], lacking["reason"]) == ("refused", "there is no /opt/acme/core/cli")
+    mine = there.run("web01", *args, env={"RANK": "mine"})
+    assert mine.hosts()["web01"]["stdout"] == "do mine a b\n"
+
+
+def test_check_tells_what_differs(there: Cli) -> None:
+    _edit(there, "web02", "main.sh")
+    _edit(there, "web02", "extra.txt")
+    _edit(there, "web01", ".env")
+    given = (*there.on("web[01-03],down"), "--format", "json")
+    done = there.fleet("check", *given, "--installed", "/opt/acme/core/cli", "demo", "do")
+    assert done.status == 4
+    assert {name: (one["state"], one["reason"]) for name, one in done.hosts().items()} == {
+        "web01": ("ok", None),
+        "web02": ("failed", "differs from here: extra.txt, main.sh"),
+        "web03": ("failed", "check: line 1: /opt/acme/core/cli: No such file or directory"),
+        "down": ("unreachable", done.hosts()["down"]["reason"]),
+    }
+
+
+def test_check_runs_nothing_of_the_command(cli: Cli) -> None:
+    cli.command("echo >/opt/ran-by-check\n")
+    done = cli.fleet(
+        "check", *cli.on("web01,nobash,noroom,impostor"), "--format", "json", "demo", "do"
+    )
+    states = {"web01": "ok", "nobash": "refused", "noroom": "refused", "impostor": "unreachable"}
+    assert done.states() == states
+    assert not (cli.rig.machines["web01"].root / "opt" / "ran-by-check").exists()
+
+
+def test_check_of_elevation(cli: Cli) -> None:
+    cli.command("true\n")
+    done = cli.fleet("check", *cli.on("web01,nosudo"), "--become", "demo", "do")
+    assert done.status == 1
+    assert [line.split()[:2] for line in done.stderr.splitlines()[1:3]] == [
+        ["nosudo", "refused"],
+        ["web01", "ok"],
+    ]
+
+
+def test_a_python_command_is_not_shipped(cli: Cli) -> None:
+    done = cli.fleet("run", *cli.on("web01"), "fleet", "hosts", "--on", "x")
+    assert done.status == 2
+    assert done.stderr == (
+        "cli fleet run: fleet hosts: a Python command cannot be shipped; "
+        "--installed PATH runs the program that is on the hosts\n"
+    )

@@ -1,0 +1,146 @@
+"""Which hosts a set means: names of ssh_config, ClusterShell's notation, Ansible's JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_host_fleet import ssh_config
+from cli_host_fleet.inventory import Inventory, from_listing
+from cli_host_fleet.node_sets import names_of
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.ssh import Host
+from conftest import Cli
+
+_LISTING: dict[str, Any] = {
+    "_meta": {"hostvars": {"db1": {"ROLE": "main", "PORTS": [1, 2], "ansible_port": 2222}}},
+    "all": {"children": ["web", "db"], "vars": {"ROLE": "any", "ZONE": "north"}},
+    "web": {"hosts": ["web1", "web2"], "vars": {"ROLE": "web", "ON": True, "NONE": None}},
+    "db": {"children": ["main"], "vars": {"ROLE": "db", "ansible_user": "admin"}},
+    "main": {"hosts": ["db1"], "vars": {"ZONE": "south"}},
+    "old": ["web2"],
+}
+
+
+def test_a_listing_of_ansible() -> None:
+    found = from_listing(_LISTING)
+    assert sorted(found.hosts) == ["db1", "web1", "web2"]
+    assert found.groups["all"] == ["web1", "web2", "db1"]
+    assert (found.groups["db"], found.groups["old"]) == (["db1"], ["web2"])
+    assert found.hosts["web1"].variables == {"ROLE": "web", "ZONE": "north", "ON": "true"}
+    assert found.hosts["db1"] == Host(
+        "db1", "", "2222", "admin", {"ROLE": "main", "ZONE": "south", "PORTS": "[1,2]"}
+    )
+
+
+def test_groups_that_contain_each_other() -> None:
+    listing = {"a": {"hosts": ["x"], "children": ["b"]}, "b": {"children": ["a"]}}
+    assert from_listing(listing).groups["b"] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        {"a": 1},
+        {"a": {"hosts": "x"}},
+        {"a": {"hosts": [1]}},
+        {"a": {"vars": [1]}},
+        {"a": ["-x"]},
+        {"a": ["x y"]},
+        {"a": ["x;y"]},
+    ],
+)
+def test_what_is_no_inventory(listing: dict[str, Any]) -> None:
+    with pytest.raises(FleetError):
+        from_listing(listing)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left_out", "names"),
+    [
+        ("web[1-2]", "", ["web1", "web2"]),
+        ("@web,db1", "", ["db1", "web1", "web2"]),
+        ("@all", "web1", ["db1", "web2"]),
+        ("@all!@web", "", ["db1"]),
+        ("@web&@old", "", ["web2"]),
+        ("web*", "", ["web1", "web2"]),
+        ("*", "@db", ["web1", "web2"]),
+        ("@failed", "", ["web2"]),
+        ("@all", "@failed", ["db1", "web1"]),
+    ],
+)
+def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
+    assert names_of(wanted, left_out, from_listing(_LISTING), lambda: ["web2"]) == names
+
+
+@pytest.mark.parametrize("wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", ""])
+def test_sets_that_mean_nothing(wanted: str) -> None:
+    with pytest.raises(FleetError):
+        names_of(wanted, "", from_listing(_LISTING), lambda: ["web2"])
+
+
+def test_a_thousand_hosts_keep_their_order() -> None:
+    names = names_of("n[0001-1000]", "", Inventory({}), list)
+    assert names == [f"n{number:04}" for number in range(1, 1001)]
+
+
+def test_names_of_ssh_config(tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.write_text("Host=c\nHost d e # not f\n")
+    config = tmp_path / "config"
+    config.write_text(
+        f'Host a b *.example !x\n  HostName z\nhost "q"\nInclude {more}\nInclude {config}\n'
+        "Match host m\n# Host n\n"
+    )
+    assert ssh_config.names(str(config)) == ["a", "b", "q", "c", "d", "e"]
+    assert ssh_config.names(str(tmp_path / "missing")) == []
+
+
+def test_hosts_of_ssh_config(cli: Cli) -> None:
+    shown = cli.fleet("hosts", *cli.on("web*"), "--except", "web0[3-4],web[10-20]")
+    assert shown.stdout.splitlines()[:2] == [b"web01", b"web02"]
+    unknown = cli.fleet("hosts", *cli.on("@nobody"))
+    assert unknown.status == 2
+    assert unknown.stderr == "cli fleet hosts: @nobody: no such group, or nobody is in it\n"
+
+
+def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:
+    """The example groups that come with ClusterShell's package are nobody's hosts."""
+    assert cli.fleet("hosts", *cli.on("@all&web[01-02]")).stdout == b"web01\nweb02\n"
+    assert b"example" not in cli.fleet("hosts", *cli.on("@all")).stdout
+
+
+def test_groups_of_clustershell(cli: Cli) -> None:
+    settings = cli.home / ".config" / "clustershell"
+    settings.mkdir(parents=True)
+    (settings / "groups.conf").write_text("[Main]\ndefault: here\nautodir: $CFGDIR\n")
+    (settings / "here.yaml").write_text("here:\n  front: 'web[01-02]'\n")
+    assert cli.fleet("hosts", *cli.on("@front!web01")).stdout == b"web02\n"
+
+
+@pytest.mark.parametrize("executable", [False, True])
+def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
+    """A file, or a program called with `--list`; connection settings are the inventory's."""
+    port = cli.rig.machines["web02"].port
+    own = {"ansible_host": "127.0.0.1", "ansible_port": port, "ansible_user": "deploy", "X": 1}
+    listing = {"app": {"hosts": ["app1"]}, "_meta": {"hostvars": {"app1": own}}}
+    file = cli.root / "inventory"
+    file.write_text(json.dumps(listing))
+    if executable:
+        file.rename(cli.root / "inventory.json")
+        file.write_text(f'#!/bin/sh\n[ "$*" = --list ] && cat {cli.root}/inventory.json\n')
+        file.chmod(0o755)
+    cli.command('echo "$X $(id -un) $HOSTNAME"\n')
+    alias = f"HostKeyAlias [127.0.0.1]:{port}"
+    config = cli.root / "ssh_config"
+    config.write_text(f"Host app1\n{alias}\n{cli.rig.ssh_config.read_text()}")
+    given = ("--inventory", str(file), "--ssh-config", str(config), "--format", "json")
+    done = cli.fleet("run", "--on", "@app", *given, "demo", "do")
+    assert done.hosts()["app1"]["stdout"] == "1 deploy web02\n", done
+    shown = cli.fleet("hosts", "--on", "*", *given)
+    assert shown.hosts() == {"app1": {"host": "app1", "address": "127.0.0.1", "variables": ["X"]}}
+    beside = cli.fleet("run", "--on", "web01", *given, "demo", "do")
+    assert beside.stderr == "cli fleet run: web01: not in the inventory\n"

@@ -1,0 +1,203 @@
+"""What must never happen: a test for each sentence of the list in docs/fleet.md."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import rig as rigs
+from conftest import Cli
+from relay import Relay
+
+_SECRET = "s3cr3t-of-the-fleet"
+_counter = iter(range(100000, 200000))
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """An argument of `sleep` that only this test's processes have."""
+    made = f"{next(_counter)}.{os.getpid()}"
+    yield made
+    rigs.end(rigs.running(made))
+
+
+def _gone(cli: Cli, mark: str) -> Callable[[], bool]:
+    """Return a look at whether no process and no directory of a run is left on a host."""
+
+    def look() -> bool:
+        left = [one for machine in cli.rig.machines.values() for one in machine.leftovers()]
+        return not rigs.running(mark) and not left
+
+    return look
+
+
+# A command that ignores TERM, and has children that do.
+_STUBBORN = "trap '' TERM HUP INT; echo up; sleep {0} & sleep {0}; sleep {0}; sleep {0}\n"
+_POLITE = "echo up; sleep {0}\n"
+
+
+@pytest.mark.parametrize("script", [_STUBBORN, _POLITE], ids=["ignores TERM", "polite"])
+@pytest.mark.parametrize("become", [(), ("--become",)], ids=["as it is", "become"])
+def test_a_timeout_leaves_nothing(
+    cli: Cli, mark: str, script: str, become: tuple[str, ...]
+) -> None:
+    cli.command(script.format(mark))
+    done = cli.run("web[01-02]", "--timeout", "1", *become)
+    assert done.status == 4
+    assert set(done.states().values()) == {"timeout"}
+    assert done.hosts()["web01"]["stdout"] == "up\n"
+    assert _gone(cli, mark)(), "gone by the time that the run says so"
+
+
+@pytest.mark.parametrize("script", [_STUBBORN, _POLITE], ids=["ignores TERM", "polite"])
+def test_ctrl_c_leaves_nothing(cli: Cli, mark: str, script: str) -> None:
+    cli.command(script.format(mark))
+    process = cli.start("run", *cli.on("web[01-04]"), "--forks", "3", "demo", "do")
+    assert process.stdout is not None
+    for _ in range(3):
+        assert process.stdout.readline().endswith(b": up\n")
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+    assert _gone(cli, mark)()
+    rows = [line.split() for line in said.decode().splitlines()]
+    assert [row[1] for row in rows if row[0].startswith("web")] == ["interrupted"] * 3 + ["skipped"]
+
+
+@pytest.mark.parametrize("keep", ["0", "60s"])
+def test_sigkill_of_the_controller_leaves_nothing(cli: Cli, mark: str, keep: str) -> None:
+    cli.command(_STUBBORN.format(mark))
+    process = cli.start("run", *cli.on("web[01-03]"), "--keep-connections", keep, "demo", "do")
+    assert process.stdout is not None
+    for _ in range(3):
+        assert process.stdout.readline().endswith(b": up\n")
+    process.kill()
+    process.communicate()
+    rigs.wait_for(_gone(cli, mark), "the hosts end it by themselves")
+
+
+def test_a_connection_cut_in_the_middle_leaves_nothing(cli: Cli, mark: str) -> None:
+    port = cli.rig.machines["web01"].port
+    relay = Relay(port)
+    cli.rig.describe("cut", relay.port, f"HostKeyAlias [127.0.0.1]:{port}")
+    cli.command(_STUBBORN.format(mark))
+    process = cli.start("run", *cli.on("cut,web02"), "--timeout", "5", "demo", "do")
+    assert process.stdout is not None
+    while process.stdout.readline() != b"cut: up\n":
+        pass
+    relay.cut()
+    _, said = process.communicate(timeout=30)
+    relay.close()
+    states = {line.split()[0]: line.split()[1] for line in said.decode().splitlines() if line}
+    assert process.returncode == 4
+    assert (states["cut"], states["web02"]) == ("lost", "timeout")
+    rigs.wait_for(_gone(cli, mark), "the host ends it by itself")
+
+
+def test_a_cut_while_the_command_is_sent_runs_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Half of a tar is no command."""
+    port = cli.rig.machines["web01"].port
+    relay = Relay(port, 1_000_000)
+    cli.rig.describe("half", relay.port, f"HostKeyAlias [127.0.0.1]:{port}")
+    cli.command("echo >/opt/half\n")
+    (tmp_path / "big").write_bytes(os.urandom(8_000_000))
+    done = cli.run("half", "--stdin", str(tmp_path / "big"))
+    relay.close()
+    assert done.hosts()["half"]["state"] in ("lost", "unreachable", "refused")
+    assert not (cli.rig.machines["web01"].root / "opt" / "half").exists()
+    rigs.wait_for(_gone(cli, "no such process"), "no directory is left")
+
+
+def test_no_secret_on_any_argv_or_in_a_file_that_stays(cli: Cli, mark: str) -> None:
+    """Variables, arguments and stdin reach the command; only its own argv shows arguments."""
+    cli.command(
+        f'[[ ${{#TOKEN}} == {len(_SECRET)} && $(cat) == "$TOKEN" ]] || exit 9\nsleep {mark} & '
+        f"exec sleep {mark}\n",
+        env_files=[".env"],
+    )
+    (cli.root / "commands" / "demo" / "do" / ".env").write_text(f"TOKEN={_SECRET}\n")
+    (cli.root / "in").write_text(_SECRET)
+    seen: set[str] = set()
+    ended = threading.Event()
+    watcher = threading.Thread(target=_watch_argv, args=(seen, ended))
+    watcher.start()
+    process = cli.start(
+        *("run", *cli.on("web[01-02]"), "--become", "--stdin", str(cli.root / "in"), "demo", "do"),
+    )
+    rigs.wait_for(lambda: len(rigs.running(mark)) >= 4, "the command runs")
+    held = _files_with(_SECRET, cli)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=30)
+    ended.set()
+    watcher.join()
+    assert any("cli-fleet" in argv for argv in seen), "the watcher saw what ran"
+    assert [argv for argv in seen if _SECRET in argv] == []
+    assert all(path.name == "stdin" for path in held), held
+    rigs.wait_for(_gone(cli, mark), "nothing is left")
+    assert _files_with(_SECRET, cli) == []
+
+
+def _watch_argv(seen: set[str], ended: threading.Event) -> None:
+    while not ended.is_set():
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                seen.add(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            except OSError:
+                continue
+        time.sleep(0.002)
+
+
+def _files_with(text: str, cli: Cli) -> list[Path]:
+    roots = [
+        machine.root / place
+        for machine in cli.rig.machines.values()
+        for place in ("tmp", "root", "home", "opt")
+    ]
+    files = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    return [path for path in files if text.encode() in path.read_bytes()]
+
+
+def test_a_reader_that_goes_away_ends_the_run(cli: Cli, mark: str) -> None:
+    cli.command(f"yes | head -c 1000000; sleep {mark}\n")
+    line = " ".join(cli.argv("run", *cli.on("web[01-02]"), "demo", "do"))
+    done = subprocess.run(
+        ["bash", "-c", f"{line} | head -n 1; exit ${{PIPESTATUS[0]}}"],
+        env=cli.environ(),
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 128 + signal.SIGPIPE
+    assert b"Traceback" not in done.stderr
+    assert _gone(cli, mark)()
+
+
+def test_no_room_for_the_output_is_told(cli: Cli) -> None:
+    cli.command("echo hi\n")
+    with open("/dev/full", "wb") as full:
+        process = cli.start("run", *cli.on("web01"), "demo", "do", stdout=full)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert said.decode().splitlines()[-1] == "cli fleet run: output: No space left on device"
+
+
+def test_twenty_at_once(cli: Cli) -> None:
+    """Each line is one host's whole line, and every host's lines are all there."""
+    for number in range(5, 21):
+        if f"web{number:02}" not in cli.rig.machines:
+            cli.rig.add(f"web{number:02}")
+    cli.rig.wait()
+    cli.command('for ((n = 0; n < 200; n++)); do printf "%s" "$HOSTNAME"; echo " $n"; done\n')
+    done = cli.fleet("run", *cli.on("web[01-20]"), "demo", "do")
+    assert done.status == 0, done.stderr
+    expected = {f"web{host:02}: web{host:02} {n}" for host in range(1, 21) for n in range(200)}
+    lines = done.stdout.decode().splitlines()
+    assert len(lines) == 4000
+    assert set(lines) == expected

@@ -1,0 +1,149 @@
+"""Options of `fleet run` that are not about hosts: what is shown, asked, sent and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+
+from conftest import Cli
+
+
+def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
+    cli.command("true\n", envs={"TOKEN": "s3cr3t"}, env_files=[".env"])
+    folder = cli.root / "commands" / "demo" / "do"
+    (folder / ".env").write_text("PASS=hidden\n")
+    (folder / "lib").mkdir()
+    (folder / "lib" / "more.sh").write_text("true\n")
+    on = (*cli.on("down,web[01-03]"), "--dry-run", "--serial", "2")
+    done = cli.fleet("run", *on, "demo", "do", "x")
+    assert (done.status, done.stderr) == (0, "")
+    shown = done.stdout.decode()
+    assert "command    demo do x\nbatch 1    down web01\nbatch 2    web02 web03\n" in shown
+    assert "TOKEN" in shown
+    assert "PASS" in shown
+    assert "s3cr3t" not in shown
+    assert "hidden" not in shown
+    plan = json.loads(cli.fleet("run", *on, "--format", "json", "demo", "do").stdout)
+    own = [name for name in plan["files"] if name.startswith("commands/")]
+    assert own == [
+        f"commands/demo/do/{name}" for name in ("command.json", "main.sh", "lib/more.sh")
+    ]
+
+
+def test_links_and_modes_of_the_folder(cli: Cli) -> None:
+    cli.command(
+        "./tool && cat data away\n".replace("./", "${0%/*}/").replace(
+            " data away", " ${0%/*}/data ${0%/*}/away"
+        )
+    )
+    folder = cli.root / "commands" / "demo" / "do"
+    (folder / "tool").write_text("#!/bin/sh\necho tool\n")
+    (folder / "tool").chmod(0o755)
+    (folder / "real").write_text("inside\n")
+    (folder / "data").symlink_to(folder / "real")
+    (cli.root / "outside").write_text("outside\n")
+    (folder / "away").symlink_to(cli.root / "outside")
+    (folder / "nowhere").symlink_to("missing")
+    os.mkfifo(folder / "fifo")
+    done = cli.run("web01")
+    assert done.hosts()["web01"]["stdout"] == "tool\ninside\noutside\n", done
+
+
+@pytest.mark.parametrize(
+    ("script", "executable", "stdout"),
+    [
+        ("#!/bin/sh\necho sh ${BASH_VERSION-none}\n", True, "sh none\n"),
+        ("#!/bin/sh\necho sh ${BASH_VERSION-none}\n", False, "sh none\n"),
+        ("#!/usr/bin/env bash\ntype -t log_info\n", True, "function\n"),
+        ("type -t log_info\n", False, "function\n"),
+        ("#!/bin/bash -e\nfalse; echo not reached\n", False, ""),
+    ],
+)
+def test_how_an_entrypoint_starts(cli: Cli, script: str, executable: bool, stdout: str) -> None:
+    cli.command(script)
+    (cli.root / "commands/demo/do/main.sh").chmod(0o755 if executable else 0o644)
+    assert cli.run("web01").hosts()["web01"]["stdout"] == stdout
+
+
+def test_stdin_of_each_command(cli: Cli) -> None:
+    cli.command("cat\n")
+    (cli.root / "in").write_bytes(b"a\0b\n")
+    done = cli.run("web[01-02]", "--stdin", str(cli.root / "in"))
+    assert [one["stdout"] for one in done.hosts().values()] == ["a\0b\n"] * 2
+    ours = cli.fleet(
+        "run", *cli.on("web01"), "--stdin", "-", "--format", "json", "demo", "do", stdin=b"piped"
+    )
+    assert ours.hosts()["web01"]["stdout"] == "piped"
+
+
+def test_another_system(cli: Cli) -> None:
+    cli.command("true\n", os=["mac"])
+    one = cli.run("web01").hosts()["web01"]
+    assert (one["state"], one["reason"]) == ("refused", "runs on mac only; this is linux")
+
+
+def test_a_command_that_asks_first(cli: Cli) -> None:
+    cli.command("echo ran\n", confirm="Restart?")
+    refused = cli.run("web01")
+    assert (refused.status, refused.stdout) == (1, b"")
+    assert refused.stderr == "cli fleet run: demo do: asks before it runs; --yes agrees\n"
+    assert cli.run("web01", "--yes").states() == {"web01": "ok"}
+    assert cli.run("web01", env={"CLI_YES": "1"}).states() == {"web01": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--env", "NOT_SET", "demo", "do"), "--env NOT_SET: there is no such variable here"),
+        (("--env", "a.b", "demo", "do"), "--env a.b: there is no such variable here"),
+        (("--keep-connections", "x", "demo", "do"), "--keep-connections x: expected a time"),
+        (("--stdin", "/missing", "demo", "do"), "--stdin /missing: No such file or directory"),
+        (("--become-user", "-x", "demo", "do"), "--become-user -x: no name of a user"),
+        (("--inventory", "/missing", "demo", "do"), "/missing: No such file or directory"),
+        (("demo", "dod"), "did you mean do?"),
+        (("--serial", "x", "demo", "do"), "expected a number of hosts or a percentage"),
+    ],
+)
+def test_what_is_refused_before_anything_runs(cli: Cli, words: tuple[str, ...], said: str) -> None:
+    cli.command("echo >/opt/ran-all-the-same\n")
+    done = cli.fleet("run", *cli.on("web01"), *words)
+    assert (done.status, done.stdout) == (2, b"")
+    assert said in done.stderr
+    assert not (cli.rig.machines["web01"].root / "opt" / "ran-all-the-same").exists()
+
+
+def test_the_live_view_on_a_terminal(cli: Cli) -> None:
+    """One line that is erased before output; plain text where NO_COLOR asks for it."""
+    cli.command("sleep 0.4; echo done; [[ $HOSTNAME == web01 ]]\n")
+    argv = cli.argv("run", *cli.on("web[01-02]"), "demo", "do")
+    shown = _on_a_terminal(argv, cli.environ({"TERM": "xterm"}))
+    assert re.search(r"0/2 · no hosts · web01 web02\r\x1b\[K", shown)
+    assert "web01: done\r\n" in shown
+    assert "\x1b[32mok    \x1b[0m" in shown
+    assert "\x1b[31mfailed\x1b[0m" in shown
+    plain = _on_a_terminal(argv, cli.environ({"TERM": "xterm", "NO_COLOR": "1"}))
+    assert "\x1b" not in plain
+    assert "\x1b" not in _on_a_terminal(argv, cli.environ({"TERM": "dumb"}))
+
+
+def _on_a_terminal(argv: list[str], env: dict[str, str]) -> str:
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(argv, env=env, stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(controller, 65536)
+        except OSError:
+            break
+        shown += piece
+        if not piece:
+            break
+    process.wait(timeout=30)
+    os.close(controller)
+    return shown.decode()

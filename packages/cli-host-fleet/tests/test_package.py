@@ -1,0 +1,67 @@
+"""The package itself: what it imports of the host, and that its commands are declared."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cli_host_fleet
+import host
+from conftest import Cli
+
+_SOURCE = Path(cli_host_fleet.__file__).parent
+_MODULES = sorted(_SOURCE.glob("*.py"))
+
+
+@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
+def test_only_public_names_of_the_host(module: Path) -> None:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            assert not [one.name for one in node.names if one.name.split(".")[0] == "host"]
+        elif isinstance(node, ast.ImportFrom):
+            assert not (node.module or "").startswith(("host.", "builtin_plugins"))
+            if node.module == "host":
+                assert {one.name for one in node.names} <= set(host.__all__)
+
+
+@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
+def test_a_module_is_a_page_or_two(module: Path) -> None:
+    assert len(module.read_text().splitlines()) <= 250
+
+
+def test_scripts_of_the_host_side_are_for_any_bash() -> None:
+    """bash 3.2 (macOS) has no `mapfile`, no `${x@Q}`, no `wait -n`."""
+    text = "".join(path.read_text() for path in (_SOURCE / "host_side").glob("*.sh"))
+    assert not re.search(r"mapfile|readarray|@Q\}|wait -n|declare -A|\|&|&>>", text)
+
+
+def test_the_commands_are_declared(cli: Cli) -> None:
+    done = subprocess.run(
+        [cli.root / "core" / "cli", "self", "list", "fleet", "--format", "json"],
+        env=cli.environ(),
+        capture_output=True,
+        check=True,
+    )
+    rows = {tuple(row["path"]): row for row in json.loads(done.stdout)["commands"]}
+    assert set(rows) == {("fleet", word) for word in ("run", "hosts", "check")}
+    assert rows["fleet", "hosts"]["effects"] == "read"
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("word", ["run", "hosts", "check"])
+def test_each_has_a_page_of_its_own(cli: Cli, word: str) -> None:
+    shown = cli.fleet(word, "--help")
+    assert shown.status == 0
+    assert f"Usage: cli fleet {word} [OPTIONS]".encode() in shown.stdout
+
+
+def test_settings_of_the_installation_do_not_reach_the_controller(cli: Cli) -> None:
+    """`"sources": false`: SSH_AUTH_SOCK or PATH in settings.conf are for commands."""
+    cli.command("true\n")
+    (cli.root / "config" / "settings.conf").write_text("PATH=/nowhere\nHOME=/nowhere\n")
+    assert cli.run("web01").status == 0

@@ -1,0 +1,53 @@
+"""How a connection's end is judged, and what the run's status is."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli_host_fleet.results import Ending, Result, State, counts, exit_status, judge
+
+
+@pytest.mark.parametrize(
+    ("ending", "state", "status"),
+    [
+        (Ending(True, True, status=0), "ok", 0),
+        (Ending(True, True, status=3), "failed", 3),
+        (Ending(True, True, status=255, ssh_status=255), "failed", 255),
+        (Ending(True, True, ssh_status=255), "lost", None),
+        (Ending(True, True, ssh_status=0), "lost", None),
+        (Ending(True, True, status=143, stopped="timeout"), "timeout", None),
+        (Ending(True, True, stopped="timeout", ssh_status=-9), "timeout", None),
+        (Ending(True, True, status=0, stopped="interrupted"), "interrupted", None),
+        (Ending(stopped="interrupted"), "interrupted", None),
+        (Ending(ssh_status=255, last_words="no route"), "unreachable", None),
+        (Ending(stopped="no answer", ssh_status=-9), "unreachable", None),
+        (Ending(ssh_status=1, last_words="no account"), "refused", None),
+        (Ending(True, ssh_status=1, last_words="sudo: no"), "refused", None),
+        (Ending(True, True, refusal="no room", ssh_status=1), "refused", None),
+    ],
+)
+def test_judge(ending: Ending, state: State, status: int | None) -> None:
+    assert judge(ending)[:2] == (state, status)
+
+
+@pytest.mark.parametrize(
+    ("states", "status"),
+    [
+        ("", 0),
+        ("ok ok", 0),
+        ("ok failed", 1),
+        ("refused", 1),
+        ("failed skipped", 1),
+        ("failed unreachable", 4),
+        ("ok timeout", 4),
+        ("lost", 4),
+    ],
+)
+def test_exit_status(states: str, status: int) -> None:
+    assert exit_status(Result("h", state) for state in states.split()) == status  # type: ignore[arg-type]
+
+
+def test_counts() -> None:
+    assert counts([]) == "no hosts"
+    results = [Result("a", "failed"), Result("b", "ok"), Result("c", "ok")]
+    assert counts(results) == "2 ok, 1 failed"

@@ -1,0 +1,102 @@
+"""SPEC 2.6 on hosts: which variables arrive, and with whose values."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conftest import Cli
+
+_SHOW = 'for name in "$@"; do printf "%s=%s\\n" "$name" "${!name-unset}"; done\n'
+
+
+def _seen(cli: Cli, *words: str, env: dict[str, str] | None = None) -> dict[str, str]:
+    options, names = words[: words.index("demo") + 2], words[words.index("demo") + 2 :]
+    done = cli.run("web01", *options, *names, env=env)
+    assert done.states() == {"web01": "ok"}, done
+    return dict(line.split("=", 1) for line in done.hosts()["web01"]["stdout"].splitlines())
+
+
+@pytest.fixture
+def ranked(cli: Cli) -> Cli:
+    """TIMEOUT is 60 in envs, 30 in settings.conf, 40 in .env, 50 in the inventory."""
+    cli.command(_SHOW, envs={"TIMEOUT": "60", "PLACE": "$USER@$HOSTNAME:$HOME"}, env_files=[".env"])
+    (cli.root / "commands/demo/do/.env").write_text("TIMEOUT=40\nONLY_FILE='a b'\nWEAK=file\n")
+    (cli.root / "config/settings.conf").write_text("TIMEOUT=30\nWEAK=settings\n")
+    hosts = {"web01": {"ansible_host": "127.0.0.1", "TIMEOUT": 50, "ZONE": "north", "no-name": 1}}
+    listing = {"all": {"hosts": ["web01"]}, "_meta": {"hostvars": hosts}}
+    (cli.root / "inventory.json").write_text(json.dumps(listing))
+    return cli
+
+
+@pytest.mark.parametrize("caller", [None, "90", "60", "30", ""])
+def test_the_worked_case(ranked: Cli, caller: str | None) -> None:
+    """Equal values and empty ones included: the caller's is never changed."""
+    env = {} if caller is None else {"TIMEOUT": caller}
+    expected = "60" if caller is None else caller
+    assert _seen(ranked, "demo", "do", "TIMEOUT", env=env) == {"TIMEOUT": expected}
+
+
+def test_the_inventory_stands_just_below_the_caller(ranked: Cli) -> None:
+    inventory = ("--inventory", str(ranked.root / "inventory.json"))
+    seen = _seen(ranked, *inventory, "demo", "do", "TIMEOUT", "ZONE", "ansible_host")
+    assert seen == {"TIMEOUT": "50", "ZONE": "north", "ansible_host": "unset"}
+    seen = _seen(ranked, *inventory, "demo", "do", "TIMEOUT", env={"TIMEOUT": "90"})
+    assert seen == {"TIMEOUT": "90"}
+
+
+def test_weaker_sources_and_the_hosts_own_facts(ranked: Cli) -> None:
+    seen = _seen(ranked, "demo", "do", "WEAK", "ONLY_FILE", "PLACE", "HOME", "COMMAND_NAME")
+    assert seen == {
+        "WEAK": "settings",
+        "ONLY_FILE": "a b",
+        "PLACE": "root@web01:/root",
+        "HOME": "/root",
+        "COMMAND_NAME": "do",
+    }
+
+
+def test_the_callers_own_travel_only_when_named(ranked: Cli) -> None:
+    env = {"MINE": "x", "OTHER": "y", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+    names = ("MINE", "OTHER", "LC_ALL")
+    unsent = {"MINE": "unset", "OTHER": "unset", "LC_ALL": "unset"}
+    assert _seen(ranked, "demo", "do", *names, env=env) == unsent
+    sent = _seen(ranked, "--env", "MINE", "demo", "do", *names, env=env)
+    assert sent == unsent | {"MINE": "x"}
+
+
+def test_a_variable_that_is_required(cli: Cli) -> None:
+    cli.command(_SHOW, required_envs=["TOKEN"])
+    done = cli.run("web01")
+    assert (done.status, done.hosts()["web01"]["reason"]) == (1, "TOKEN must be set")
+    assert _seen(cli, "demo", "do", "TOKEN", env={"TOKEN": "t"}) == {"TOKEN": "t"}
+
+
+def test_values_with_anything_in_them(cli: Cli) -> None:
+    value = "a\nb 'c' \"d\" $(e) `f` \\ \t é "
+    cli.command('printf %s "$VALUE"\n', envs={"VALUE": "x"})
+    done = cli.run("web01", env={"VALUE": value})
+    assert done.hosts()["web01"]["stdout"] == value
+
+
+def test_declared_arguments_are_checked_here_and_told_there(cli: Cli) -> None:
+    cli.command(_SHOW, args=[{"name": "names..."}, {"name": "--force"}])
+    seen = _seen(cli, "demo", "do", "ARG_FORCE", "ARG_NAMES_COUNT")
+    assert seen == {"ARG_FORCE": "false", "ARG_NAMES_COUNT": "2"}
+    wrong = cli.run("web01", "demo", "do", "--farce")
+    assert (wrong.status, wrong.stdout) == (2, b"")
+    assert "--force" in wrong.stderr
+
+
+def test_core_lib_is_loaded_and_leaves_no_trace(cli: Cli) -> None:
+    cli.command(
+        'log_info hi\necho "$LIB_DIR" "${BASH_ENV-none}" "${CLI_HOST_INIT-none}" "$0"\n'
+        "get_config_field name\n[[ -d $LIB_DIR ]]\n"
+    )
+    one = cli.run("web01").hosts()["web01"]
+    assert one["state"] == "ok", one
+    library, none, nothing, script = one["stdout"].splitlines()[0].split()
+    assert library == script.replace("/commands/demo/do/main.sh", "/core/lib")
+    assert (none, nothing) == ("none", "none")
+    assert "[INFO]" in one["stderr"]
