@@ -9,15 +9,15 @@ from host.run.expand import is_name
 from host.run.json_files import BOM, is_utf_16, read_regular
 from host.run.launch import find_bash
 from host.run.process import largest_variables
+from host.run.report import END, TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-DEFAULT_TIMEOUT = 10.0  # seconds
-TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
+    from host.run.report import Pipes
 
 # Says in bash's environment which settings files are being read, by device and inode:
 # a program called there that would read one of them again stops.
@@ -32,9 +32,6 @@ _OWN_NAMES = frozenset(
 # an array: then the file is parsed once more, without running it.
 _BAD_SYNTAX = "257"
 _ARRAY, _TEST = b"=(", b"[["
-_HIGHEST = 1023  # the capture's own descriptor at most: above those that a file may use
-
-_SLICE = 50  # milliseconds between two looks at whether bash is still there
 
 # RETURN fires at depth 0 exactly when the file was read to its end, whatever its
 # last status and even under `set -e`; EXIT without it means that the file ended
@@ -124,23 +121,16 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
             f"{path}: calls this program while it is being read, and that would read it again; "
             "take the call out of it"
         )
-    timeout = _timeout(environ)
-    import _signal
-
-    # A caller may ignore SIGCHLD; then nobody could wait for bash.
-    disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
-    try:
-        env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
-        env[_READING] = f"{within} {mark}"
-        output = _run(bash, path, _wants_parse(content), env, timeout)
-        if output is None:
-            raise SourceError(
-                f"{path}: did not end within {timeout:g} s; "
-                f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
-            )
-        return _read_records(path, output)
-    finally:
-        _signal.signal(_signal.SIGCHLD, disposition)
+    timeout = time_limit(environ)
+    env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
+    env[_READING] = f"{within} {mark}"
+    output = _run(bash, path, _wants_parse(content), env, timeout)
+    if output is None:
+        raise SourceError(
+            f"{path}: did not end within {timeout:g} s; "
+            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+        )
+    return _read_records(path, output)
 
 
 def _check_text(path: str, content: bytes) -> None:
@@ -162,44 +152,17 @@ def _check_text(path: str, content: bytes) -> None:
         )
 
 
-def _timeout(environ: "Mapping[str, str]") -> float:
-    text = environ.get(TIMEOUT_VARIABLE)
-    if not text:
-        return DEFAULT_TIMEOUT
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise SourceError(f"{TIMEOUT_VARIABLE}: expected a number of seconds above 0")
-    return seconds
-
-
 def _run(
     bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float
 ) -> bytes | None:
-    """Return what the capture wrote, or None when time ran out; what it started is gone."""
-    import _signal
+    """Return what the capture wrote, or None when time ran out."""
 
-    pipes = _Pipes()
-    pid = 0
-    jobs: list[int] | None = None
-    # Held back until `pid` is known: Ctrl-C must not leave bash behind.
-    endings = [_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP]
-    mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, endings)
+    def start(pipes: "Pipes", mask: "Iterable[int]") -> int:
+        own = (os.path.basename(path), path, str(pipes.output_number), parse)
+        return _spawn((bash, "-p", "-c", _CAPTURE, *own), environ, pipes.actions(), mask)
+
     try:
-        try:
-            own = (os.path.basename(path), path, str(pipes.output_number), parse)
-            argv = (bash, "-p", "-c", _CAPTURE, *own)
-            pid = _spawn(bash, argv, environ, pipes.actions(), mask)
-            restore = _pass_on(endings[1:], pid)
-        finally:
-            pipes.close_far_ends()
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
-        try:
-            output = _read_until_end(pipes, pid, timeout)
-        finally:
-            restore()
+        return report_of(start, timeout, _jobs)
     except OSError as failure:
         import errno
 
@@ -209,128 +172,10 @@ def _run(
                 f"{largest_variables(environ)}"
             ) from None
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
-    else:
-        jobs = None if output is None else _jobs(output)
-        return output
-    finally:
-        if pid:  # its background jobs too: nothing of the file outlives the capture
-            _end_tree(pid, [pid] if jobs is None else jobs)
-        pipes.close()
-
-
-class _Pipes:
-    """What joins this program and bash: its report, and a stderr to pass on.
-
-    A terminal or a file is bash's stderr itself. A pipe is not: whatever the file leaves
-    running would hold it, and its reader would wait for that.
-    """
-
-    __slots__ = ("far", "messages", "output", "output_number")
-
-    def __init__(self) -> None:
-        self.output, report = os.pipe()
-        self.far = [report]
-        self.messages = -1
-        if _is_pipe(2):
-            self.messages, messages = os.pipe()
-            self.far.append(messages)
-        allowed = os.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
-        self.output_number = min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
-
-    def actions(self) -> "list[Any]":
-        """Return what posix_spawn is to do with bash's descriptors."""
-        report, *messages = self.far
-        found: list[Any] = [
-            (os.POSIX_SPAWN_CLOSE, number) for number in _open_descriptors() if number > 2
-        ]
-        found += [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, report, self.output_number),
-        ]
-        try:
-            os.write(2, b"")
-        except OSError:  # stderr is closed
-            return [*found, (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-        found += [(os.POSIX_SPAWN_DUP2, number, 2) for number in messages]
-        return [*found, (os.POSIX_SPAWN_DUP2, 2, 1)]
-
-    def close_far_ends(self) -> None:
-        while self.far:
-            os.close(self.far.pop())
-
-    def pass_on(self) -> None:
-        """Write what bash has said meanwhile to stderr."""
-        while self.messages >= 0 and _is_ready(self.messages):
-            said = os.read(self.messages, 1 << 16)
-            if not said:
-                os.close(self.messages)
-                self.messages = -1
-            try:
-                while said:
-                    said = said[os.write(2, said) :]
-            except OSError:
-                pass  # nobody reads it any more
-
-    def close(self) -> None:
-        try:
-            self.pass_on()
-        finally:
-            os.close(self.output)
-            if self.messages >= 0:
-                os.close(self.messages)
-
-
-def _is_pipe(descriptor: int) -> bool:
-    try:
-        mode = os.fstat(descriptor).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-def _is_ready(descriptor: int) -> bool:
-    import select
-
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(0))
-
-
-def _open_descriptors() -> list[int]:
-    """Return the descriptors that a program would inherit."""
-    found = []
-    for number in map(int, os.listdir("/dev/fd")):
-        try:
-            if os.get_inheritable(number):
-                found.append(number)
-        except OSError:
-            pass  # the one that the list itself was read through
-    return found
-
-
-def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
-    """Let signals that end this process end the process group `pid` first; return the undo."""
-    import _signal
-
-    def end(number: int, _: object) -> None:
-        _end_tree(pid, [pid])
-        _signal.signal(number, _signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    changed = [one for one in numbers if _signal.getsignal(one) == _signal.SIG_DFL]
-    for number in changed:
-        _signal.signal(number, end)
-
-    def restore() -> None:
-        for number in changed:
-            _signal.signal(number, _signal.SIG_DFL)
-
-    return restore
 
 
 def _spawn(
-    bash: str,
-    argv: "Iterable[str]",
+    argv: "Sequence[str]",
     environ: "Mapping[str, str]",
     actions: "list[Any]",
     mask: "Iterable[int]",
@@ -338,7 +183,7 @@ def _spawn(
     import _signal
 
     return os.posix_spawn(
-        bash,
+        argv[0],
         [encode(word) for word in argv],
         {encode(name): encode(value) for name, value in environ.items()},
         file_actions=actions,
@@ -353,87 +198,17 @@ def _wants_parse(content: bytes) -> str:
     return "yes" if _ARRAY in content or _TEST in content else ""
 
 
-def _read_until_end(pipes: _Pipes, pid: int, timeout: float) -> bytes | None:
-    import select
-    import time
-
-    deadline = time.monotonic() + timeout
-    output = b""
-    while not output.endswith(b"\0\0"):
-        poll = select.poll()
-        for number in (pipes.output, pipes.messages):
-            if number >= 0:
-                poll.register(number, select.POLLIN)
-        ready = [number for number, _ in poll.poll(_SLICE)]
-        pipes.pass_on()
-        if pipes.output in ready:
-            chunk = os.read(pipes.output, 1 << 16)
-            if not chunk:
-                break
-            output += chunk
-        elif time.monotonic() > deadline:
-            return None
-        elif not ready and _is_over(pid) and not _is_ready(pipes.output):
-            break  # a background job still holds the pipe
-    return output
-
-
-def _is_over(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
 def _jobs(output: bytes) -> list[int]:
     """Return the processes that bash says it leaves running."""
     _, _, jobs = (*output.partition(b"\0")[0].split(b" ", 2), b"", b"")[:3]
     return [int(job) for job in jobs.split() if job.isdigit()]
 
 
-def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
-    """Kill the process group `pid`, and `jobs` with what descends from them in other groups."""
-    import _signal
-
-    found: set[int] = set()
-    while inner := set(_descendants(jobs)) - found:
-        for one in inner:  # what is stopped starts no more
-            _send(one, _signal.SIGSTOP)
-        found |= inner
-    _kill_group(pid, _signal.SIGKILL)
-    for one in found - {pid}:
-        _send(one, _signal.SIGKILL)
-
-
-def _descendants(roots: "Iterable[int]") -> list[int]:
-    """Return `roots` and what they started, and so on, where the system lists it (Linux)."""
-    found = list(roots)
-    for one in found:
-        try:
-            with open(f"/proc/{one}/task/{one}/children", "rb") as file:
-                found += map(int, file.read().split())
-        except OSError:
-            pass
-    return found
-
-
-def _send(pid: int, signal: int) -> None:
-    try:
-        os.kill(pid, signal)
-    except (ProcessLookupError, PermissionError):
-        pass
-
-
-def _kill_group(pid: int, signal: int) -> None:
-    try:
-        os.killpg(pid, signal)
-    except (ProcessLookupError, PermissionError):
-        pass
-    os.waitpid(pid, 0)
-
-
 def _read_records(path: str, output: bytes) -> dict[str, str]:
     verdict, _, rest = output.partition(b"\0")
     said, _, exports = rest.partition(b"\0")
     word, detail, *_ = [*decode(verdict).split(" "), "", ""]
-    if not output.endswith(b"\0\0") or word != "end":
+    if not output.endswith(END) or word != "end":
         where = f"{path}:{detail}" if word == "exit" and detail else path
         raise SourceError(
             f"{where}: ended before its last line (exit, exec, set -e, set -u or a signal)"

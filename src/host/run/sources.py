@@ -4,14 +4,13 @@ import os
 
 from host.errors import CannotStartError, SourceError
 from host.run.definition import Definition
-from host.run.expand import expand, is_name
+from host.run.expand import expand
 from host.run.layers import Assignment, Layers
 from host.run.messages import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
 # What a command that runs with more rights never takes from a file in its folder.
 _REFUSED_WITH_SUDO = frozenset(
@@ -149,23 +148,10 @@ class Reading:
             self.offer(Assignment(name, value, source.rank, origin))
 
     def provided(self, source: Source) -> dict[str, str]:
-        """Call a plugin's provider with the words and a copy of the environment so far."""
-        from host.run.importing import load_reference
+        from host.run.provider import ask_provider
 
-        provider = load_reference(source.provider)
-        owner = f"plugin {source.plugin}: {source.provider}"
-        try:
-            values: Any = provider(self.words, self.layers.environment())
-        except (Exception, SystemExit) as failure:
-            raise SourceError(f"{owner}: raised {type(failure).__name__}: {failure}") from failure
-        if not isinstance(values, dict):
-            raise SourceError(f"{owner}: expected a dict of strings")
-        for name, value in values.items():
-            if not (isinstance(name, str) and is_name(name) and isinstance(value, str)):
-                raise SourceError(f"{owner}: expected names of variables with strings as values")
-            if "\0" in value:
-                raise SourceError(f"{owner}: {name} holds a NUL")
-        return values
+        environ = self.layers.environment()
+        return ask_provider(source.plugin, source.provider, self.words, environ)
 
     def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
         def warn() -> None:

@@ -13,6 +13,7 @@ import host.run.settings
 from host.errors import MissingError, SourceError
 from host.run.settings import parse_exports
 from testing.installation import command
+from testing.processes import processes_left_with
 
 
 @pytest.fixture(scope="module")
@@ -278,21 +279,6 @@ def test_the_message_of_an_early_end_names_what_can_end_it(place):
     assert told == f"cli: {path}:2: ended before its last line {what}"
 
 
-def processes_with(mark: str) -> list[str]:
-    """Return the processes that have `mark` in their environment, each by its arguments."""
-    found = []
-    for process in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{process}/environ", "rb") as file:
-                environment = file.read()
-            if mark.encode() in environment:
-                with open(f"/proc/{process}/cmdline", "rb") as file:
-                    found.append(file.read().decode("utf-8", "replace"))
-        except OSError:
-            pass
-    return found
-
-
 # How a settings.conf calls the program that reads it.
 CALLS = {
     "plain": "X=1\n{launcher} demo show >/dev/null\nY=2\n",
@@ -319,7 +305,7 @@ def test_a_file_that_calls_the_program_is_not_read_again(place, text):
     assert os.path.basename(path) in told[0]
     assert (result.status, variables(result.stdout)["Y"]) == (0, "2")
     assert "__cli" not in result.stdout
-    assert processes_with(mark) == []
+    assert processes_left_with(mark) == []
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
@@ -334,7 +320,7 @@ def test_all_that_was_started_is_gone_when_time_is_out(place, text):
     env = {"RECURSION": mark.partition("=")[2], "CLI_SETTINGS_TIMEOUT": "1.5"}
     result = place.run("demo", "show", env=env, timeout=30)
     assert (result.status, result.stdout) == (1, "")
-    assert processes_with(mark) == []
+    assert processes_left_with(mark) == []
 
 
 def test_a_command_of_another_installation_may_be_called(place, shared_install):

@@ -1,5 +1,9 @@
 """Sources that plugins declare: ranks between, words that they serve, and bad answers."""
 
+import os
+import signal
+import time
+
 import pytest
 
 from host.errors import PluginError, SourceError
@@ -8,8 +12,10 @@ from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
 from host.run.messages import Messages
 from host.run.sources import Reading, Source
 from testing.installation import command
+from testing.processes import processes_left_with
 
 MODULE = """
+import os, signal, subprocess, time
 def words(words, environment):
     return {"WORDS": " ".join(words), "SEEN": environment.get("A", "none")}
 
@@ -26,6 +32,40 @@ def fails(words, environment):
 
 def exits(words, environment):
     raise SystemExit(0)
+
+def reaches(words, environment):
+    os.chdir("/")
+    os.umask(0o077)
+    os.environ["REACHED"] = "1"
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    os.write(1, b"written\\n")
+    subprocess.run(["echo", "by another"])
+    os.closerange(3, 200)
+    return {"A": "", "B": "b"}
+
+def forks(words, environment):
+    os.fork()
+    return {"A": str(os.getpid())}
+
+def leaves_running(words, environment):
+    subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
+    subprocess.Popen(["sleep", "60"], env={"MARK": environment["MARK"]})
+    return {"A": "1"}
+
+def dies(words, environment):
+    os._exit(0)
+
+def killed(words, environment):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def hangs(words, environment):
+    subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
+    time.sleep(60)
+
+def large(words, environment):
+    return {f"V{n}": "" if n % 2 else "x" * 997 for n in range(3000)}
 """
 
 
@@ -103,7 +143,8 @@ def test_ranks_between(module, tmp_path):
     ("answer", "told"),
     [(None, "a dict of strings"), ([], "a dict of strings"), ({"A": 1}, "strings as values"),
      ({1: "A"}, "names of variables"), ({"A B": ""}, "names of variables"),
-     ({"": ""}, "names of variables"), ({"A": "\0"}, "A holds a NUL"), ({"A": None}, "strings")],
+     ({"": ""}, "names of variables"), ({"A": "\ud83d"}, "half a character"),
+     ({"A": "\0"}, "A holds a NUL"), ({"A": None}, "strings")],
     ids=repr,
 )  # fmt: skip
 def test_bad_answers(module, answer, told):
@@ -127,9 +168,52 @@ def test_a_provider_that_raises_or_exits(module, function, told):
         read(python(function))
 
 
-def test_what_the_system_does_not_know(monkeypatch, tmp_path):
-    import os
+def test_nothing_that_a_provider_does_reaches_the_run(module, capfd):
+    mask = os.umask(0o022)
+    os.umask(mask)
+    before = os.getcwd(), dict(os.environ), {one: signal.getsignal(one) for one in signal.Signals}
+    assert read(python("reaches")).environment() == {"A": "", "B": "b"}
+    after = os.getcwd(), dict(os.environ), {one: signal.getsignal(one) for one in signal.Signals}
+    assert after == before
+    assert (os.umask(mask), signal.pthread_sigmask(signal.SIG_BLOCK, [])) == (mask, set())
+    out, err = capfd.readouterr()
+    assert (out, sorted(err.splitlines())) == ("", ["by another", "written"])
 
+
+def test_a_fork_in_a_provider_answers_once(module):
+    for _ in range(5):
+        answer = read(python("forks")).environment()["A"]
+        assert answer != str(os.getpid())
+        with pytest.raises(ProcessLookupError):  # no process of it is left
+            os.kill(int(answer), 0)
+
+
+def test_what_a_provider_answers_may_be_long(module):
+    found = read(python("large")).environment()
+    assert len(found) == 3000
+    assert (found["V0"], found["V1"]) == ("x" * 997, "")
+
+
+@pytest.mark.parametrize("function", ["dies", "killed"])
+def test_a_provider_that_ends_its_process(module, function):
+    with pytest.raises(SourceError, match=f"acme: .*:{function}: ended its process"):
+        read(python(function))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
+@pytest.mark.parametrize("function", ["hangs", "leaves_running"])
+def test_what_a_provider_starts_is_gone_when_it_has_answered_or_hung(module, function):
+    mark = f"mark-{time.monotonic_ns()}"
+    system = {"MARK": mark, "CLI_SETTINGS_TIMEOUT": "1"}
+    if function == "hangs":
+        with pytest.raises(SourceError, match="did not answer within 1 s; set CLI_SETTINGS_TIMEOU"):
+            read(python(function), system=system)
+    else:
+        assert read(python(function), system=system).get("A") == "1"
+    assert processes_left_with(mark) == []
+
+
+def test_what_the_system_does_not_know(monkeypatch, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -1,0 +1,283 @@
+"""A child process that is asked for a report: under a deadline, and gone afterwards."""
+
+import os
+import stat
+
+from host.errors import SourceError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+DEFAULT_TIMEOUT = 10.0  # seconds
+TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
+END = b"\0\0"  # of a report
+
+_HIGHEST = 1023  # the report's own descriptor at most: above those that a child may use
+_SLICE = 50  # milliseconds between two looks at whether the child is still there
+
+
+def time_limit(environ: "Mapping[str, str]") -> float:
+    """Return how many seconds a source of variables may take; raises SourceError."""
+    text = environ.get(TIMEOUT_VARIABLE)
+    if not text:
+        return DEFAULT_TIMEOUT
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise SourceError(f"{TIMEOUT_VARIABLE}: expected a number of seconds above 0")
+    return seconds
+
+
+def report_of(
+    start: "Callable[[Pipes, Iterable[int]], int]",
+    timeout: float,
+    left_running: "Callable[[bytes], Iterable[int]]",
+) -> bytes | None:
+    """Return what a child reported up to END, or None when time ran out.
+
+    `start(pipes, mask)` starts it in a session of its own, with the signal mask `mask`,
+    and returns its process id. `left_running` says of a report which processes it leaves
+    that have not its process group. Nothing that it started is there afterwards.
+    """
+    import _signal
+
+    pipes = Pipes()
+    pid = 0
+    jobs: Iterable[int] | None = None
+    # A caller may ignore SIGCHLD; then nobody could wait for the child.
+    disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+    # Held back until `pid` is known: Ctrl-C must not leave the child behind.
+    endings = [_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP]
+    mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, endings)
+    try:
+        try:
+            pid = start(pipes, mask)
+            restore = _pass_on(endings[1:], pid)
+        finally:
+            pipes.close_far_ends()
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
+        try:
+            output = _read_until_end(pipes, pid, timeout)
+        finally:
+            restore()
+        jobs = None if output is None else left_running(output)
+        return output
+    finally:
+        if pid:  # its background jobs too
+            _end_tree(pid, [pid] if jobs is None else jobs)
+        pipes.close()
+        _signal.signal(_signal.SIGCHLD, disposition)
+
+
+class Pipes:
+    """What joins this program and a child: its report, and a stderr to pass on.
+
+    A terminal or a file is the child's stderr itself. A pipe is not: whatever the child
+    leaves running would hold it, and its reader would wait for that.
+    """
+
+    __slots__ = ("far", "messages", "output", "output_number")
+
+    def __init__(self) -> None:
+        self.output, report = os.pipe()
+        self.far = [report]
+        self.messages = -1
+        if _is_pipe(2):
+            self.messages, messages = os.pipe()
+            self.far.append(messages)
+        allowed = os.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
+        self.output_number = min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
+
+    def actions(self) -> "list[Any]":
+        """Return what posix_spawn is to do with the child's descriptors."""
+        report, *messages = self.far
+        found: list[Any] = [
+            (os.POSIX_SPAWN_CLOSE, number) for number in _open_descriptors() if number > 2
+        ]
+        found += [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, report, self.output_number),
+        ]
+        try:
+            os.write(2, b"")
+        except OSError:  # stderr is closed
+            return [*found, (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+        found += [(os.POSIX_SPAWN_DUP2, number, 2) for number in messages]
+        return [*found, (os.POSIX_SPAWN_DUP2, 2, 1)]
+
+    def enter(self) -> int:
+        """Give a forked child its descriptors, in the child; return that of the report."""
+        report, *messages = self.far
+        for number in _open_descriptors():
+            if number > 2:
+                os.close(number)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number in messages:
+            os.dup2(number, 2)
+        os.dup2(2, 1)
+        return os.dup2(report, self.output_number, inheritable=False)
+
+    def close_far_ends(self) -> None:
+        while self.far:
+            os.close(self.far.pop())
+
+    def pass_on(self) -> None:
+        """Write what the child has said meanwhile to stderr."""
+        while self.messages >= 0 and _is_ready(self.messages):
+            said = os.read(self.messages, 1 << 16)
+            if not said:
+                os.close(self.messages)
+                self.messages = -1
+            try:
+                while said:
+                    said = said[os.write(2, said) :]
+            except OSError:
+                pass  # nobody reads it any more
+
+    def close(self) -> None:
+        try:
+            self.pass_on()
+        finally:
+            os.close(self.output)
+            if self.messages >= 0:
+                os.close(self.messages)
+
+
+def _is_pipe(descriptor: int) -> bool:
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_ready(descriptor: int) -> bool:
+    import select
+
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _open_descriptors() -> list[int]:
+    """Return the descriptors that a program would inherit."""
+    found = []
+    for number in map(int, os.listdir("/dev/fd")):
+        try:
+            if os.get_inheritable(number):
+                found.append(number)
+        except OSError:
+            pass  # the one that the list itself was read through
+    return found
+
+
+def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
+    """Let signals that end this process end the process group `pid` first; return the undo."""
+    import _signal
+
+    def end(number: int, _: object) -> None:
+        _end_tree(pid, [pid])
+        _signal.signal(number, _signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    changed = [one for one in numbers if _signal.getsignal(one) == _signal.SIG_DFL]
+    for number in changed:
+        _signal.signal(number, end)
+
+    def restore() -> None:
+        for number in changed:
+            _signal.signal(number, _signal.SIG_DFL)
+
+    return restore
+
+
+def _read_until_end(pipes: Pipes, pid: int, timeout: float) -> bytes | None:
+    import select
+    import time
+
+    deadline = time.monotonic() + timeout
+    output = b""
+    while not output.endswith(END):
+        poll = select.poll()
+        for number in (pipes.output, pipes.messages):
+            if number >= 0:
+                poll.register(number, select.POLLIN)
+        ready = [number for number, _ in poll.poll(_SLICE)]
+        pipes.pass_on()
+        if pipes.output in ready:
+            chunk = os.read(pipes.output, 1 << 16)
+            if not chunk:
+                break
+            output += chunk
+        elif time.monotonic() > deadline:
+            return None
+        elif not ready and _is_over(pid) and not _is_ready(pipes.output):
+            break  # a background job still holds the pipe
+    return output
+
+
+def _is_over(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
+    """Kill the process group `pid`, and `jobs` with what descends from them in other groups."""
+    import _signal
+
+    found: set[int] = set()
+    while inner := set(descendants(jobs)) - found:
+        for one in inner:  # what is stopped starts no more
+            _send(one, _signal.SIGSTOP)
+        for one in inner:
+            _wait_until_stopped(one)
+        found |= inner
+    _kill_group(pid, _signal.SIGKILL)
+    for one in found - {pid}:
+        _send(one, _signal.SIGKILL)
+
+
+def descendants(roots: "Iterable[int]") -> list[int]:
+    """Return `roots` and what they started, and so on, where the system lists it (Linux)."""
+    found = list(roots)
+    for one in found:
+        try:
+            with open(f"/proc/{one}/task/{one}/children", "rb") as file:
+                found += map(int, file.read().split())
+        except OSError:
+            pass
+    return found
+
+
+def _wait_until_stopped(pid: int) -> None:
+    """Wait, a tenth of a second at most, until a signal has stopped or ended `pid`."""
+    import time
+
+    for _ in range(100):
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                state = file.read().rpartition(b")")[2].split()[0]
+        except OSError:
+            return
+        if state in b"TtZX":
+            return
+        time.sleep(0.001)
+
+
+def _send(pid: int, signal: int) -> None:
+    try:
+        os.kill(pid, signal)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _kill_group(pid: int, signal: int) -> None:
+    try:
+        os.killpg(pid, signal)
+    except (ProcessLookupError, PermissionError):
+        pass
+    _send(pid, signal)  # it may have no group of its own yet
+    os.waitpid(pid, 0)
