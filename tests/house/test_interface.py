@@ -47,6 +47,7 @@ _BESIDE = {
     "host.run.lock.Tree": "collisions: the tree that a plugin would bring",
     "host.run.lock.read_lock": "collisions: the plan that a copy of the environment wrote",
     "host.run.lock.write_lock": "collisions: that plan, written",
+    "host.run.plan.check_required": "env: what a run would lack",
     "host.run.plan.check_runnable": "which: whether it could start here",
     "host.run.plan.framework_variables": "env: the framework's own variables",
     "host.run.plan.read_layers": "env: the variables of a run",

@@ -53,8 +53,8 @@ class FileWarnings:
             self.warn(f"{self.path}: {lines}")
 
 
-def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry]":
-    """Return the assignments in the `.env` file at `path`, [] when there is none.
+def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry] | None":
+    """Return the assignments in the `.env` file at `path`, None when there is no such file.
 
     `warn` gets one line for each that cannot be read, never with its content.
     Raises SourceError for what is no readable regular UTF-8 file of at most 1 MiB.
@@ -62,7 +62,7 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry]":
     try:
         content = read_regular(path, SIZE_LIMIT, SourceError)
     except FileNotFoundError:
-        return []
+        return None
     text = read_text(path, content, SourceError)
     if "\0" in text:
         raise SourceError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL")

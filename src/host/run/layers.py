@@ -31,12 +31,14 @@ class Layers:
     """What the sources said so far; the lowest rank number wins, within a rank the later.
 
     A name in `system` is never changed, even when its value is empty (SPEC 2.6 rule 4).
+    `missing` are the files of `env_files` that are not there.
     """
 
-    __slots__ = ("_offered", "_winners", "system")
+    __slots__ = ("_offered", "_winners", "missing", "system")
 
     def __init__(self, system: "Mapping[str, str]", framework: "Mapping[str, str]") -> None:
         self.system = system
+        self.missing: list[str] = []
         self._winners = {
             name: Assignment(name, value, FRAMEWORK, "framework")
             for name, value in framework.items()

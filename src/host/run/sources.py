@@ -125,7 +125,10 @@ class Reading:
         from host.run.env_file import FileWarnings, read_env_file
 
         warnings = FileWarnings(path, self.messages.warn)
-        for entry in read_env_file(path, warnings.tell):
+        entries = read_env_file(path, warnings.tell)
+        if entries is None:
+            self.layers.missing.append(path)
+        for entry in entries or ():
             value = entry.value
             if not entry.literal:
                 value = self.expanded(value, f"{path}: {entry.name}", warnings.tell)

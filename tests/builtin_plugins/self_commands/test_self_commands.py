@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
+import struct
+import subprocess
 import sys
+import termios
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from builtin_plugins.self_commands.env import is_secret
 from testing.installation import Made, command
 
 Install = Callable[..., Made]
@@ -49,7 +56,7 @@ def test_env_says_who_won_and_what_it_shadows(traced: Made) -> None:
     env_file = f"{traced.root}/commands/a/b/.env"
     settings = f"{traced.root}/config/settings.conf"
     shadowed = [
-        {"value": "30", "source": settings, "rank": 3},
+        {"value": "30", "source": f"{settings}:1", "rank": 3},
         {"value": "40", "source": f"{env_file}:1", "rank": 4},
     ]
     envs = {"value": "60", "source": f"{definition}: envs.TIMEOUT", "rank": 2}
@@ -79,7 +86,7 @@ def test_env_masks_secrets_unless_asked(traced: Made) -> None:
     rows = rows_of(traced)
     assert (rows["DB_PASSWORD"]["value"], rows["URL"]["value"]) == (
         "********",
-        "db://me:********@host",
+        "db://…@host",
     )
     shown = traced.run("self", "env", "a", "b", "--show-secrets").stdout
     assert "db://me:hunter2@host" in shown
@@ -100,12 +107,133 @@ def test_env_runs_nothing_of_the_command(traced: Made) -> None:
     assert "\nran\n" not in traced.run("self", "env", "a", "b").stdout
 
 
+NAMES = {
+    True: [
+        *("DB_PASS", "PGPASS", "PGPASSWORD", "MYSQL_PWD", "GH_PAT", "AUTH", "BEARER", "COOKIE"),
+        *("CREDS", "API_TOKEN", "SECRET", "DB_PASSWD", "SSH_PASSPHRASE", "A_PW", "KEY", "APIKEY"),
+        *("AWS_ACCESS_KEY_ID", "CREDENTIAL", "CREDENTIALS", "PRIVATE", "MY_PRIVATE_THING", "PASS"),
+        *("my_key", "db_password", "GITHUBTOKEN", "CLIENTSECRETS", "API_KEYS", "HTTP_AUTH"),
+    ],
+    False: [
+        *("KEYBOARD", "KEYBOARD_LAYOUT", "PWD", "OLDPWD", "PATH", "PATTERN", "AUTHOR", "MONKEY"),
+        *("COMPASS", "BYPASS_CACHE", "HOME", "PASSIVE", "SECRETARY", "PRIVATEER", "_", "A__B"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"), [(name, secret) for secret, names in NAMES.items() for name in names]
+)
+def test_names_of_secrets(name: str, secret: bool) -> None:
+    assert is_secret(name) is secret
+
+
+def test_env_masks_the_password_of_an_address(traced: Made) -> None:
+    traced.write({"commands/a/b/.env": "URL=postgres://u:hunter2@db.test:5432/x\nE_TOKEN=\n"})
+    rows = rows_of(traced)
+    assert rows["URL"]["value"] == "postgres://…@db.test:5432/x"
+    assert rows["E_TOKEN"]["value"] == ""
+    assert (
+        rows_of(traced, "--show-secrets")["URL"]["value"] == "postgres://u:hunter2@db.test:5432/x"
+    )
+
+
+def test_env_shows_an_empty_value_as_such(traced: Made) -> None:
+    shown = traced.run("self", "env", "a", "b", env={"TIMEOUT": ""}).stdout
+    assert re.search(r'^TIMEOUT +""  ← system \(rank 1\)$', shown, re.MULTILINE)
+
+
+def test_env_names_the_line_of_settings(traced: Made) -> None:
+    settings = f"{traced.root}/config/settings.conf"
+    traced.write(
+        {
+            "config/settings.conf": "# TIMEOUT=1\nTIMEOUT=2\nif true; then\n  export A=1 B=2; C=3\n"
+            f"fi\n. {traced.root}/config/more.conf\nTIMEOUT+=0\n",
+            "config/more.conf": "D=4\n",
+        }
+    )
+    rows = rows_of(traced)
+    sources = {name: rows[name]["source"] for name in ("A", "B", "C", "D")}
+    assert sources == {**dict.fromkeys("ABC", f"{settings}:4"), "D": settings}
+    assert rows["TIMEOUT"]["shadows"][0] == {"value": "20", "source": f"{settings}:7", "rank": 3}
+
+
+def test_env_shows_what_describes_the_run_last(traced: Made) -> None:
+    shown = traced.run("self", "env", "a", "b", "--all", "--format", "json", env={"ZZZ": "1"})
+    ranks = [row["rank"] for row in json.loads(shown.stdout)]
+    own = ranks.count(None)
+    assert own > 5
+    assert None not in ranks[:-own]
+    assert all(isinstance(rank, int) for rank in ranks[:-own])
+
+
+def test_env_of_names(traced: Made) -> None:
+    shown = traced.run("self", "env", "a", "b", "HOME", "TIMEOUT", "NOWHERE", "--format", "json")
+    rows = json.loads(shown.stdout)
+    assert [row["name"] for row in rows] == ["HOME", "TIMEOUT", "NOWHERE"]
+    assert rows[0]["source"] == "system"
+    unset = {"name": "NOWHERE", "value": None, "source": None, "rank": None, "shadows": []}
+    assert rows[2] == unset
+    assert traced.run("self", "env", "a", "b", "NOWHERE").all == (0, "NOWHERE  is not set\n", "")
+    wrong = traced.run("self", "env", "a", "b", "x.y")
+    assert (wrong.status, wrong.stdout, wrong.stderr.count("\n")) == (2, "", 1)
+
+
+def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made) -> None:
+    fields = command(
+        env_files=[".env", ".env.${STAGE:-local}", "${NONE:-}"], required_envs=["TIMEOUT", "NEEDED"]
+    )
+    traced.write({"commands/a/b/command.json": fields})
+    folder = f"{traced.root}/commands/a/b"
+    for options in ([], ["--format", "json"]):
+        shown = traced.run("self", "env", "a", "b", *options, env={"TIMEOUT": ""})
+        assert shown.status == 0
+        missing, required = shown.stderr.splitlines()
+        assert missing == (
+            f"cli: warning: {folder}/.env.local: this file of env_files is not there"
+        )
+        assert required.startswith(f"cli: warning: {folder}/command.json: NEEDED must be set; ")
+        assert "TIMEOUT is empty in your environment" in required
+
+
+def on_terminal(made: Made, *words: str, columns: int) -> str:
+    """Return what the program writes to a terminal of that width."""
+    primary, secondary = pty.openpty()
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "LC_ALL": "C.UTF-8"}
+    with subprocess.Popen([made.launcher, *words], stdout=secondary, env=environ) as process:
+        os.close(secondary)
+        shown = b""
+        try:
+            while chunk := os.read(primary, 1 << 16):
+                shown += chunk
+        except OSError:  # how Linux says that the other side is closed
+            pass
+    os.close(primary)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+def test_env_cuts_long_values_on_a_terminal(traced: Made) -> None:
+    traced.write({"commands/a/b/.env": f"LONG={'x' * 500}\nWIDE={'漢' * 300}\nSHORT=1\n"})
+    plain = traced.run("self", "env", "a", "b").stdout
+    assert "x" * 500 in plain
+    for columns in (200, 60):
+        shown = on_terminal(traced, "self", "env", "a", "b", columns=columns)
+        [long] = [line for line in shown.splitlines() if line.startswith("LONG")]
+        [wide] = [line for line in shown.splitlines() if line.startswith("WIDE")]
+        assert "xxx…  ← " in long
+        assert "漢…  ← " in wide
+        assert len(long) < 250
+        assert "SHORT" in shown
+
+
 @pytest.mark.parametrize("words", [["env"], ["which"]])
 def test_env_and_which_want_a_command(traced: Made, words: list[str]) -> None:
     category = traced.run("self", *words, "a")
     assert category.all == (2, "", "cli: a is a category; name one of its commands\n")
     assert traced.run("self", *words, "a", "c").status == 2
-    assert traced.run("self", *words, "a", "b", "c").status == 2
+    assert traced.run("self", *words, "a", "b", "c-d").status == 2
     missing = traced.run("self", *words)
     assert (missing.status, missing.stdout) == (2, "")
     assert missing.stderr.startswith("cli: missing argument 'WORDS...'; see: cli self ")

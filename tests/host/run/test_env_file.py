@@ -455,7 +455,7 @@ def test_taken_without_sudo_and_from_other_sources(place, tmp_path):
 
 def test_reading_a_file_directly(tmp_path):
     path = tmp_path / "x.env"
-    assert read_env_file(str(path), pytest.fail) == []
+    assert read_env_file(str(path), pytest.fail) is None
     path.write_text("X=1\n")
     assert [(one.name, one.value) for one in read_env_file(str(path), pytest.fail)] == [("X", "1")]
     path.write_bytes(b"\n\n\xff")

@@ -165,8 +165,8 @@ def test_variables_do_not_leak_to_other_commands(install):
         }
     )
     assert made.run("demo", "two", "OWN").stdout == "OWN unset\n"
-    # A command that another one starts inherits what is exported to that one.
-    assert made.run("demo", "one", "OWN").stdout == "OWN=[1]\nOWN=[1]\n"
+    # A command that another one calls gets what the outer one's caller would get.
+    assert made.run("demo", "one", "OWN").stdout == "OWN=[1]\nOWN unset\n"
     assert made.run("demo", "two", "OWN").stdout == "OWN unset\n"
 
 
