@@ -33,7 +33,7 @@ def command(session: Session, name: str, yes: bool) -> None:
         row = find_row(rows, name)
         entry = row.entry if row else _half_there(session, rows, name)
         if entry.kind == "pip" and (row is None or row.state != "missing"):
-            session.messages.line(f"this uninstalls the distribution {entry.name} with pip")
+            session.messages.line(f"this uninstalls the distribution {entry.name}")
         if not confirmed(f"Remove {entry.name}?", yes):
             raise OperationError("nothing was removed")
         kept = remove(entry, work)

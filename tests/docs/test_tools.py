@@ -1,0 +1,97 @@
+"""README's table of pipx and uv: each command is called as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testing.environments import build_wheel
+from testing.installation import PROJECT
+from testing.packages import PLUGIN
+from testing.pages import clone
+from testing.plugin_sources import wheel
+
+TOOLS = {"pipx": "pip", "pipx with uv": "uv", "uv": ""}
+
+
+@pytest.fixture(scope="module")
+def packages(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as index: this program, what it needs, two plugins, pip for pipx."""
+    folder = tmp_path_factory.mktemp("packages")
+    [own] = (environment_of_all / "own").glob("*.whl")
+    download = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, own, "pip"]
+    subprocess.run(download, check=True, capture_output=True)
+    for name, word in (("acme-cli", "acme"), ("other-cli", "other")):
+        package = name.replace("-", "_")
+        text = PLUGIN.format(name=name, package=package, version="1.0").replace("cloud", word)
+        wheel(folder, name, "1.0", text)
+    return folder
+
+
+class Reader:
+    """A home with nothing in it, whose packages come from one folder."""
+
+    def __init__(self, home: Path, packages: Path, backend: str) -> None:
+        (home / ".config/uv").mkdir(parents=True)
+        (home / ".config/uv/uv.toml").write_text(f'no-index = true\nfind-links = ["{packages}"]\n')
+        path = f"{home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages)}
+        self.home = home
+        self.environ = {"HOME": str(home), "PATH": path, "UV_PYTHON": sys.executable, **pip}
+        if backend:
+            self.environ["PIPX_DEFAULT_BACKEND"] = backend
+
+    def __call__(self, command: str, status: int = 0) -> str:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.home,
+            env=self.environ,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+        assert done.returncode == status, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) -> None:
+    row = rf"^\| {tool.split(maxsplit=1)[0]} \|(.*)\|$"
+    found = re.search(row, (PROJECT / "README.md").read_text(), re.MULTILINE)
+    assert found is not None
+    install, upgrade, inject, uninstall = re.findall(r"`(.*?)`", found[1])
+    folder = tmp_path / "packages"
+    subprocess.run(["cp", "-a", packages, folder], check=True)
+    reader = Reader(tmp_path / "home", folder, TOOLS[tool])
+    reader(install)
+    assert reader("cli --version") == "cli-host 0.1.0\n"
+    reader("cli self init")
+    reader("cli self plugin add pip:other-cli")
+    assert reader("cli other py") == "py 1.0\n"
+    _offer_newer(folder, tmp_path / "newer")
+    reader(upgrade)
+    assert reader("CLI_DIR=/dev/null cli --version") == "cli-host 9.0\n"
+    anew = '"state": "missing"' in reader("cli self plugin list --format json")
+    assert anew == (tool == "uv")
+    reader("cli self plugin sync")
+    assert reader("cli other py") == "py 1.0\n"
+    reader(inject)
+    assert reader("cli acme py") == "py 1.0\n"
+    reader("cli self plugin sync")
+    assert reader("cli other py") == "py 1.0\n"
+    reader(uninstall)
+    assert not list((tmp_path / "home/.local/bin").iterdir())
+
+
+def _offer_newer(folder: Path, source: Path) -> None:
+    """Put a newer version of this program into the folder."""
+    clone(source)
+    project = source / "pyproject.toml"
+    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "9.0"', 1))
+    build_wheel(source, folder)
