@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("testing")  # before it is imported: a failure shows its values
+
 from testing import httpserver
 from testing.applications import application
 from testing.environments import copy_environment, make_environment

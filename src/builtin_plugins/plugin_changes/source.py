@@ -224,11 +224,12 @@ def _by_form(text: str) -> Origin:
     """Return git's short form of ssh addresses; raises UsageError for a bare word."""
     if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text):
         return Origin("git", text, text)
-    ways = f"write ./{text} for a directory here"
+    shown = masked(text)
+    ways = f"write ./{shown} for a directory here"
     with suppress(UsageError):
         parse_requirement(text)
-        ways = f"{ways}, or pip:{text} for a package"
-    raise UsageError(masked(f"{text}: neither a path nor a package; {ways}"))
+        ways = f"{ways}, or pip:{shown} for a package"
+    raise UsageError(f"{shown}: neither a path nor a package; {ways}")
 
 
 def _path_of(address: str) -> str:

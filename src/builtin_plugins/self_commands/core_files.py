@@ -19,6 +19,11 @@ from host.errors import OperationError
 Warn = Callable[[str], None]
 
 
+def libraries_stage(here: str) -> str:
+    """Return where the new libraries are put together; what is there belongs to no change."""
+    return os.path.join(os.path.dirname(here), f".{os.path.basename(here)}.cli-stage")
+
+
 @contextmanager
 def staged_libraries(here: str, former: str, shipped: str, warn: Warn) -> Iterator[str]:
     """Give a directory beside `here` with the files of `shipped` in place of the `former` ones.
@@ -27,7 +32,7 @@ def staged_libraries(here: str, former: str, shipped: str, warn: Warn) -> Iterat
     is told. "" where nothing changes. Raises OSError.
     """
     names = list(_to_renew(here, former, shipped, warn))
-    stage = os.path.join(os.path.dirname(here), f".{os.path.basename(here)}.cli-stage")
+    stage = libraries_stage(here)
     try:
         shutil.rmtree(stage, ignore_errors=True)
         if names:

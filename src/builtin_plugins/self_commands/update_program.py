@@ -7,6 +7,7 @@ until the new one is whole.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from dataclasses import replace
@@ -22,7 +23,11 @@ from builtin_plugins.git.call import Git
 from builtin_plugins.git.fast_forward import FastForward
 from builtin_plugins.git.login import login_of
 from builtin_plugins.plugin_changes.kinds.kind import Work
-from builtin_plugins.self_commands.core_files import renew_launcher, staged_libraries
+from builtin_plugins.self_commands.core_files import (
+    libraries_stage,
+    renew_launcher,
+    staged_libraries,
+)
 from builtin_plugins.venv.check import check_starts
 from builtin_plugins.venv.copy import VenvCopy, copied_environment
 from builtin_plugins.venv.installer import run_installer
@@ -54,6 +59,8 @@ class PackageUpdate:
         self._copy: VenvCopy | None = None
 
     def look(self, work: Work) -> str:
+        # A kill after the program's swap leaves it, and then there is nothing to bring.
+        shutil.rmtree(libraries_stage(self.layout.lib_dir), ignore_errors=True)
         copy = work.exits.enter_context(copied_environment())
         run_installer(
             copy.python,

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import suppress
+from itertools import count, pairwise
 from typing import Any
 
 from testing.sweep.ground import Ground, Outcome, in_fork
@@ -23,28 +24,39 @@ _MOST_TOLD = 20  # broken promises
 
 
 def sweep(ground: Ground, error: int, first: int, stride: int) -> dict[str, Any]:
-    """Break the change at steps from the `first`; return figures and broken promises."""
+    """Break the change at steps from the `first`, and at those where old turns to new.
+
+    Returns figures and broken promises.
+    """
     ground.restore()
     old = ground.state()
     ground.restore()
     done = _unbroken(ground)
     new = ground.state()
     broken = [f"unbroken: {problem}" for problem in ground.broken(old, new, new, done)]
-    outcomes: Counter[str] = Counter()
-    steps, at = -1, first
-    while steps < 0:
+    outcomes: dict[int, str] = {}
+
+    def break_at(at: int) -> int:
         ground.restore()
         outcome, steps = _run(ground, at, error)
         state = ground.state()
         known = [name for name, one in (("new", new), ("old", old)) if ground.like(state, one)]
-        outcomes[known[0] if known else "between"] += 1
+        outcomes[at] = known[0] if known else "between"
         wrong = [*_impolite(ground, outcome), *ground.broken(old, new, state, outcome)]
         again = in_fork(ground.change)
         wrong += [f"second run: {problem}" for problem in ground.unsettled(new, state, again)]
-        broken += [f"step {at}: {problem}" for problem in wrong]
-        at += stride
-    runs = outcomes.total()
-    return {"steps": steps, "runs": runs, "outcomes": outcomes, "broken": broken[:_MOST_TOLD]}
+        broken.extend(f"step {at}: {problem}" for problem in wrong)
+        return steps
+
+    steps = next(steps for at in count(first, stride) if (steps := break_at(at)) >= 0)
+    turns = [pair for pair in pairwise(outcomes) if outcomes[pair[0]] != outcomes[pair[1]]]
+    low, high = turns[-1] if turns else (0, 0)
+    while high - low > 1:  # where the new state comes a slip is likeliest: look closer
+        middle = (low + high) // 2
+        break_at(middle)
+        low, high = (low, middle) if outcomes[middle] == outcomes[high] else (middle, high)
+    figures = {"steps": steps, "runs": len(outcomes), "outcomes": Counter(outcomes.values())}
+    return figures | {"broken": broken[:_MOST_TOLD]}
 
 
 def _unbroken(ground: Ground) -> Outcome:
