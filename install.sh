@@ -195,4 +195,7 @@ write_launcher
 link_launcher
 say "Installed: $link"
 tell_path
+case ${SHELL##*/} in
+  bash | zsh | fish) say "Words complete with Tab after: $name self completion ${SHELL##*/} --install" ;;
+esac
 say "Try: $launcher demo hello"

@@ -16,11 +16,13 @@ from host.run.process import (
     reserve_standard_descriptors,
     restore_signals,
 )
-from host.run.text import decode
+from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from host.run.installation import Layout
 
 
 def main() -> int:
@@ -52,6 +54,8 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         safe, sure = safe or words[0] == "--safe", sure or words[0] == "--yes"
         words = words[1:]
     layout = find_layout(argv[0], environ)
+    if words and words[0] == "--complete":
+        return complete(layout, words[1:], environ, messages)
     start = None
     if words and words[0] not in ("self", "help") and not words[0].startswith("-"):
         places = open_places(layout, environ)
@@ -80,6 +84,23 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     from host.cli.answer import run_cli
 
     return run_cli(layout, words, environ, messages, safe, start)
+
+
+def complete(
+    layout: "Layout", given: "Sequence[str]", environ: dict[str, str], messages: Messages
+) -> int:
+    """Answer a shell's Tab (the stubs of `self completion` call this)."""
+    places = open_places(layout, environ)
+    lock = read_lock(places.locks, places.key)
+    if lock is None:
+        _find_packages(safe=False)
+        from host.planning.discovery import refresh
+
+        lock = refresh(places, messages)
+    from host.cli.completion import answer
+
+    os.write(1, encode(answer(given[0], given[1:], places, lock)))
+    return 0
 
 
 def _find_packages(safe: bool) -> None:

@@ -55,6 +55,7 @@ _BESIDE = {
     # Listings and answers of the program.
     "host.cli.answer.version_of": "self version says what --version says",
     "host.cli.catalog.contents": "all commands below some words",
+    "host.cli.completion.complete": "words of `self env` and others are those of commands",
     "host.cli.columns.width": "columns count wide characters as listings do",
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
     "host.cli.help_page.argument_tables": "the text renderer: what a category itself takes",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from host import CommandDeclaration, hookimpl
 
 _COMMANDS = {
+    "completion": "Complete words with Tab in bash, zsh and fish",
     "env": "Show where a command's variables come from",
     "init": "Make a complete installation",
     "list": "List every command",
@@ -33,5 +34,6 @@ def discover_commands() -> Iterator[CommandDeclaration]:
                 "description": description,
                 "hidden": word in _HIDDEN,
                 "entrypoint": f"{_ELSEWHERE.get(word, _HERE + word)}:command",
+                "x-complete": f"{_HERE}completing:complete",
             },
         )

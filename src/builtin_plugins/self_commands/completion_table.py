@@ -1,0 +1,112 @@
+"""The words of `self`, their options and arguments; made by testing.completion_table."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    _Table = dict[tuple[str, ...], dict[str, Any]]
+
+# ruff: noqa: Q000
+# fmt: off
+TABLE: "_Table" = {('completion',): {'help': 'Complete words with Tab in bash, zsh and fish',
+                   'options': {'--install': {'help': 'Load it in every new shell.',
+                                             'values': None},
+                               '--uninstall': {'help': 'Take that away again.',
+                                               'values': None}},
+                   'words': ('bash', 'zsh', 'fish')},
+ ('env',): {'help': "Show where a command's variables come from",
+            'options': {'--all': {'help': "The caller's own variables too.", 'values': None},
+                        '--show-secrets': {'help': 'Do not mask values of secrets.',
+                                           'values': None},
+                        '--format': {'help': '', 'values': ('text', 'json')}},
+            'words': 'commands'},
+ ('init',): {'help': 'Make a complete installation',
+             'options': {'--name': {'help': "The program's name; the launcher is "
+                                            'DIRECTORY/core/NAME.',
+                                    'values': 'none'}},
+             'words': 'directories'},
+ ('list',): {'help': 'List every command',
+             'options': {'--all': {'help': "Hidden ones and other systems' too.",
+                                   'values': None},
+                         '--format': {'help': "text, json, tree or a plugin's.",
+                                      'values': ('text', 'json', 'tree')}},
+             'words': 'commands'},
+ ('new',): {'help': 'Make a new plugin', 'options': {}, 'words': 'none'},
+ ('new', 'plugin'): {'help': 'Make the plugin NAME in a new directory of that name, here.',
+                     'options': {'--python': {'help': 'A pip package with hooks in Python and '
+                                                      'tests.',
+                                              'values': None}},
+                     'words': 'none'},
+ ('plugin',): {'help': 'Add, list, update and remove plugins', 'options': {}, 'words': 'none'},
+ ('plugin', 'add'): {'help': 'Add a plugin from SOURCE.',
+                     'options': {'--ref': {'help': 'A branch, tag or commit of a git '
+                                                   'repository.',
+                                           'values': 'none'},
+                                 '--name': {'help': "The plugin's name here.",
+                                            'values': 'none'},
+                                 '--sha256': {'help': 'What an archive or wheel must have as '
+                                                      'its SHA-256.',
+                                              'values': 'none'},
+                                 '--ssh': {'help': 'Clone user/repo over ssh.', 'values': None},
+                                 '--gitlab': {'help': 'user/repo is on GitLab.',
+                                              'values': None},
+                                 '--bitbucket': {'help': 'user/repo is on Bitbucket.',
+                                                 'values': None},
+                                 '--force': {'help': 'Add it though a command has words '
+                                                     'already taken.',
+                                             'values': None},
+                                 '--yes': {'help': 'Do not ask.', 'values': None},
+                                 '--timeout': {'help': 'Seconds for each download.',
+                                               'values': 'none'}},
+                     'words': 'files'},
+ ('plugin', 'list'): {'help': 'List all plugins: directories, those from git, archives and '
+                              'pip.',
+                      'options': {'--format': {'help': '', 'values': ('text', 'json')}},
+                      'words': 'none'},
+ ('plugin', 'show'): {'help': 'Show all about the plugin NAME; nothing of it is run.',
+                      'options': {'--format': {'help': '', 'values': ('text', 'json')}},
+                      'words': 'plugins'},
+ ('plugin', 'update'): {'help': 'Bring plugins to the newest version of their branch; without '
+                                'NAME all of them.',
+                        'options': {'--dry-run': {'help': 'Only show what would change.',
+                                                  'values': None},
+                                    '--yes': {'help': 'Do not ask.', 'values': None},
+                                    '--timeout': {'help': 'Seconds for each download.',
+                                                  'values': 'none'}},
+                        'words': 'plugins'},
+ ('plugin', 'rollback'): {'help': 'Go back to an earlier VERSION of the plugin NAME, or to the '
+                                  'one before.',
+                          'options': {},
+                          'words': 'plugins'},
+ ('plugin', 'remove'): {'help': 'Remove the plugin NAME, also one that is only half there.',
+                        'options': {'--yes': {'help': 'Do not ask.', 'values': None}},
+                        'words': 'plugins'},
+ ('plugin', 'enable'): {'help': 'Switch the plugin NAME on.',
+                        'options': {},
+                        'words': 'plugins'},
+ ('plugin', 'disable'): {'help': 'Switch the plugin NAME off: its files stay, its Python is '
+                                 'not imported.',
+                         'options': {},
+                         'words': 'plugins'},
+ ('plugin', 'sync'): {'help': "Bring in what the registry, or a colleague's registry FILE, "
+                              'lists and is not here.',
+                      'options': {'--dry-run': {'help': 'Only show what would come in.',
+                                                'values': None},
+                                  '--yes': {'help': 'Do not ask.', 'values': None},
+                                  '--timeout': {'help': 'Seconds for each download.',
+                                                'values': 'none'}},
+                      'words': 'files'},
+ ('lock',): {'help': 'Build the lock anew', 'options': {}, 'words': 'none'},
+ ('update',): {'help': 'Bring this program to its newest version',
+               'options': {'--check': {'help': 'Only tell whether there is a newer version.',
+                                       'values': None},
+                           '--yes': {'help': 'Do not ask.', 'values': None},
+                           '--timeout': {'help': 'Seconds for each download.',
+                                         'values': 'none'}},
+               'words': 'none'},
+ ('version',): {'help': 'Show the version', 'options': {}, 'words': 'none'},
+ ('which',): {'help': 'Show which file a command runs',
+              'options': {'--all': {'help': 'What it shadows too.', 'values': None},
+                          '--format': {'help': '', 'values': ('text', 'json')}},
+              'words': 'commands'},
+ ('launcher',): {'help': 'Make the launcher anew', 'options': {}, 'words': 'files'}}

@@ -1,0 +1,240 @@
+"""What may stand where the cursor is: the answer to a shell's Tab.
+
+A stub in the shell (`self completion`) calls `<program> --complete SHELL …` and shows what
+this prints: a line that says what to do beside (`files`, `directories`, `none`), then
+a line for each candidate, with its description behind a tab. Nothing of a command
+is run to find out, but the `complete` program that an argument declares; no click and no
+pluggy is loaded, and only the category in question is looked at.
+"""
+
+import os
+
+from host.cli.shell_words import split_line
+from host.errors import HostError
+from host.run.locate import Place, decide, locate, roots
+from host.run.lock import RESERVED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from host.run.arguments import Argument
+    from host.run.definition import Definition
+    from host.run.installation import Places
+    from host.run.locate import Found
+    from host.run.lock import Lock
+
+    Candidate = tuple[str, str]
+
+FILES, DIRECTORIES, NONE = "files", "directories", "none"
+SHELLS = ("bash", "zsh", "fish")
+_GLOBAL_OPTIONS = {
+    "--help": "Show help",
+    "--version": "Show name and version",
+    "--all": "Hidden commands and those for other systems too",
+    "--format": "How a listing looks",
+    "--color": "When to use colours",
+    "--yes": "Answer a command's question with yes",
+    "--safe": "Import no plugin's Python",
+}
+_GLOBAL_VALUES = {"--format": ("text", "json", "tree"), "--color": ("auto", "always", "never")}
+_HELP = ("help", "Show help")
+_PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
+_MOST_READ = 1 << 20  # bytes of what it prints
+_PLAIN = "_-./:=@%+,"  # what bash takes as it is, beside letters and digits
+
+
+class Answer:
+    """What to offer: `candidates` with descriptions, and which paths beside (`beside`)."""
+
+    __slots__ = ("beside", "candidates")
+
+    def __init__(self, candidates: "Iterable[Candidate]" = (), beside: str = NONE) -> None:
+        self.candidates = list(candidates)
+        self.beside = beside
+
+
+def answer(shell: str, given: "Sequence[str]", places: "Places", lock: "Lock") -> str:
+    """Return what the stub of `shell` reads.
+
+    `given` are the words after the program's name, the last of them unfinished; bash
+    gives COMP_WORDBREAKS and the line up to the cursor, as its own words are in pieces.
+    """
+    quote, dropped, words = "", 0, list(given) or [""]
+    if shell == "bash":
+        breaks, line = given
+        words, quote = split_line(line)
+        words = words[1:] or [""]
+        dropped = _broken_at(words[-1], breaks, quote)
+    try:
+        found = complete(words[:-1], words[-1], places, lock)
+    except HostError:
+        found = Answer()
+    lines = [found.beside]
+    for word, about in found.candidates:
+        if not word.startswith(words[-1]) or "\n" in word:
+            continue
+        if shell == "bash":
+            lines.append(_for_bash(word[dropped:], quote))
+        else:
+            lines.append(f"{word}\t{_one_line(about)}")
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+
+
+def complete(words: "Sequence[str]", current: str, places: "Places", lock: "Lock") -> Answer:
+    """Return what can follow `words` where `current` is what is typed of the next one."""
+    left = list(words)
+    while left and left[0].startswith("-"):
+        option = left.pop(0)
+        if option in _GLOBAL_VALUES and not left:
+            return Answer((value, "") for value in _GLOBAL_VALUES[option])
+        left = left[option in _GLOBAL_VALUES :]
+    if left[:1] == [RESERVED]:
+        return _own(left, current, places, lock)
+    asks_help = left[:1] == ["help"]
+    found = locate(left[asks_help:], roots(lock.trees), lock.commands)
+    rest = left[asks_help + len(found.words) :]
+    if found.kind == "command" and found.definition is not None and not asks_help:
+        return arguments(found.definition, rest, current)
+    if found.kind != "category" or rest:
+        return Answer(beside=NONE if asks_help else FILES)
+    return Answer(_GLOBAL_OPTIONS.items()) if current.startswith("-") else _below(found, lock)
+
+
+def _own(words: "Sequence[str]", current: str, places: "Places", lock: "Lock") -> Answer:
+    """Complete `self …`: each of its words says itself what may follow."""
+    declared = [one for one in lock.commands if one.words[0] == RESERVED]
+    for one in declared:
+        complete_own = one.definition.extra.get("x-complete")
+        if tuple(words[:2]) == one.words and complete_own:
+            from host.run.importing import load_reference
+
+            return Answer(*load_reference(complete_own)(words[1:], current, places, lock))
+    return Answer((one.words[1], one.definition.description) for one in declared)
+
+
+def _below(found: "Found", lock: "Lock") -> Answer:
+    """Return the words of a category that listings show, and the aliases that are meant."""
+    depth = len(found.words)
+    reached: dict[str, list[Place]] = {}
+    names: list[Candidate] = [] if depth else [_HELP]
+    for place in found.places:
+        for word, inner in place.finder.inner(place.at):
+            reached.setdefault(word, []).append(Place(place.tree, place.finder, inner))
+    for one in lock.commands:
+        if one.words[:depth] == found.words and len(one.words) > depth:
+            reached.setdefault(one.words[depth], [])
+    for word, inner_places in reached.items():
+        definition = _deciding(inner_places)
+        if definition is None:
+            names += _declared(word, found, lock, bool(inner_places))
+        elif definition.compatible and not definition.hidden:
+            names += [(one, definition.description) for one in (word, *definition.aliases)]
+    return Answer(sorted(names))
+
+
+def _deciding(places: "Sequence[Place]") -> "Definition | None":
+    """Return the definition of the command or category that places of one word come to."""
+    try:
+        kept = decide(places)
+        if not kept or kept[0].runnable:
+            return kept[0].definition if kept else None
+        return kept[0].finder.category(kept[0].at) or kept[0].definition
+    except HostError:
+        return None
+
+
+def _declared(word: str, found: "Found", lock: "Lock", is_folder: bool) -> "Iterator[Candidate]":
+    words = (*found.words, word)
+    for one in lock.commands:
+        if one.words == words:
+            if not one.definition.hidden and one.definition.compatible:
+                yield word, one.definition.description
+            return
+        if one.words[: len(words)] == words:
+            is_folder = True
+    if is_folder:
+        yield word, "Manage this program and its plugins" if words == (RESERVED,) else ""
+
+
+def arguments(definition: "Definition", words: "Sequence[str]", current: str) -> Answer:
+    """Return what fits a command's declared arguments; paths where it declares none."""
+    if not definition.args:
+        return Answer(beside=FILES)
+    options = {name: one for one in definition.args if one.option for name in (one.name, one.short)}
+    positional = [one for one in definition.args if not one.option]
+    waiting: Argument | None = None
+    taken, ended = 0, False
+    for word in words:
+        if waiting is not None:
+            waiting = None
+        elif ended or not word.startswith("-") or word == "-":
+            taken += 1
+        elif word == "--":
+            ended = True
+        else:
+            option = options.get(word)
+            waiting = option if option is not None and option.value else None
+    if waiting is not None:
+        return _values(waiting, definition, "")
+    name, sign, _ = current.partition("=")
+    if sign and not ended and name in options and options[name].value:
+        return _values(options[name], definition, f"{name}=")
+    if current.startswith("-") and not ended:
+        named = [(name, one.description) for name, one in options.items() if name]
+        return Answer([*named, ("--help", "Show help")])
+    if positional and (taken < len(positional) or positional[-1].repeats):
+        return _values(positional[min(taken, len(positional) - 1)], definition, "")
+    return Answer()
+
+
+def _values(argument: "Argument", definition: "Definition", before: str) -> Answer:
+    if argument.choices:
+        return Answer((f"{before}{choice}", argument.description) for choice in argument.choices)
+    if argument.complete not in ("", FILES, "file", "directory", "none"):
+        printed = _printed(os.path.join(definition.directory, argument.complete))
+        return Answer((f"{before}{line}", argument.description) for line in printed)
+    if argument.complete == "none" or argument.type in ("integer", "number"):
+        return Answer()
+    if argument.complete == "directory" or argument.type == "directory":
+        return Answer(beside=DIRECTORIES)
+    return Answer(beside=FILES)
+
+
+def _printed(program: str) -> list[str]:
+    """Return the lines that a `complete` program prints; none where it fails or is slow."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [program],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+            check=False,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return done.stdout[:_MOST_READ].decode("utf-8", "replace").splitlines()
+
+
+def _broken_at(word: str, breaks: str, quote: str) -> int:
+    """Return how much of the word bash does not replace: up to the last of its word breaks."""
+    if quote:
+        return 0
+    return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1
+
+
+def _for_bash(word: str, quote: str) -> str:
+    """Return a word as bash reads it back; inside quotes it stands as it is."""
+    if quote:
+        return word
+    return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)
+
+
+def _one_line(text: str) -> str:
+    from host.run.text import printable
+
+    return printable(text.partition("\n")[0])

@@ -1,0 +1,234 @@
+"""Tab: what is offered, by table, and through bash, zsh and fish on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host.cli.shell_words import split_line
+from testing.installation import PROJECT, Made, command
+from testing.shells import shell_path
+
+LINES = {
+    "nothing": ("cli ", ["cli", ""], ""),
+    "a word": ("cli de", ["cli", "de"], ""),
+    "blanks": ("cli  a   b", ["cli", "a", "b"], ""),
+    "single quotes": ("cli 'a b' c", ["cli", "a b", "c"], ""),
+    "an open quote": ("cli 'a b", ["cli", "a b"], "'"),
+    "an open double quote": ('cli "a \\" \\x', ["cli", 'a " \\x'], '"'),
+    "escapes": ("cli a\\ b\\:c", ["cli", "a b:c"], ""),
+    "an empty word": ("cli '' x", ["cli", "", "x"], ""),
+    "another command before": ("ls | cli a", ["cli", "a"], ""),
+    "a backslash at the end": ("cli a\\", ["cli", "a"], ""),
+}
+
+
+@pytest.mark.parametrize(("line", "words", "quote"), LINES.values(), ids=LINES)
+def test_a_line_of_bash(line: str, words: list[str], quote: str) -> None:
+    assert split_line(line) == (words, quote)
+
+
+ARGS = [
+    {"name": "env", "choices": ["staging", "production"], "description": "Where"},
+    {"name": "--fast", "short": "-f", "description": "Skip checks"},
+    {"name": "--count", "short": "-n", "value": "N", "type": "integer"},
+    {"name": "--unit", "value": "UNIT", "complete": "units"},
+    {"name": "--into", "value": "DIR", "type": "directory"},
+    {"name": "files...", "type": "file"},
+]
+
+
+@pytest.fixture(scope="module")
+def made(shared_install: Callable[..., Made]) -> Made:
+    made = shared_install(
+        {
+            "commands/deploy/category.json": {"name": "Deploy", "description": "Bring it out"},
+            "commands/deploy/start/command.json": command(
+                description="Start: it's a unit", args=ARGS, aliases=["begin"]
+            ),
+            "commands/deploy/start/main.sh": "echo must-not-run >&2\n",
+            "commands/deploy/start/units": "#!/bin/sh\nprintf '%s\\n' 'web app' 'db:main' plain\n",
+            "commands/deploy/secret/command.json": command(hidden=True),
+            "commands/deploy/other/command.json": command(os=["mac", "linux"]),
+            "commands/deploy/plain/command.json": command(description="Plain"),
+            "commands/demo/hello/command.json": command(),
+            "plugins/extra/demo/more/command.json": command(description="More"),
+        }
+    )
+    made.run("demo", "hello")
+    return made
+
+
+def offered(made: Made, *words: str) -> list[str]:
+    """Return the answer to zsh: what paths beside, then the candidates."""
+    done = made.run("--complete", "zsh", *words)
+    assert (done.status, done.stderr) == (0, "")
+    return [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+
+CASES: dict[str, tuple[list[str], list[str]]] = {
+    "the root": ([""], ["none", "demo", "deploy", "help", "self"]),
+    "a beginning": (["de"], ["none", "demo", "deploy"]),
+    "a category": (["deploy", ""], ["none", "begin", "other", "plain", "start"]),
+    "a plugin's": (["demo", ""], ["none", "hello", "more"]),
+    "help": (["help", "deploy", "s"], ["none", "start"]),
+    "global options": (["--f"], ["none", "--format"]),
+    "a global option's values": (["--format", ""], ["none", "text", "json", "tree"]),
+    "behind a global option": (["--format", "json", "dep"], ["none", "deploy"]),
+    "no arguments": (["deploy", "plain", ""], ["files"]),
+    "choices": (["deploy", "start", ""], ["none", "staging", "production"]),
+    "an alias": (["deploy", "begin", "st"], ["none", "staging"]),
+    "options": (["deploy", "start", "--c"], ["none", "--count"]),
+    "short ones": (["deploy", "start", "-f"], ["none", "-f"]),
+    "all options": (
+        ["deploy", "start", "-"],
+        ["none", *["--fast", "-f", "--count", "-n", "--unit", "--into", "--help"]],
+    ),
+    "a number": (["deploy", "start", "-n", ""], ["none"]),
+    "a program": (["deploy", "start", "--unit", ""], ["none", "web app", "db:main", "plain"]),
+    "with a sign": (["deploy", "start", "--unit=w"], ["none", "--unit=web app"]),
+    "directories": (["deploy", "start", "--into", ""], ["directories"]),
+    "files": (["deploy", "start", "staging", ""], ["files"]),
+    "more files": (["deploy", "start", "staging", "a", "b", ""], ["files"]),
+    "behind --": (["deploy", "start", "--", "p"], ["none", "production"]),
+    "an unknown word": (["nothing", "x", ""], ["files"]),
+    "self": (["self", "comp"], ["none", "completion"]),
+    "words of self": (["self", "env", "deploy", "p"], ["none", "plain"]),
+    "options of self": (["self", "env", "--show"], ["none", "--show-secrets"]),
+    "values of self": (["self", "completion", "f"], ["none", "fish"]),
+    "a group of self": (["self", "plugin", "rem"], ["none", "remove"]),
+    "plugins": (["self", "plugin", "remove", ""], ["none", "extra"]),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), CASES.values(), ids=CASES)
+def test_what_is_offered(made: Made, words: list[str], expected: list[str]) -> None:
+    assert offered(made, *words) == expected
+
+
+def test_descriptions_for_zsh_and_fish_and_none_for_bash(made: Made) -> None:
+    for shell in ("zsh", "fish"):
+        assert "start\tStart: it's a unit\n" in made.run("--complete", shell, "deploy", "").stdout
+    done = made.run("--complete", "bash", " \"':=", "cli deploy st")
+    assert done.stdout == "none\nstart\n"
+
+
+def test_quotes_and_word_breaks_of_bash(made: Made) -> None:
+    def said(line: str) -> list[str]:
+        return made.run("--complete", "bash", " \"'@><=;|&(:", line).stdout.splitlines()[1:]
+
+    assert said("cli deploy start --unit w") == ["web\\ app"]
+    assert said("cli deploy start --unit 'web ") == ["web app"]
+    assert said("cli deploy start --unit db:") == ["main"]
+    assert said("cli deploy start --unit=pl") == ["plain"]
+
+
+_PROGRAM = """
+import sys
+sys.path.append({source!r})
+sys.argv = {argv!r}
+from host.__main__ import main
+main()
+print("MODULES", *sorted(sys.modules))
+"""
+
+
+def test_it_loads_neither_click_nor_pluggy(made: Made) -> None:
+    argv = [str(made.launcher), "--complete", "zsh", "deploy", "start", ""]
+    program = _PROGRAM.format(source=str(PROJECT / "src"), argv=argv)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = set(done.stdout.partition("MODULES ")[2].split())
+    assert "staging" in done.stdout
+    banned = {"click", "pluggy", "json", "re", "typing", "dataclasses", "subprocess", "shutil"}
+    assert not modules & banned
+    ours = {one for one in modules if one.partition(".")[0] in ("host", "builtin_plugins")}
+    assert len(ours) <= 26, sorted(ours)
+
+
+def typed(shell: list[str], environ: dict[str, str], keys: list[str], until: str) -> str:
+    """Type into a shell on a terminal, with a moment after each key; return what it shows."""
+    child, terminal = pty.fork()
+    if not child:
+        os.execve(shell[0], shell, environ)
+    shown = b""
+    try:
+        for text in [*keys, ""]:
+            end = time.monotonic() + (20 if text == "" else 0.8)
+            while time.monotonic() < end and not (text == "" and until in shown.decode()):
+                if select.select([terminal], [], [], 0.1)[0]:
+                    shown += os.read(terminal, 65536)
+            os.write(terminal, text.encode())
+        return shown.decode("utf-8", "replace")
+    finally:
+        os.close(terminal)
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+
+
+START = {
+    "bash": ["--norc", "--noprofile", "-i"],
+    "zsh": ["-f", "-i"],
+    "fish": ["--no-config", "-i"],
+}
+LOAD = {
+    "bash": 'eval "$(cli self completion bash)"\n',
+    "zsh": 'eval "$(cli self completion zsh)"\n',
+    "fish": "cli self completion fish | source\n",
+}
+TYPED = {
+    "a command": ("cli deploy sta\t", "cli deploy start"),
+    "a word with a space": ("cli deploy start --unit we\t", "web\\ app"),
+    "a choice": ("cli deploy start prod\t", "production"),
+}
+
+
+@pytest.mark.parametrize(("line", "shown"), TYPED.values(), ids=TYPED)
+@pytest.mark.parametrize("shell", START)
+def test_in_a_real_shell(made: Made, tmp_path: Path, shell: str, line: str, shown: str) -> None:
+    environ = {
+        "PATH": f"{made.launcher.parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "TERM": "xterm",
+        "LANG": "C.UTF-8",
+        "PS1": "> ",
+    }
+    keys = [LOAD[shell], "true\n", line]
+    assert shown in typed([shell_path(shell), *START[shell]], environ, keys, shown)
+
+
+@pytest.mark.parametrize("shell", START)
+def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: str) -> None:
+    files = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/cli.fish"}
+    file = tmp_path / files[shell]
+    if shell != "fish":
+        file.write_text("mine=1")
+    env = {"HOME": str(tmp_path)}
+    assert made.run("self", "completion", shell, "--install", env=env).status == 0
+    text = file.read_text()
+    assert "already" in made.run("self", "completion", shell, "--install", env=env).stdout
+    assert file.read_text() == text
+    assert made.run("self", "completion", shell, "--uninstall", env=env).status == 0
+    assert not file.exists() if shell == "fish" else file.read_text() == "mine=1\n"
+    assert "is not in" in made.run("self", "completion", shell, "--uninstall", env=env).stdout
+
+
+def test_two_programs_side_by_side(install: Callable[..., Made]) -> None:
+    stubs = [
+        install(program=name).run("self", "completion", "bash").stdout for name in ("cli", "acme.x")
+    ]
+    assert "complete -F _cli_complete cli\n" in stubs[0]
+    assert "complete -F _acme.x_complete acme.x\n" in stubs[1]
