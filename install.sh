@@ -115,8 +115,15 @@ write_launcher() {
 }
 
 link_launcher() {
+  local former
   mkdir -p "$bin_dir" || fail "$bin_dir cannot be made; use --bin-dir"
   ln -sfn "$launcher" "$link" || fail "$bin_dir is not writable; use --bin-dir"
+  for former in "$bin_dir"/*; do # of a launcher that was renamed
+    if [[ -L $former && ! -e $former && $(readlink "$former") == "$root"/core/* ]]; then
+      say "Removing $former: there is no $(readlink "$former") any more"
+      rm -f -- "$former"
+    fi
+  done
 }
 
 zsh_file=${ZDOTDIR:-$home}/.zshrc
@@ -173,10 +180,19 @@ forget_path() {
 # The launchers in core/, which are names under which this checkout is installed.
 launchers() { grep -lsF 'host.__main__' "$root"/core/* 2>/dev/null || true; }
 
+# The installations that `self init` made with this environment and that still start with it.
+siblings() {
+  local sibling
+  [[ -f $venv/cli-host-installations ]] || return 0
+  while IFS= read -r sibling; do
+    if grep -qsF -- "$venv/" "$sibling"/core/*; then say "$sibling"; fi
+  done <"$venv/cli-host-installations"
+}
+
 if [[ $action == uninstall ]]; then
   if is_ours; then rm -f -- "$link" && say "Removed $link"; fi
   if is_launcher; then rm -f -- "$launcher"; fi
-  others=$(launchers)
+  others=$(launchers && siblings)
   if [[ -n $others ]]; then
     say "Uninstalled $name. What it needs stays for ${others//$'\n'/, }"
     exit 0

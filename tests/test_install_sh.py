@@ -63,6 +63,28 @@ def test_a_second_run_changes_nothing_visible(checkout: Path, env: dict[str, str
     assert (checkout / "core" / "acme").read_bytes() == before
 
 
+def test_installations_that_self_init_made_keep_what_they_need(
+    tmp_path: Path, checkout: Path, env: dict[str, str]
+) -> None:
+    sibling = tmp_path / "a sibling"
+    acme = checkout / "core/acme"
+    assert run(acme, "self", "init", sibling, "--name", "sister", env=env)[0] == 0
+    done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
+    assert done[0] == 0, done
+    assert done[1].endswith(f"What it needs stays for {sibling}\n")
+    sister = sibling / "core/sister"
+    assert run(sister, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    packages = next((checkout / ".venv/lib").glob("python*/site-packages"))
+    (packages / "host").rename(packages / "away")
+    assert run(sister, "demo", "hello", env=env) == (
+        1, "", f"{sister}: No module named 'host': cli-host is no longer installed in "
+        f"{checkout}/.venv; install it there again, or remove this file\n",
+    )  # fmt: skip
+    (packages / "away").rename(packages / "host")
+    sister.unlink()
+    assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
+
+
 def test_a_second_name_can_be_uninstalled_alone(checkout: Path, env: dict[str, str]) -> None:
     other = ["--name", "other", "--bin-dir", f"{env['HOME']}/bin"]
     assert run("bash", checkout / "install.sh", *other, env=env)[0] == 0
@@ -72,6 +94,23 @@ def test_a_second_name_can_be_uninstalled_alone(checkout: Path, env: dict[str, s
     assert not os.path.lexists(f"{env['HOME']}/bin/other")
     acme = Path(env["HOME"]) / "bin" / "acme"
     assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+
+
+def test_a_renamed_launcher_gets_its_symlink_with_name(checkout: Path, env: dict[str, str]) -> None:
+    binaries = Path(env["HOME"]) / "bin"
+    assert run("bash", checkout / "install.sh", *_named("first", env), env=env)[0] == 0
+    (checkout / "core/first").rename(checkout / "core/second")
+    done = run("bash", checkout / "install.sh", *_named("second", env), env=env)
+    assert done[0] == 0, done
+    gone = f"Removing {binaries}/first: there is no {checkout}/core/first any more\n"
+    assert gone in done[1]
+    assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    assert not os.path.lexists(binaries / "first")
+    run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
+
+
+def _named(name: str, env: dict[str, str]) -> list[str]:
+    return ["--name", name, "--bin-dir", f"{env['HOME']}/bin"]
 
 
 def test_add_to_path_writes_one_line_and_uninstall_removes_it(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -18,8 +19,8 @@ from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host.cli.session import Session
 from host.errors import OperationError, UsageError
 from host.run.definition import is_word
-from host.run.text import printable
 
+_INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; see install.sh
 _PATIENCE = 60.0  # seconds that this waits for another one
 
 
@@ -47,9 +48,27 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
             made = sum(_copies(root, name))
             launcher = root / "core" / program
             made += write_launcher(launcher)
+            _remember(root)
     except OSError as failure:
         raise OperationError(f"{failure.filename or root}: {failure.strerror}") from None
-    session.show(_report(root, launcher, made))
+    said = f"{made} files made" if made else "nothing to do: every file is there"
+    path = shlex.quote(str(launcher))
+    session.show_lines(
+        f"{root}: {said}",
+        f"start it with: {path}",
+        f"to have it on PATH: ln -s {path} ~/.local/bin/",
+    )
+
+
+def _remember(root: Path) -> None:
+    """Note in the environment that this installation needs it, for who removes that one."""
+    if sys.prefix == sys.base_prefix or "\n" in str(root):
+        return
+    line = os.fsencode(f"{root}\n")
+    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file:
+        file.seek(0)
+        if line not in file.readlines():
+            file.write(line)
 
 
 @contextmanager
@@ -88,13 +107,3 @@ def _create(target: Path, content: bytes, mode: int) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def _report(root: Path, launcher: Path, made: int) -> str:
-    said = f"{made} files made" if made else "nothing to do: every file is there"
-    path = printable(shlex.quote(str(launcher)))
-    return (
-        f"{printable(str(root))}: {said}\n"
-        f"start it with: {path}\n"
-        f"to have it on PATH: ln -s {path} ~/.local/bin/\n"
-    )

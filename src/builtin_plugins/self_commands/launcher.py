@@ -21,8 +21,13 @@ _PYTHON = """\
 import sys
 
 sys.path.append({packages!r})
-from host.__main__ import main
-
+try:
+    from host.__main__ import main
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f"{{sys.argv[0]}}: {{missing}}: cli-host is no longer installed in "
+        {prefix!r} "; install it there again, or remove this file"
+    )
 sys.exit(main())
 """
 
@@ -41,7 +46,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: too long a path to start a program with; move it")
-    return _PYTHON.format(head=head, packages=packages)
+    return _PYTHON.format(head=head, packages=packages, prefix=sys.prefix)
 
 
 def is_launcher(path: str) -> bool:

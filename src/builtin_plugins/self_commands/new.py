@@ -14,7 +14,6 @@ from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import directory_files, package_files
 from host.cli.session import Session
 from host.errors import OperationError, UsageError
-from host.run.text import printable
 
 
 @click.group
@@ -41,8 +40,8 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
         _write(target, files)
     except OSError as failure:
         raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
-    made = "".join(f"  {printable(f'{name}/{path}')}\n" for path in sorted(files))
-    session.show(f"made\n{made}{_next(session.program, name, python=python)}")
+    made = [f"  {name}/{path}" for path in sorted(files)]
+    session.show_lines("made", *made, *_next(session.program, name, python=python))
 
 
 def _write(target: Path, files: dict[str, object]) -> None:
@@ -63,12 +62,11 @@ def _write(target: Path, files: dict[str, object]) -> None:
         raise
 
 
-def _next(program: str, name: str, *, python: bool) -> str:
-    program = printable(program)
+def _next(program: str, name: str, *, python: bool) -> list[str]:
     if python:
-        return (
-            f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}\n"
-            f"add it:    {program} self plugin add dist/{name.replace('-', '_')}-0.1.0-*.whl\n"
-            f"try it:    {program} {name} hello\n"
-        )
-    return f"add it:  {program} self plugin add ./{name}\ntry it:  {program} {name} hello\n"
+        return [
+            f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}",
+            f"add it:    {program} self plugin add dist/{name.replace('-', '_')}-0.1.0-*.whl",
+            f"try it:    {program} {name} hello",
+        ]
+    return [f"add it:  {program} self plugin add ./{name}", f"try it:  {program} {name} hello"]

@@ -11,7 +11,6 @@ from builtin_plugins.plugin_changes.change import confirmed, working
 from builtin_plugins.self_commands.update_program import CheckoutUpdate, PackageUpdate, Update
 from host.cli.session import Session
 from host.errors import OperationError
-from host.run.text import printable
 
 
 @click.command
@@ -30,15 +29,15 @@ def command(session: Session, check: bool, yes: bool, timeout: float) -> None:
         update = _update_of(session)
         found = update.look(work)
         if not found:
-            session.show(f"{printable(update.now)} is the newest\n")
+            session.show_lines(f"{update.now} is the newest")
             return
-        session.show(f"{printable(update.now)} → {printable(found)}\n")
+        session.show_lines(f"{update.now} → {found}")
         if check:
             return
         if not confirmed("Update?", yes):
             raise OperationError("stays as it is")
         update.bring(work)
-    session.show("updated\n")
+    session.show_lines("updated")
 
 
 def _update_of(session: Session) -> Update:

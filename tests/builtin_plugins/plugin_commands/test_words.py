@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -181,3 +184,21 @@ def test_names_from_elsewhere_are_shown_escaped(install: Install, tmp_path: Path
         assert done.status == 0
         assert "\x1b" not in done.stdout + done.stderr
         assert "\u202e" not in done.stdout + done.stderr
+
+
+def test_who_waits_for_another_change_is_told(install: Install, tmp_path: Path) -> None:
+    made = install()
+    assert plugin(made, "add", str(write_tree(tmp_path / "acme", plugin_files()))).status == 0
+    with (made.root / "plugins/.registry.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = subprocess.Popen(
+            [made.launcher, "self", "plugin", "disable", "acme"],
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr
+        told = waiting.stderr.readline()
+    assert told.startswith(f"waiting for process {os.getpid()}, at work since ")
+    assert waiting.communicate(timeout=30) == ("acme is disabled\n", "")

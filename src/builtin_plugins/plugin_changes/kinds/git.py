@@ -22,6 +22,14 @@ from host.errors import OperationError
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _WANTED = "refs/cli/wanted"
+_PLAIN = {  # what git says → what it means here
+    "does not appear to be a git repository": "there is no git repository",
+    "' not found": "there is no git repository, or it asks for a login",
+    "could not read Username": "it asks for a login; write https://USER:TOKEN@HOST/…, or --ssh",
+    "Authentication failed": "the login is refused",
+    "Could not resolve host": "the host is not known; is there a network?",
+    "unable to look up": "the host is not known; is there a network?",
+}
 
 
 class GitKind:
@@ -117,6 +125,9 @@ def _ask(git: Git, address: str, *arguments: str) -> bytes:
     try:
         return git(*arguments, stall=True)
     except OperationError as error:
+        for said, plain in _PLAIN.items():
+            if said in str(error):
+                raise OperationError(f"{address}: {plain}") from None
         scheme, found, rest = address.partition("://")
         host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
         hint = f"; check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""

@@ -18,7 +18,6 @@ from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.staging import Stage
 from builtin_plugins.plugin_directories.registry import Entry
 from host.errors import HostError, OperationError
-from host.run.text import printable
 
 _CHUNK = 1 << 20
 
@@ -110,9 +109,7 @@ def bring_file(origin: Origin, target: Path, work: Work) -> str:
         return fetched.sha256 or ""
     found = _copy(address, target)
     if origin.sha256 and found != origin.sha256:
-        raise OperationError(
-            f"{printable(address)}: the SHA-256 is {found}, expected {origin.sha256}"
-        )
+        raise OperationError(f"{address}: the SHA-256 is {found}, expected {origin.sha256}")
     return found
 
 
@@ -124,9 +121,9 @@ def _copy(source: str, target: Path) -> str:
             while chunk := file.read(_CHUNK):
                 size += len(chunk)
                 if size > MOST_BYTES:
-                    raise OperationError(f"{printable(source)}: larger than {MOST_BYTES} bytes")
+                    raise OperationError(f"{source}: larger than {MOST_BYTES} bytes")
                 digest.update(chunk)
                 copy.write(chunk)
     except FileNotFoundError:
-        raise OperationError(f"{printable(source)}: no such file") from None
+        raise OperationError(f"{source}: no such file") from None
     return digest.hexdigest()

@@ -303,8 +303,7 @@ def test_repositories_without_a_commit(install: Install, repository: Repository)
     repository.git("init", "-q")
     assert plugin(made, "add", repository.url, "--name", "other").all == (1, "", said)
     nothing = plugin(made, "add", f"{repository.url}/nothing")
-    assert nothing.status == 1
-    assert nothing.stderr.startswith(f"cli: {repository.url}/nothing: git ls-remote: fatal: ")
+    assert nothing.all == (1, "", f"cli: {repository.url}/nothing: there is no git repository\n")
 
 
 @pytest.mark.parametrize("options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."])

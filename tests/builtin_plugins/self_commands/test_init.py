@@ -1,0 +1,40 @@
+"""`self init` that is killed on its way."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made
+
+Install = Callable[..., Made]
+
+
+# A call, and at which of its times a file is half made: fsync is of a directory in between.
+@pytest.mark.parametrize(("call", "at"), [("link,linkat", 3), ("unlink,unlinkat", 2), ("fsync", 3)])
+def test_what_a_kill_leaves_goes_with_the_next_one(
+    install: Install, tmp_path: Path, call: str, at: int
+) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("needs strace")
+    made = install()
+    root = tmp_path / "new"
+    kill = ["-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={at}"]
+    subprocess.run(
+        ["strace", "-f", "-qqq", "-o", "/dev/null", *kill, made.launcher, "self", "init", root],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
+        capture_output=True,
+        check=False,
+    )
+    assert len([*root.rglob(".*.tmp")]) == 1
+    done = made.run("self", "init", str(root))
+    assert (done.status, done.stderr) == (0, "")
+    assert "files made\n" in done.stdout
+    assert [path.name for path in root.rglob(".*.tmp")] == []
+    assert made.run("self", "init", str(root)).stdout.startswith(
+        f"{root}: nothing to do: every file is there\n"
+    )
