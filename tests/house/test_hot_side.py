@@ -1,4 +1,4 @@
-"""What a run loads: next to nothing."""
+"""What a run loads: next to nothing; and what only some changes need."""
 
 from __future__ import annotations
 
@@ -51,3 +51,11 @@ def test_a_planned_run_imports_next_to_nothing(install: Callable[..., Made]) -> 
     assert "host.run.settings" in modules  # the list is the list of a whole run
     assert not modules & _BANNED
     assert len({name for name in modules if name.startswith("host.")}) <= 23
+
+
+def test_a_change_that_needs_no_network_loads_no_requests() -> None:
+    program = "import sys, builtin_plugins.plugin_changes.change; print('requests' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("False\n", "")

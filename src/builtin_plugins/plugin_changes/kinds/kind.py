@@ -11,7 +11,6 @@ from typing import Protocol
 
 from builtin_plugins.archives.tree import MOST_BYTES
 from builtin_plugins.fetch.addresses import shown
-from builtin_plugins.fetch.download import Limits, fetch
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.source import Origin
@@ -96,6 +95,9 @@ def bring_file(origin: Origin, target: Path, work: Work) -> str:
     """Copy or download the file that `origin` names; return its SHA-256, checked if asked for."""
     address = origin.address or origin.source
     if "://" in address:
+        # Here, as requests takes a tenth of a second to import and most changes need none.
+        from builtin_plugins.fetch.download import Limits, fetch
+
         limits = Limits(seconds=work.seconds, stall=min(30, work.seconds), size=MOST_BYTES)
         with work.reporter.progress(shown(address)) as progress:
             fetched = fetch(
