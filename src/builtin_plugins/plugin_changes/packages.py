@@ -16,9 +16,9 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
     if not staged.unbuilt:
         return staged
     entry = staged.entry
-    session.show(
+    session.show_lines(
         f"{entry.name} {entry.version} has no wheel; what it adds shows when it is built, which "
-        "runs code of its own\n"
+        "runs code of its own"
     )
     if not confirmed("Build it?", yes):
         raise OperationError("nothing was changed")

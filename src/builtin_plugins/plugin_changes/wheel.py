@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import importlib_metadata
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from builtin_plugins.plugin_changes.contents import PluginContents, Words, hooks_in_source
 from host.errors import HostError, OperationError
@@ -56,10 +58,11 @@ class _Packed(importlib_metadata.Distribution):
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self._names = set(archive.namelist())
-        found = [name for name in self._names if name.endswith(".dist-info/METADATA")]
+        tops = [one.partition("/") for one in self._names if one.endswith(".dist-info/METADATA")]
+        found = [top for top, _, name in tops if name == "METADATA"]  # not what it has packed in
         if len(found) != 1:
             raise ValueError("it has no METADATA" if not found else "it is several distributions")
-        self._info = found[0].partition("/")[0]
+        self._info = found[0]
 
     def read_text(self, filename: Any) -> str | None:
         name = f"{self._info}/{filename}"
@@ -90,6 +93,8 @@ def _read(archive: zipfile.ZipFile) -> Wheel:
     problems = [f"{said['Name']}: {one}" for one in problems]
     found = PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
     name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
+    canonicalize_name(name, validate=True)
+    Version(version)  # both become names of files
     requires = list(map(Requirement, packed.requires or ()))
     return Wheel(name, version, summary, requires, modules, found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,3 +178,28 @@ def test_uv_does_not_read_the_project_where_it_is_called(
     here.mkdir()
     (here / "uv.toml").write_text('find-links = ["/nowhere"]\n')
     assert plugin(with_uv.made, "add", "pip:acme-cli", cwd=here).status == 0
+
+
+def test_a_registry_of_somebody_else_with_an_odd_version(
+    environment: Environment, tmp_path: Path
+) -> None:
+    team = tmp_path / "team.json"
+    entry = {"name": "acme-cli", "kind": "pip", "source": "acme-cli", "sha256": "0" * 64}
+    for version in ("1.0--pre", "1.0.whl"):
+        plugins = [{**entry, "version": version}]
+        team.write_text(json.dumps({"version": "1.0.0", "plugins": plugins}))
+        done = plugin(environment.made, "sync", str(team))
+        assert (done.status, done.stderr) == (2, f"cli: acme-cli: {version} is no version\n")
+
+
+def test_a_kept_wheel_that_is_damaged_is_brought_again(environment: Environment) -> None:
+    made = environment.made
+    environment.acme("1.0")
+    assert plugin(made, "add", "pip:acme-cli").status == 0
+    [kept] = (made.root / "plugins/.versions/acme-cli").glob("*/tree/*.whl")
+    kept.write_bytes(b"")
+    for one in environment.packages.glob("acme_cli*"):
+        shutil.rmtree(one)
+    assert plugin(made, "sync").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    plugin(made, "remove", "acme-cli")

@@ -15,6 +15,7 @@ import importlib_metadata
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.plugin_changes.contents import PluginContents
 from builtin_plugins.plugin_changes.kinds.index import build, find
@@ -47,7 +48,7 @@ class PipKind:
         pinned = is_exact(wanted)
         _refuse_needed(wanted.name)
         if origin.version:
-            wanted.specifier = SpecifierSet(f"=={origin.version}")
+            wanted.specifier = SpecifierSet(f"=={_checked_version(origin)}")
         elif origin.least:
             wanted.specifier &= SpecifierSet(f">={origin.least}")
         work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
@@ -136,6 +137,14 @@ def _staged(path: str, entry: Entry) -> Staged:
     return Staged(entry, found.contents)
 
 
+def _checked_version(origin: Origin) -> str:
+    """Return the version that somebody else's registry may ask for; raises UsageError."""
+    try:
+        return str(Version(origin.version))
+    except InvalidVersion:
+        raise UsageError(f"{origin.source}: {origin.version} is no version") from None
+
+
 def _refuse_needed(name: str) -> None:
     """Raise PluginError for the name of anything that this program stands on."""
     if canonicalize_name(name) in {*host_requirements(), *INSTALLERS}:
@@ -186,19 +195,21 @@ def install(entry: Entry, work: Work) -> None:
 
 def kept_version(entry: Entry, work: Work) -> Staged | None:
     """Return the version that an entry records where it is kept here, None where it is not."""
-    place = os.path.join(work.stage.plugins_dir, VERSIONS, entry.name, entry.label, TREE)
-    if entry.kind != "pip" or not entry.label or not os.path.isdir(place):
+    if entry.kind != "pip" or not entry.label:
         return None
-    return Staged(entry, _wheel_of(entry, work)[0].contents)
+    try:
+        return Staged(entry, _wheel_of(entry, work)[0].contents)
+    except OperationError:
+        return None
 
 
 def _wheel_of(entry: Entry, work: Work) -> tuple[Wheel, str]:
     """Return the wheel of a version that is staged or kept, and the directory that it is in."""
     kept = os.path.join(work.stage.plugins_dir, VERSIONS, entry.name, entry.label, TREE)
     for place in (work.stage.tree, kept):
-        if os.path.isdir(place):
-            [name] = os.listdir(place)
-            return read_wheel(os.path.join(place, name)), place
+        names = os.listdir(place) if os.path.isdir(place) else []
+        if len(names) == 1:
+            return read_wheel(os.path.join(place, names[0])), place
     raise OperationError(f"{entry.name}: its wheel is gone from {kept}")
 
 
