@@ -15,6 +15,7 @@ import pytest
 
 import rig as rigs
 
+FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 _CONTROL = "/tmp/cli-fleet-test."  # short: the path of a socket
 

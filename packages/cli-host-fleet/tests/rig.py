@@ -6,6 +6,7 @@ Each runs in mount and UTS namespaces of its own (`unshare -m -u`, root needed) 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,6 +171,16 @@ def _kept() -> str:
     """Return where this Python is, if a machine's own directories would hide it."""
     hidden = ("/root/", "/home/", "/opt/", "/tmp/")
     return " ".join(path for path in {sys.prefix, sys.base_prefix} if path.startswith(hidden))
+
+
+@contextlib.contextmanager
+def opened(*names: str) -> Iterator[Rig]:
+    """Give machines of one's own, and end them."""
+    rig = open_rig(names)
+    try:
+        yield rig
+    finally:
+        rig.close()
 
 
 def keygen(path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import resource
 import socket
 from pathlib import Path
@@ -12,9 +11,7 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from conftest import Cli
-
-_FULL = os.environ.get("FULL_SWEEP") == "1"
+from conftest import FULL, Cli
 
 
 @pytest.mark.parametrize(
@@ -130,7 +127,7 @@ def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> None:
     """100 MB from a host arrive whole, in a controller that may not grow."""
-    megabytes = 100 if _FULL else 30
+    megabytes = 100 if FULL else 30
     cli.command(f"yes 0123456789abcde | head -c {megabytes}000000\n")
     limit = 250 << 20
     with (tmp_path / "out").open("wb") as out:

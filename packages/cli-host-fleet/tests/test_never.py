@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from conftest import Cli
+from conftest import FULL, Cli
 from relay import Relay
 
 _SECRET = "s3cr3t-of-the-fleet"
@@ -99,6 +100,24 @@ def test_a_connection_cut_in_the_middle_leaves_nothing(cli: Cli, mark: str) -> N
     assert process.returncode == 4
     assert (states["cut"], states["web02"]) == ("lost", "timeout")
     rigs.wait_for(_gone(cli, mark), "the host ends it by itself")
+
+
+@pytest.mark.skipif(not FULL, reason="takes two minutes; set FULL_SWEEP=1")
+def test_a_network_that_is_gone_without_a_word_leaves_nothing(cli: Cli, mark: str) -> None:
+    """Nobody closes anything: ssh notices within a minute, the host within two."""
+    port = cli.rig.machines["web01"].port
+    relay = Relay(port)
+    cli.rig.describe("gone", relay.port, f"HostKeyAlias [127.0.0.1]:{port}")
+    cli.command(_STUBBORN.format(mark))
+    process = cli.start("run", *cli.on("gone"), "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"gone: up\n"
+    relay.freeze()
+    _, said = process.communicate(timeout=90)
+    assert process.returncode == 4
+    assert b"lost" in said
+    rigs.wait_for(_gone(cli, mark), "the host ends it by itself", 150)
+    relay.close()
 
 
 def test_a_cut_while_the_command_is_sent_runs_nothing(cli: Cli, tmp_path: Path) -> None:
@@ -199,5 +218,6 @@ def test_twenty_at_once(cli: Cli) -> None:
     assert done.status == 0, done.stderr
     expected = {f"web{host:02}: web{host:02} {n}" for host in range(1, 21) for n in range(200)}
     lines = done.stdout.decode().splitlines()
+    assert not re.search(r"^web\d+: ", done.stderr, re.MULTILINE), "bash there kept silent"
     assert len(lines) == 4000
     assert set(lines) == expected

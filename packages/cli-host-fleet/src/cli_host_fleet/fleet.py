@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import resource
 import signal
 import time
 from collections import deque
@@ -23,6 +24,8 @@ from cli_host_fleet.rollout import Amount
 _TICK = 0.1  # seconds between two looks at signals, and two pictures of the live view
 _FOREVER = 10.0**8
 _SLACK = 10.0  # seconds for a login after the connection, which ssh itself does not limit
+_FILES_OF_A_HOST = 5  # three pipes, and two files for what it printed
+_FILES_OF_OURS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Fleet(EventHandler):  # type: ignore[misc]
         self._total = len(hosts)
         allowed = rollout.failures_allowed(options.max_fail, options.serial, len(hosts))
         self._failures_left = allowed
+        _make_room(options.forks)
         restore = self._catch_signals()
         try:
             for batch in rollout.batches(hosts, options.serial):
@@ -193,3 +197,12 @@ class Fleet(EventHandler):  # type: ignore[misc]
                 signal.signal(number, former)
 
         return restore
+
+
+def _make_room(forks: int) -> None:
+    """Allow as many open files as so many hosts at once can need, as far as the system lets us."""
+    wanted = forks * _FILES_OF_A_HOST + _FILES_OF_OURS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -10,13 +10,14 @@
 #
 # On stderr, marked with the nonce: "refused REASON" instead of a run, "status N" after it.
 
+exec 3>&2 # for the command and for reports
 fleet_locale=${LC_ALL-}
 LC_ALL=C
 IFS= read -r -d '' fleet_nonce
 IFS= read -r -d '' fleet_size
 IFS= read -r -d '' fleet_library
 
-fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1" >&2; }
+fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1" >&3; }
 fleet_refuse() {
   fleet_say "refused ${1%%$'\n'*}"
   exit 1
@@ -72,16 +73,15 @@ fleet_lifeline() {
   rm -rf "$fleet_dir"
 }
 
-set -m # each in a process group of its own
-(fleet_command "$@") <"$fleet_stdin" &
+exec 2>/dev/null # bash tells of jobs that end
+set -m           # each is in a process group of its own
+(fleet_command "$@") <"$fleet_stdin" 2>&3 3>&- &
 fleet_pid=$!
-fleet_lifeline "$fleet_pid" >/dev/null 2>&1 <&0 &
-{ # bash tells of jobs that end where it waits for the next one, too
-  wait "$fleet_pid"
-  fleet_status=$?
-  kill -TERM -- "-$!"
-  wait "$!"
-  set +m
-} 2>/dev/null
+fleet_lifeline "$fleet_pid" >/dev/null <&0 3>&- &
+wait "$fleet_pid"
+fleet_status=$?
+kill -TERM -- "-$!"
+wait "$!"
+trap - EXIT
 rm -rf "$fleet_dir"
 fleet_say "status $fleet_status"

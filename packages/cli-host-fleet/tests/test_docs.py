@@ -1,0 +1,48 @@
+"""Every command that docs/fleet.md shows is run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import rig as rigs
+from conftest import Cli
+
+_PAGE = Path(__file__).parents[3] / "docs" / "fleet.md"
+_README = Path(__file__).parents[1] / "README.md"
+_BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.skipif(not _PAGE.exists(), reason="docs/fleet.md is the project's")
+def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    commands = [line for block in _BLOCK.findall(_PAGE.read_text()) for line in block.splitlines()]
+    assert len(commands) > 10
+    cli: Cli = request.getfixturevalue("cli")
+    with rigs.opened("web01", "web02", "web03", "web04") as rig:
+        tools = tmp_path / "bin"
+        tools.mkdir()
+        (tools / "cli").symlink_to(cli.root / "core" / "cli")
+        ssh = shutil.which("ssh")
+        (tools / "ssh").write_text(f'#!/bin/sh\nexec {ssh} -F {rig.ssh_config} "$@"\n')
+        (tools / "ssh").chmod(0o755)
+        (cli.home / ".ssh").mkdir()
+        shutil.copy(rig.ssh_config, cli.home / ".ssh" / "config")
+        env = cli.environ()
+        env["PATH"] = f"{tools}:{env['PATH']}"
+        for command in commands:
+            done = subprocess.run(
+                ["bash", "-c", command], env=env, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
+            if " demo hello Ada" in command and "--dry-run" not in command:
+                assert "Hello, Ada!" in done.stdout
+
+
+def test_the_readme_names_every_option(cli: Cli) -> None:
+    shown = cli.fleet("run", "--help").stdout.decode()
+    options = set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}
+    assert [option for option in sorted(options) if option not in _README.read_text()] == []
