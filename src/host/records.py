@@ -52,8 +52,8 @@ class EnvSource:
 
     `rank` is from 2 (as strong as `envs`) to 4 (as weak as `.env` files). Either
     `files`, absolute paths of `.env` files, or `provider`, a "module:attr" called
-    with (words, environment) that returns a dict of strings. Plugin sources are
-    read after settings.conf and before `.env` files.
+    with (words, environment) that returns a dict of strings, in a process of its own.
+    Plugin sources are read after settings.conf and before `.env` files.
     """
 
     name: str

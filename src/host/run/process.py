@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_MOST_NAMED = 3  # variables, where an environment is too large
+
 
 class Exec:
     """What `execve` gets: `path` to start, `argv` and the whole environment, as text."""
@@ -76,12 +78,12 @@ def die_of_interrupt() -> int:
 
 def execute(plan: Exec) -> HostError:
     """Become the planned process; returns only the error that kept it from starting."""
-    import errno
-
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
     try:
         os.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
     except OSError as failure:
+        import errno
+
         if failure.errno == errno.E2BIG:
             size = sum(len(encode(word)) + 1 for word in plan.argv)
             return CannotStartError(
@@ -92,9 +94,6 @@ def execute(plan: Exec) -> HostError:
             return MissingError(f"{plan.path}: it or its interpreter is missing")
         return CannotStartError(f"{plan.path}: cannot be started: {failure.strerror}")
     raise AssertionError("execve returned")  # pragma: no cover - it cannot
-
-
-_MOST_NAMED = 3  # variables
 
 
 def largest_variables(environ: "Mapping[str, str]") -> str:
