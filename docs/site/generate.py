@@ -32,6 +32,7 @@ _TAKEN = {
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
+_COLUMNS = re.compile(r"(?:^\S.*? {2,}\S.*\n(?:^\S.*\n)?){2,}", re.MULTILINE)
 _SUB_COMMAND = re.compile(r"^  ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
@@ -142,13 +143,21 @@ def _class(name: str, value: Any) -> Iterator[str]:
     if dataclasses.is_dataclass(value):
         fields = "".join(f"    {_field(one)}\n" for one in dataclasses.fields(value))
         yield f"```python\nclass {name}:\n{fields}```\n\n"
+    elif issubclass(value, Exception):
+        yield f"```python\nclass {name}({value.__base__.__name__})\n```\n\n"
     yield f"{_prose(inspect.getdoc(value) or '')}\n"
     for method, function in vars(value).items():
         wanted = getattr(function, "__func__", function)
-        wanted = getattr(wanted, "fget", wanted)
-        if method.startswith("_") or not inspect.isfunction(wanted):
+        if method.startswith("_"):
             continue
-        yield from _function("####", f"{name}.{method}", wanted)
+        if isinstance(wanted, property):
+            kind = inspect.formatannotation(inspect.signature(wanted.fget).return_annotation).strip(
+                "'"
+            )
+            yield f"\n#### `{name}.{method}`\n\n```python\n{method}: {kind}\n```\n"
+            yield f"\n{_prose(inspect.getdoc(wanted) or '')}\n"
+        elif inspect.isfunction(wanted):
+            yield from _function("####", f"{name}.{method}", wanted)
 
 
 def _function(level: str, name: str, function: Any) -> Iterator[str]:
@@ -167,10 +176,10 @@ def _signature(function: Any) -> str:
 
 
 def _prose(docstring: str) -> str:
-    """Return a docstring as Markdown: what follows `::` is Python."""
+    """Return a docstring as Markdown: what follows `::` is Python, columns stay columns."""
     lines: list[str] = []
     code = False
-    for line in docstring.splitlines():
+    for line in _COLUMNS.sub(r"```text\n\g<0>```\n", docstring + "\n").splitlines():
         if code and line and not line.startswith("    "):
             lines += ["```", ""]
             code = False
