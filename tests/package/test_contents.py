@@ -117,7 +117,9 @@ def test_the_sdist_holds_what_is_tracked_and_nothing_else(built: Built) -> None:
     names = {one.name.removeprefix(f"{_NAME}/") for one in members_of(built.sdist)}
     # hatchling adds .gitignore, without which a build from the sdist would take strangers.
     left_out = {
-        name for name in built.tracked if name.startswith((".ci/", ".github/", ".devcontainer/"))
+        name
+        for name in built.tracked
+        if name.startswith((".ci/", ".github/", ".devcontainer/", "packages/"))
     }
     left_out |= {name for name in built.tracked if name.startswith(".") and "/" not in name}
     left_out -= {".gitignore"}
