@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 
-from host import Command, hookimpl
+from host import hookimpl
 from host.run.expand import expand
 from host.run.launch import find_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host import Command
 
 _LONGEST = 1 << 16  # characters; no system has a path as long
 

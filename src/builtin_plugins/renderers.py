@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from host import Category, Command, Listing, Terminal, hookimpl
+from host import Category, Command, hookimpl
 from host.cli.columns import width, wrap
 from host.cli.help_page import argument_tables
 from host.cli.rows import grouped, indicators
 from host.run.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from host import Listing, Terminal
 
 _GREEN, _BOLD, _RESET = "\033[32m", "\033[1m", "\033[0m"
 _WIDEST_NAME = 32  # columns; a longer name gets a line of its own

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
-    from host.hookspecs import hookimpl
+    from host.marking import hookimpl
     from host.program import Program
     from host.records import (
         Category,
@@ -71,7 +71,7 @@ __all__ = [
 _ELSEWHERE = {
     "Definition": "host.run.definition",
     "Program": "host.program",
-    "hookimpl": "host.hookspecs",
+    "hookimpl": "host.marking",
     "printable": "host.run.text",
 }
 

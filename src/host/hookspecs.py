@@ -44,7 +44,6 @@ from host.records import (
 PROJECT = "cli_host"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
-hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec

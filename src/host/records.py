@@ -2,13 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Literal, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> object:
+        """Say nothing: only a type checker listens."""
+        return lambda record: record
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+@dataclass_transform(frozen_default=True)
+class Record:
+    """Named values, given in order or by name, that nobody changes; equal when their values are.
+
+    What `dataclasses` would do: importing that costs a listing more than all the rest of it.
+    """
+
+    def __init_subclass__(cls) -> None:
+        cls._names = tuple(cls.__annotations__)
+
+    _names: tuple[str, ...] = ()
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        fields = dict(zip(self._names, values, strict=False))
+        odd = [name for name in named if name in fields or name not in self._names]
+        fields.update(named)
+        missing = [one for one in self._names if one not in fields and not hasattr(self, one)]
+        if odd or missing or len(values) > len(self._names):
+            wrong = ", ".join([*odd, *missing]) or f"{len(values)} values"
+            raise TypeError(f"{type(self).__name__}: missing, unknown or given twice: {wrong}")
+        self.__dict__.update(fields)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}: {name} cannot be changed to {value!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record) or type(self) is not type(other):
+            return NotImplemented
+        return self.values() == other.values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values().values()))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.values().items())
+        return f"{type(self).__name__}({values})"
+
+    def values(self) -> dict[str, Any]:
+        """Return its values by name."""
+        return {name: getattr(self, name) for name in self._names}
+
+    def replaced(self, **changes: Any) -> Self:
+        """Return a record of the same kind with other values."""
+        return type(self)(**{**self.values(), **changes})
+
+
+class Installation(Record):
     """Where the running installation keeps its files; all paths are absolute."""
 
     program: str
@@ -18,8 +69,7 @@ class Installation:
     config_dir: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTree:
+class CommandTree(Record):
     """A directory of categories, laid out like `commands/`.
 
     `plugin` names the plugin that it belongs to, "" for the installation's own;
@@ -33,8 +83,7 @@ class CommandTree:
     finder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandDeclaration:
+class CommandDeclaration(Record):
     """A command written in Python: its words and what its command.json would hold.
 
     `definition` has the keys of a command.json; `entrypoint` is a reference
@@ -46,8 +95,7 @@ class CommandDeclaration:
     definition: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvSource:
+class EnvSource(Record):
     """A source of variables for the commands whose words start with `words`.
 
     `rank` is from 2 (as strong as `envs`) to 4 (as weak as `.env` files). Either
@@ -64,23 +112,20 @@ class EnvSource:
     reader: Literal["dotenv", "python", "shell", "env_files", "envs"] = "dotenv"
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Record):
     """A file or directory that a hook looked at: when it changes, hooks are asked again."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Record):
     """Something that a hook met and that costs a plugin its commands: `plugin` and the reason."""
 
     plugin: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class PluginFile:
+class PluginFile(Record):
     """A Python file with hookimpls that is a plugin: its `name`, where it comes from, `path`."""
 
     name: str
@@ -88,15 +133,13 @@ class PluginFile:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Disabled:
+class Disabled(Record):
     """An installed distribution whose plugins are switched off, under its canonical name."""
 
     distribution: str
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Record):
     """A command as listings show it; `directory` is "" for one declared in Python.
 
     `installed` is None outside `setup`. `definition` has the attributes of a
@@ -114,8 +157,7 @@ class Command:
     shadows: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Record):
     """One variable of a command's run: its value, the source that won, and what that shadows.
 
     `rank` as in SPEC 2.6, 0 for what describes the run itself; `source` names a file with
@@ -129,8 +171,7 @@ class Variable:
     shadows: tuple[Variable, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Record):
     """A category as listings show it."""
 
     words: tuple[str, ...]
@@ -138,8 +179,7 @@ class Category:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Record):
     """What a renderer shows: the root (no words), a category, or all below (`deep`).
 
     `name`, `description` and, for the root, `version` head it. `everything` is true
@@ -160,8 +200,7 @@ class Listing:
     arguments: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Record):
     """What stdout can show: its `width` in columns, `colour`, and characters (`encoding`)."""
 
     width: int = 80

@@ -2,32 +2,35 @@
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
 
-from builtin_plugins.setup.linux.state import Places, variable
-from builtin_plugins.setup.linux.state import is_installed as _is_installed
 from host import hookimpl
 from host.run.expand import expand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 _MOST = 1 << 20  # characters of all variables together, once they are expanded
 ENTRYPOINT = "builtin_plugins.setup:main"
 
 
 @hookimpl
-def is_installed(command: Any) -> bool | None:
+def is_installed(command: "Any") -> bool | None:
     """Answer for commands that this installer serves, by looking at files only."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
     return look(command.words[-1], command.definition.envs, os.environ, sys.platform)
 
 
-def look(tool: str, envs: Mapping[str, str], environ: Mapping[str, str], platform: str) -> bool:
+def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", platform: str) -> bool:
     """Tell whether `tool` is installed, by `envs` and the caller's variables alone.
 
     A listing sources no settings.conf and reads no `.env` file, so a place that only
     those name is not seen; nor is one whose variables grow beyond what can be a path.
     """
+    from builtin_plugins.setup.linux import state
+
     merged = dict(environ)
     left = _MOST
     for name, text in envs.items():
@@ -42,6 +45,6 @@ def look(tool: str, envs: Mapping[str, str], environ: Mapping[str, str], platfor
     if platform == "darwin":
         from builtin_plugins.setup import macos
 
-        cask = merged.get(variable(tool, "HOMEBREW_CASK")) or tool.lower()
+        cask = merged.get(state.variable(tool, "HOMEBREW_CASK")) or tool.lower()
         return macos.is_installed(cask, merged)
-    return _is_installed(Places.read(tool, merged))
+    return state.is_installed(state.Places.read(tool, merged))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
-
 from host.errors import DefinitionError
-from host.records import Category, Command
-from host.run.definition import Definition
+from host.records import Category, Command, Record
 from host.run.locate import Place, decide, roots
 from host.run.lock import NOT_CATEGORIES, RESERVED, Declared, Lock
 
-Tell = Callable[[str], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from host.run.definition import Definition
+
+    Tell = Callable[[str], None]
 
 
-class Contents(NamedTuple):
+class Contents(Record):
     """The categories and commands directly in, or below, some category; sorted by words."""
 
     categories: tuple[Category, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from host.cli.columns import wrap
 from host.cli.unknown import EMPTY
 from host.records import Terminal
@@ -11,6 +9,10 @@ from host.run.arguments import Argument, usage_of
 from host.run.definition import Definition
 from host.run.layers import ENV_FILES, ENVS
 from host.run.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _INDENT = "  "
 _EFFECTS = {

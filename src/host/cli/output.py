@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cached_property
 
+from host.cli.once import once
 from host.errors import OperationError
 from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from host.records import Terminal
 
+_WIDTH = 80  # columns where nobody knows
 _PLAIN = {"…": "...", "←": "<-"}  # for a stdout that cannot print what pages use
 
 
@@ -23,7 +25,7 @@ class Output:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
 
-    @cached_property
+    @once
     def encoding(self) -> str:
         """What stdout's characters are encoded in.
 
@@ -43,11 +45,9 @@ class Output:
                 continue
         return "utf-8"
 
-    @cached_property
+    @once
     def terminal(self) -> Terminal:
         """What stdout can show, from what it is and NO_COLOR, TERM, COLUMNS."""
-        from shutil import get_terminal_size
-
         from host.records import Terminal
 
         try:
@@ -59,8 +59,17 @@ class Output:
             and not self.environ.get("NO_COLOR")
             and self.environ.get("TERM", "dumb") != "dumb"
         )
-        columns = get_terminal_size().columns if is_terminal else 80
-        return Terminal(columns, colour, self.encoding)
+        return Terminal(self.columns() if is_terminal else _WIDTH, colour, self.encoding)
+
+    def columns(self) -> int:
+        """Return the width of the terminal: COLUMNS, else what it says itself."""
+        chosen = self.environ.get("COLUMNS", "")
+        if chosen.isdecimal() and int(chosen):
+            return int(chosen)
+        try:
+            return os.get_terminal_size(1).columns or _WIDTH
+        except OSError:
+            return _WIDTH
 
     def show_lines(self, lines: Iterable[str]) -> None:
         """Write lines that may hold anything: what a terminal would act on is shown escaped."""

@@ -59,7 +59,7 @@ def listing_text(
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
     everything_below = deep or format == "tree"
     inside = contents(found.words, session.lock, session.messages.warn, deep=everything_below)
-    is_category = not found.words or found.definition or any(inside)
+    is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(place.holds_commands() for place in found.places):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
     inside = select(inside, everything=everything)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-
 from host.cli.catalog import Contents
-from host.records import Category, Command, Listing, Terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from host.records import Category, Command, Listing, Terminal
 
 CHECK_MARK = "✓"
 SETUP = "setup"
@@ -38,7 +40,7 @@ def select(found: Contents, *, everything: bool) -> Contents:
     """Leave out hidden commands and those for another system, unless `everything`."""
     if everything:
         return found
-    return found._replace(
+    return found.replaced(
         commands=tuple(
             one for one in found.commands if one.definition.compatible and not one.definition.hidden
         ),
@@ -52,7 +54,7 @@ def with_installed(
     asked = [one for one in commands if one.words[0] == SETUP]
     answers = iter(ask(asked)) if asked else iter(())
     return tuple(
-        replace(one, installed=bool(next(answers))) if one.words[0] == SETUP else one
+        one.replaced(installed=bool(next(answers))) if one.words[0] == SETUP else one
         for one in commands
     )
 

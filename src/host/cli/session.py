@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from host.cli.once import once
 from host.cli.output import Output
 from host.run.installation import Layout, Places, open_places
 from host.run.locate import Found, locate, roots
@@ -55,11 +54,11 @@ class Session:
     def program(self) -> str:
         return self.layout.program
 
-    @cached_property
+    @once
     def places(self) -> Places:
         return open_places(self.layout, self.environ)
 
-    @cached_property
+    @once
     def lock(self) -> Lock:
         if self.held is None:
             from host.planning.discovery import refresh
@@ -69,7 +68,7 @@ class Session:
             self.messages.warn(warning)
         return self.held
 
-    @cached_property
+    @once
     def known(self) -> Lock:
         """The lock when it holds, else what is known without anybody's Python.
 
@@ -81,7 +80,7 @@ class Session:
 
         return ask(self.places, directory_hooks=False, python=False)
 
-    @cached_property
+    @once
     def plugins_known(self) -> Lock:
         """What plugins are, without running anything of a directory plugin.
 
@@ -93,7 +92,7 @@ class Session:
 
         return ask(self.places, directory_hooks=False, python=not self.safe)
 
-    @cached_property
+    @once
     def held(self) -> Lock | None:
         """The lock as it is on disk, None when it does not hold, or in safe mode."""
         return None if self.safe else read_lock(self.places.locks, self.places.key)
@@ -106,14 +105,14 @@ class Session:
         self.__dict__["lock"] = lock
         return lock
 
-    @cached_property
+    @once
     def caller(self) -> dict[str, str]:
         """The caller's environment; inside a command's run, that of the command's own caller."""
         from host.run.nesting import outer_environment
 
         return outer_environment(self.environ, self.places, self.lock)
 
-    @cached_property
+    @once
     def listing_hooks(self) -> ListingHooks:
         from host.planning.listing_hooks import ListingHooks
 

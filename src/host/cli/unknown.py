@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
 
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import Found, roots
 from host.run.lock import RESERVED, Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 _NEAR = 0.6  # how alike a name must be to be suggested
 EMPTY = '""'  # how a word without letters is shown

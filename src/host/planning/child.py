@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -234,7 +234,7 @@ def _plain(record: Any) -> list[Any]:
     kind = type(record).__name__
     if record.__class__ not in _RECORDS.values():
         raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
-    return [kind, json.loads(json.dumps(asdict(record)))]
+    return [kind, json.loads(json.dumps(record.values()))]
 
 
 def _report(candidate: Candidate, said: Any) -> Report:

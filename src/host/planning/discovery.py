@@ -10,10 +10,10 @@ from typing import Any
 
 from host.errors import HostError
 from host.planning.child import Report, survey
+from host.planning.distributions import entry_points
 from host.planning.loading import (
     OWN_DISTRIBUTION,
     Candidate,
-    entry_points,
     from_file,
     load,
     shortened,

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
-
 from host.errors import PluginError
-from host.planning.loading import Candidate, Loaded, from_file, from_reference, load
-from host.run.installation import Places
-from host.run.lock import LISTING_HOOKS, Lock, Plugin, write_lock
-from host.run.messages import Messages
+from host.run.importing import load_reference
+from host.run.lock import write_lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from host.run.installation import Places
+    from host.run.lock import Lock, Plugin
+    from host.run.messages import Messages
 
 
 class ListingHooks:
     """The plugins that speak when a listing is shown, as the lock names them.
 
-    Our own are asked in this process, others each in one of its own: one that fails is
-    told, and is left out until something of it changes.
+    Our own are called as pluggy would call them, which then is not loaded; others each
+    in a process of its own: one that fails is told, and is left out until something of
+    it changes.
     """
 
     def __init__(self, lock: Lock, places: Places, messages: Messages) -> None:
@@ -50,23 +54,21 @@ class ListingHooks:
 
     def _said(self, plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
         if plugin.ours:
-            return [self._ours.answer(plugin.name, hook, **call) for call in calls]
+            answer = load_reference(f"{plugin.reference}:{hook}")
+            wanted = answer.__code__.co_varnames[: answer.__code__.co_argcount]
+            return [answer(**{name: call[name] for name in wanted}) for call in calls]
         from host.planning.child import asked
+        from host.planning.loading import from_file, from_reference
 
+        if plugin.file:
+            candidate = from_file(plugin.name, plugin.distribution, plugin.file)
+        else:
+            candidate = from_reference(plugin.name, plugin.distribution, plugin.reference)
         try:
-            return asked(_candidate(plugin), hook, calls)
+            return asked(candidate, hook, calls)
         except PluginError as failure:
             self._leave_out(plugin, f"{plugin.distribution}: {failure}")
             return [None] * len(calls)
-
-    @cached_property
-    def _ours(self) -> Loaded:
-        """Our own plugins that speak when a listing is shown; others are not imported."""
-        return load(
-            _candidate(one)
-            for one in self.lock.plugins.values()
-            if one.ours and not LISTING_HOOKS.isdisjoint(one.hooks)
-        )
 
     def _leave_out(self, plugin: Plugin, reason: str) -> None:
         """Warn of a plugin that failed just now, and note it in the lock."""
@@ -76,9 +78,3 @@ class ListingHooks:
             if warning not in known:
                 self.messages.warn(warning)
         write_lock(self.places.locks, self.places.key, self.lock)
-
-
-def _candidate(plugin: Plugin) -> Candidate:
-    if plugin.file:
-        return from_file(plugin.name, plugin.distribution, plugin.file)
-    return from_reference(plugin.name, plugin.distribution, plugin.reference)

@@ -6,14 +6,13 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any
 
-import importlib_metadata
 import pluggy
 
 from host import hookspecs
@@ -229,26 +228,3 @@ def worded(failure: BaseException) -> str:
     """Return an exception as one line that a list can show."""
     text = shortened(" ".join(str(failure).split()))
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
-
-
-def entry_points() -> Iterator[Candidate]:
-    """Yield what installed distributions register, our own plugins first, then by name.
-
-    A distribution whose metadata cannot be read is passed over.
-    """
-    found = []
-    for distribution in importlib_metadata.distributions():
-        try:
-            points = distribution.entry_points.select(group=hookspecs.PROJECT)
-            if not points:
-                continue  # reading a distribution's metadata costs more than all of this
-            name = str(distribution.metadata["Name"])
-            version = str(distribution.version)
-            ours = name == OWN_DISTRIBUTION
-            found += [
-                replace(from_reference(point.name, name, point.value), ours=ours, version=version)
-                for point in points
-            ]
-        except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
-            continue
-    yield from sorted(found, key=lambda one: (not one.ours, one.name, one.origin))

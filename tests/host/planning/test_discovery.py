@@ -16,7 +16,8 @@ from host import (
     hookimpl,
 )
 from host.planning import discovery
-from host.planning.loading import Candidate, entry_points
+from host.planning.distributions import entry_points
+from host.planning.loading import Candidate
 from host.run.installation import Layout, Places, open_places
 from testing.installation import Made, builder, command
 

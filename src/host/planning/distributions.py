@@ -1,0 +1,34 @@
+"""What installed distributions register as plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import importlib_metadata
+
+from host import hookspecs
+from host.planning.loading import OWN_DISTRIBUTION, Candidate, from_reference
+
+
+def entry_points() -> Iterator[Candidate]:
+    """Yield what installed distributions register, our own plugins first, then by name.
+
+    A distribution whose metadata cannot be read is passed over.
+    """
+    found = []
+    for distribution in importlib_metadata.distributions():
+        try:
+            points = distribution.entry_points.select(group=hookspecs.PROJECT)
+            if not points:
+                continue  # reading a distribution's metadata costs more than all of this
+            name = str(distribution.metadata["Name"])
+            version = str(distribution.version)
+            ours = name == OWN_DISTRIBUTION
+            found += [
+                replace(from_reference(point.name, name, point.value), ours=ours, version=version)
+                for point in points
+            ]
+        except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
+            continue
+    yield from sorted(found, key=lambda one: (not one.ours, one.name, one.origin))
