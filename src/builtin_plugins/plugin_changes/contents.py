@@ -12,6 +12,7 @@ from host.cli.catalog import contents
 from host.errors import PluginError
 from host.planning.loading import HOOKS
 from host.run.definition import Definition
+from host.run.json_files import read_regular
 from host.run.lock import Lock, Tree
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
@@ -56,12 +57,9 @@ def read_contents(root: str) -> PluginContents:
 def hooks_in_file(path: str, problems: list[str]) -> tuple[str, ...]:
     """Return the hooks that a Python file implements; adds to `problems`. Raises PluginError."""
     try:
-        with open(path, "rb") as file:
-            source = file.read(_HOOKS_LIMIT + 1)
-    except OSError as failure:
-        raise PluginError(f"{path}: {failure.strerror}") from None
-    if len(source) > _HOOKS_LIMIT:
-        raise PluginError(f"{path}: larger than {_HOOKS_LIMIT} bytes")
+        source = read_regular(path, _HOOKS_LIMIT, PluginError)
+    except FileNotFoundError:
+        raise PluginError(f"{path}: No such file or directory") from None
     return hooks_in_source(path, source, problems)
 
 

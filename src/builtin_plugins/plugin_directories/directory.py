@@ -121,10 +121,18 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
             directory=entry.directory if entry else "", hooks=entry.hooks if entry else ""
         )
         tree = inside(root, said.directory, "directory") if said.directory else root
-        hooks = inside(root, said.hooks, "hooks") if said.hooks else ""
+        hooks = _hooks_file(root, said.hooks) if said.hooks else ""
     except (PluginError, DefinitionError) as error:
         return DirectoryPlugin(name, root, dev, entry, problem=str(error))
     return DirectoryPlugin(name, root, dev, entry, manifest, tree, hooks)
+
+
+def _hooks_file(root: str, relative: str) -> str:
+    """Return the path of the hooks file; raises PluginError for what cannot be imported."""
+    path = inside(root, relative, "hooks")
+    if os.path.exists(path) and not os.path.isfile(path):  # opening a FIFO would never end
+        raise PluginError(f'{root}: "hooks": {relative} is no file')
+    return path
 
 
 def _check_place(name: str, root: str, *, leads_out: bool) -> None:

@@ -61,7 +61,7 @@ class PackageUpdate:
     def look(self, work: Work) -> str:
         # A kill after the program's swap leaves it, and then there is nothing to bring.
         shutil.rmtree(libraries_stage(self.layout.lib_dir), ignore_errors=True)
-        copy = work.exits.enter_context(copied_environment())
+        copy = work.exits.enter_context(copied_environment(work.reporter.info))
         run_installer(
             copy.python,
             ["install", "--upgrade", OWN_DISTRIBUTION],
@@ -130,7 +130,7 @@ class CheckoutUpdate:
         """
         git = self._git(work)
         FastForward(git, self._old, self._new).check()
-        copy = work.exits.enter_context(copied_environment())
+        copy = work.exits.enter_context(copied_environment(work.reporter.info))
         source = os.path.join(work.stage.path, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", self._new)
         work.reporter.info("pip installs the new version")

@@ -6,15 +6,14 @@ little time; pip replaces files, it never writes into them.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import stat
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from builtin_plugins.files.locks import take_lock
 from builtin_plugins.files.exchange import exchange, exchange_or_raise
 from builtin_plugins.files.atomic import sync_file_system
 from builtin_plugins.venv.installer import check_installer
@@ -71,11 +70,14 @@ def packages() -> str:
 
 
 @contextmanager
-def copied_environment() -> Iterator[VenvCopy]:
-    """Give a copy of the environment that runs this program; nobody else changes it meanwhile."""
+def copied_environment(waiting: Callable[[str], object]) -> Iterator[VenvCopy]:
+    """Give a copy of the environment that runs this program; nobody else changes it meanwhile.
+
+    `waiting` is told who does where that takes long.
+    """
     check_environment()
     copy = VenvCopy.of_this()
-    with _locked(copy.prefix) as descriptor:
+    with _locked(copy.prefix, waiting) as descriptor:
         copy.held = (descriptor,)
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
@@ -101,19 +103,12 @@ def _check_exchange(path: str) -> None:
 
 
 @contextmanager
-def _locked(prefix: str) -> Iterator[int]:
+def _locked(prefix: str, waiting: Callable[[str], object]) -> Iterator[int]:
     """Hold the environment; the lock is on its pyvenv.cfg, which every copy shares."""
     descriptor = os.open(os.path.join(prefix, "pyvenv.cfg"), os.O_RDONLY | os.O_CLOEXEC)
-    deadline = time.monotonic() + _PATIENCE
     try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise OperationError(f"{prefix}: another change is under way") from None
-                time.sleep(0.05)
+        if not take_lock(descriptor, _PATIENCE, waiting):
+            raise OperationError(f"{prefix}: another change is under way; try again")
         yield descriptor
     finally:
         os.close(descriptor)

@@ -113,6 +113,20 @@ def test_others_read_what_was_added_under_a_narrow_umask(install: Install, tmp_p
         assert not path.is_dir() or mode & 0o055 == 0o055, path
 
 
+def test_a_pipe_as_hooks_file_hangs_nobody(install: Install, tmp_path: Path) -> None:
+    files = plugin_files("demo/hi", name="acme", hooks="hooks.py")
+    made = install({f"plugins/acme/{name}": text for name, text in files.items()})
+    os.mkfifo(made.root / "plugins/acme/hooks.py")
+    for words in ([], ["self", "plugin", "show", "acme"], ["self", "plugin", "list"]):
+        done = made.run(*words, timeout=20)
+        assert done.status == 0
+        assert '"hooks": hooks.py is no file' in done.stdout + done.stderr
+    source = write_tree(tmp_path / "other", files)
+    os.mkfifo(source / "hooks.py")
+    refused = plugin(made, "add", str(source), "--name", "other", timeout=20)
+    assert refused.all == (1, "", f"cli: {source}/hooks.py: not a regular file\n")
+
+
 @pytest.mark.parametrize("name", [".versions", ".staging", ".removed"])
 def test_repair_never_follows_a_link(install: Install, tmp_path: Path, name: str) -> None:
     """What lies behind it may be another installation's."""

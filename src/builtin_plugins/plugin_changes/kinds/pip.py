@@ -70,7 +70,7 @@ class PipKind:
         complete_import_path()
         if not is_installed(entry.name):
             return
-        copy = work.exits.enter_context(copied_environment())
+        copy = work.exits.enter_context(copied_environment(work.reporter.info))
         uninstall = ["uninstall", "--yes", entry.name]
         run_installer(copy.python, uninstall, work.environ, work.seconds, copy.held)
         check_others(copy, entry.name, {*host_requirements(), "pip"})
@@ -170,7 +170,7 @@ def install(entry: Entry, work: Work) -> None:
     """
     complete_import_path()
     wheel, wheels = _wheel_of(entry, work)
-    copy = work.exits.enter_context(copied_environment())
+    copy = work.exits.enter_context(copied_environment(work.reporter.info))
     exact = f"{entry.name}=={entry.version}"
     work.reporter.info(f"installing {exact}")
     alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
