@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from testing.packages import Environment
 
 
 @pytest.fixture
-def environment(venv: Path, tmp_path: Path) -> Iterator[Environment]:
+def environment(new_venv: Callable[[Path], Path], tmp_path: Path) -> Iterator[Environment]:
+    """An environment of the test's own, which it may ruin, and an installation that it runs."""
+    venv = new_venv(tmp_path / "venv")
     home = tmp_path / "home"
     home.mkdir()
     root = tmp_path / "root"
@@ -22,6 +25,5 @@ def environment(venv: Path, tmp_path: Path) -> Iterator[Environment]:
     made = Made(root, root / "core/cli", home, environ)
     assert made.run("self", "init", str(root), executable=venv / "bin/cli").status == 0
     made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
-    environment = Environment(venv / "bin/python", wheels, made)
-    yield environment
-    environment.pip("uninstall", "--yes", "acme-cli", "broken-cli", "needed", "twin-cli", "a-cli")
+    yield Environment(venv / "bin/python", wheels, made)
+    shutil.rmtree(venv)  # forty megabytes
