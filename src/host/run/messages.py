@@ -18,6 +18,7 @@ class Messages:
     """Writes each message as one line; what comes from data is shown escaped."""
 
     __slots__ = ("debugging", "program", "warned")
+    quiet = False  # whether sources of variables may not be heard either
 
     def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
         self.program = program

@@ -12,6 +12,7 @@ from host.run.installation import ADOPTED_BY
 from host.run.locate import locate, roots
 from host.run.messages import Messages
 from host.run.plan import read_layers
+from host.run.settings import READING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class _Silence(Messages):
     """Says nothing: the outer run has said it."""
 
     __slots__ = ()
+    quiet = True
 
     def line(self, text: str) -> None:
         del text
@@ -75,7 +77,7 @@ def _given(
     they say of them only with all the rest.
     """
     framework = {name: environ[name] for name in FRAMEWORK if name in environ}
-    base = {name: environ[name] for name in _USUAL if name in environ}
+    base = {name: environ[name] for name in (*_USUAL, READING) if name in environ}
     for _ in range(2):
         layers = read_layers(words, definition, lock.sources, base, framework, _Silence("", {}))
         given = {one.name: one.value for one, _ in layers.trace() if one.name not in framework}

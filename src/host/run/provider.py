@@ -19,7 +19,12 @@ _ANSWER, _REFUSED, _NOT_LOADED = b"answer", b"refused", b"not loaded"
 
 
 def ask_provider(
-    plugin: str, reference: str, words: tuple[str, ...], environ: "Mapping[str, str]"
+    plugin: str,
+    reference: str,
+    words: tuple[str, ...],
+    environ: "Mapping[str, str]",
+    *,
+    quiet: bool = False,
 ) -> dict[str, str]:
     """Return what the provider `reference` of `plugin` answers for the command `words`.
 
@@ -34,7 +39,7 @@ def ask_provider(
     def start(pipes: "Pipes", mask: "Iterable[int]") -> int:
         return os.fork() or _child(pipes, mask, reference, words, dict(environ))
 
-    report = report_of(start, timeout, _left_running)
+    report = report_of(start, timeout, _left_running, quiet=quiet)
     if report is None:
         raise SourceError(
             f"{owner}: did not answer within {timeout:g} s; "

@@ -36,16 +36,19 @@ def report_of(
     start: "Callable[[Pipes, Iterable[int]], int]",
     timeout: float,
     left_running: "Callable[[bytes], Iterable[int]]",
+    *,
+    quiet: bool,
 ) -> bytes | None:
     """Return what a child reported up to END, or None when time ran out.
 
     `start(pipes, mask)` starts it in a session of its own, with the signal mask `mask`,
     and returns its process id. `left_running` says of a report which processes it leaves
-    that have not its process group. Nothing that it started is there afterwards.
+    that have not its process group. Nothing that it started is there afterwards. What it
+    writes to stderr is passed on, or dropped when `quiet`.
     """
     import _signal
 
-    pipes = Pipes()
+    pipes = Pipes(quiet=quiet)
     pid = 0
     jobs: Iterable[int] | None = None
     # A caller may ignore SIGCHLD; then nobody could wait for the child.
@@ -80,13 +83,14 @@ class Pipes:
     leaves running would hold it, and its reader would wait for that.
     """
 
-    __slots__ = ("far", "messages", "output", "output_number")
+    __slots__ = ("far", "messages", "output", "output_number", "quiet")
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
         self.output, report = os.pipe()
         self.far = [report]
         self.messages = -1
-        if _is_pipe(2):
+        if quiet or _is_pipe(2):
             self.messages, messages = os.pipe()
             self.far.append(messages)
         allowed = os.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
@@ -133,7 +137,7 @@ class Pipes:
                 os.close(self.messages)
                 self.messages = -1
             try:
-                while said:
+                while said and not self.quiet:
                     said = said[os.write(2, said) :]
             except OSError:
                 pass  # nobody reads it any more

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Says in bash's environment which settings files are being read, by device and inode:
 # a program called there that would read one of them again stops.
-_READING = "__cli_reading"
+READING = "__cli_reading"
 
 # What bash sets by itself in every environment that it makes.
 _OWN_NAMES = frozenset(
@@ -90,11 +90,14 @@ builtin set -aT --
 """
 
 
-def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
+def capture_settings(
+    path: str, environ: "Mapping[str, str]", *, quiet: bool = False
+) -> dict[str, str]:
     """Return the variables that the settings file at `path` leaves exported or assigned.
 
     bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr;
-    nothing else of it has an effect, and nothing that it starts is there afterwards.
+    nothing else of it has an effect, and nothing that it starts is there afterwards; when
+    `quiet` its output is dropped.
     Functions, arrays and bash's own variables are left out. An absent file gives {}.
     Raises SourceError when the file cannot be read as text, is open to everybody, calls
     this program or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10),
@@ -115,7 +118,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     bash = find_bash(environ)
     if bash is None:
         raise MissingError(f"{path}: bash is needed to read it and is not on PATH")
-    within, mark = environ.get(_READING, ""), f"{status.st_dev}:{status.st_ino}"
+    within, mark = environ.get(READING, ""), f"{status.st_dev}:{status.st_ino}"
     if mark in within.split():
         raise SourceError(
             f"{path}: calls this program while it is being read, and that would read it again; "
@@ -123,8 +126,8 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         )
     timeout = time_limit(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
-    env[_READING] = f"{within} {mark}"
-    output = _run(bash, path, _wants_parse(content), env, timeout)
+    env[READING] = f"{within} {mark}"
+    output = _run(bash, path, _wants_parse(content), env, timeout, quiet=quiet)
     if output is None:
         raise SourceError(
             f"{path}: did not end within {timeout:g} s; "
@@ -153,7 +156,7 @@ def _check_text(path: str, content: bytes) -> None:
 
 
 def _run(
-    bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float
+    bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float, *, quiet: bool
 ) -> bytes | None:
     """Return what the capture wrote, or None when time ran out."""
 
@@ -162,7 +165,7 @@ def _run(
         return _spawn((bash, "-p", "-c", _CAPTURE, *own), environ, pipes.actions(), mask)
 
     try:
-        return report_of(start, timeout, _jobs)
+        return report_of(start, timeout, _jobs, quiet=quiet)
     except OSError as failure:
         import errno
 

@@ -105,7 +105,7 @@ class Reading:
                 from host.run.settings import capture_settings
 
                 before = self.layers.environment()
-                values = capture_settings(path, before)
+                values = capture_settings(path, before, quiet=self.messages.quiet)
                 changed = {name: text for name, text in values.items() if before.get(name) != text}
                 self.offer_all(source, path, changed)
 
@@ -154,7 +154,8 @@ class Reading:
         from host.run.provider import ask_provider
 
         environ = self.layers.environment()
-        return ask_provider(source.plugin, source.provider, self.words, environ)
+        quiet = self.messages.quiet
+        return ask_provider(source.plugin, source.provider, self.words, environ, quiet=quiet)
 
     def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
         def warn() -> None:

@@ -95,3 +95,17 @@ def test_another_program_gets_what_the_command_has(install):
         }
     )
     assert made.run("outer", "call").all == (0, "outer\n", "")
+
+
+def test_the_sources_that_are_asked_again_are_not_heard_again(install):
+    made = install(
+        {
+            "config/settings.conf": "echo from settings\nTIMEOUT=30\n",
+            "commands/outer/call/command.json": command(),
+            "commands/outer/call/main.sh": OUTER["sh"],
+            "commands/inner/show/command.json": command(),
+            "commands/inner/show/main.sh": SHOW,
+        }
+    )
+    twice = "from settings\n" * 2  # once for each of the two commands
+    assert made.run("outer", "call").all == (0, "30|||unset|unset|\n", twice)
