@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -129,11 +130,19 @@ def machines() -> Iterator[rigs.Rig]:
     made.close()
 
 
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation to copy."""
+    place = tmp_path_factory.mktemp("made-once")
+    init(place / "acme", place)
+    return place / "acme"
+
+
 @pytest.fixture
-def cli(tmp_path: Path, machines: rigs.Rig) -> Iterator[Cli]:
+def cli(tmp_path: Path, machines: rigs.Rig, made_once: Path) -> Iterator[Cli]:
     home = tmp_path / "home"
     home.mkdir()
-    init(tmp_path / "acme", home)
+    shutil.copytree(made_once, tmp_path / "acme", symlinks=True)
     runtime = Path(f"{_CONTROL}{os.getpid()}.{abs(hash(tmp_path)) % 10**6}")
     runtime.mkdir(mode=0o700)
     made = Cli(tmp_path / "acme", home, machines, {"XDG_RUNTIME_DIR": str(runtime)})

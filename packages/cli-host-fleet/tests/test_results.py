@@ -47,6 +47,19 @@ def test_exit_status(states: str, status: int) -> None:
     assert exit_status(Result("h", state) for state in states.split()) == status  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("ending", "doubt"),
+    [
+        (Ending(True, True, status=143, stopped="timeout"), False),
+        (Ending(True, True, stopped="timeout", ssh_status=-9), True),
+        (Ending(True, True, stopped="interrupted", ssh_status=-9), True),
+        (Ending(True, False, stopped="interrupted", ssh_status=-9), False),
+    ],
+)
+def test_an_end_that_nobody_confirmed_is_told(ending: Ending, doubt: bool) -> None:
+    assert judge(ending)[2].endswith("did not say that it has ended") == doubt
+
+
 def test_counts() -> None:
     assert counts([]) == "no hosts"
     results = [Result("a", "failed"), Result("b", "ok"), Result("c", "ok")]

@@ -190,7 +190,10 @@ class Fleet(EventHandler):  # type: ignore[misc]
             signal.signal(number, signal.SIG_DFL)
 
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.signal(number, note) for number in numbers}
+        before = {number: signal.getsignal(number) for number in numbers}
+        for number, former in before.items():
+            if former != signal.SIG_IGN:  # as under nohup
+                signal.signal(number, note)
 
         def restore() -> None:
             for number, former in before.items():

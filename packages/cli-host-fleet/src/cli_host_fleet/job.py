@@ -127,7 +127,7 @@ class ShippedJob(Job):
         command = order.command
         self._place = "/".join(("commands", *command.words))
         self._prefix, loads = _start(command)
-        self._library = os.path.basename(program.executable).replace(":", "") if loads else ""
+        self._library = program.name.replace(":", "") if loads else ""
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
         self.shipment.add_tree(command.directory, self._place, command.definition.env_files)

@@ -6,6 +6,7 @@ the command's own bytes on stderr, each marked with the run's nonce.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,7 @@ class Reports:
     def __init__(self, nonce: str, greetings: int) -> None:
         self.noise = b""
         self._prefix = _SEPARATOR + nonce.encode() + b" "
+        self._frames = re.compile(b"%b|%b([^\n]{0,%d})\n" % (MARK, self._prefix, _LONGEST_REPORT))
         self._greetings = greetings
         self._rest = b""
 
@@ -88,18 +90,20 @@ class Reports:
         kept: list[bytes] = []
         reports: list[str] = []
         position = 0
-        while True:
-            found = data.find(_SEPARATOR, position)
-            if found < 0:
-                found = len(data)
-            self._keep(data[position:found], kept)
-            taken = self._frame(data[found : found + _LONGEST_REPORT], reports)
-            if not taken:
-                self._rest = data[found:]
-                return b"".join(kept), reports
-            position = found + taken
-            if taken == 1:
-                self._keep(_SEPARATOR, kept)
+        for frame in self._frames.finditer(data):
+            is_mark = frame[1] is None
+            if is_mark and not self._greetings:
+                continue  # the command's own
+            self._keep(data[position : frame.start()], kept)
+            position = frame.end()
+            if is_mark:
+                self._greetings -= 1
+            else:
+                reports.append(_readable(frame[1]))
+        end = self._whole(data[position:]) + position
+        self._keep(data[position:end], kept)
+        self._rest = data[end:]
+        return b"".join(kept), reports
 
     def rest(self) -> bytes:
         """Return what was held back in case it would become a report."""
@@ -111,18 +115,14 @@ class Reports:
         else:
             kept.append(text)
 
-    def _frame(self, data: bytes, reports: list[str]) -> int:
-        """Return the length of the frame that `data` starts with, 1 for none, 0 for not yet."""
-        if self._greetings and data.startswith(MARK):
-            self._greetings -= 1
-            return len(MARK)
-        if data.startswith(self._prefix):
-            end = data.find(b"\n")
-            if end < 0:
-                return int(len(data) == _LONGEST_REPORT)
-            reports.append(_readable(data[len(self._prefix) : end]))
-            return end + 1
-        return int(not (MARK.startswith(data) or self._prefix.startswith(data)))
+    def _whole(self, data: bytes) -> int:
+        """Return how much of `data` is surely no beginning of a frame."""
+        begun = data.find(self._prefix)
+        if begun >= 0 and len(data) - begun <= _LONGEST_REPORT:
+            return begun
+        last = max(data.rfind(_SEPARATOR), 0)
+        rest = data[last:]
+        return last if MARK.startswith(rest) or self._prefix.startswith(rest) else len(data)
 
 
 def script(name: str) -> str:

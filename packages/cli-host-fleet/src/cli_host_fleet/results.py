@@ -58,9 +58,9 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
     if ending.refusal:
         return "refused", None, ending.refusal
     if ending.stopped == "interrupted":
-        return "interrupted", None, "stopped by the user"
+        return "interrupted", None, f"stopped by the user{_doubt(ending)}"
     if ending.stopped == "timeout":
-        return "timeout", None, "took longer than --timeout"
+        return "timeout", None, f"took longer than --timeout{_doubt(ending)}"
     if ending.status is not None:
         return ("failed" if ending.status else "ok"), ending.status, _reason(ending.status)
     if ending.stopped == "no answer":
@@ -72,6 +72,12 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
     if not ending.elevated:
         return "refused", None, words or "sudo ended without a word"
     return "lost", None, "the connection was cut"
+
+
+def _doubt(ending: Ending) -> str:
+    """Say so when something ran that the host has not told the end of."""
+    unknown = ending.elevated and ending.status is None
+    return "; the host did not say that it has ended" if unknown else ""
 
 
 def _after(words: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from cli_host_fleet.problem import FleetError
 
 _ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,44}")  # short, and nothing that ssh expands
 _LOCALE = ("LANG", "LANGUAGE")
 
 
@@ -87,9 +88,9 @@ def control_directory(caller: Mapping[str, str]) -> str:
     Its name is short: a socket's whole path has room for about 100 bytes.
     """
     parent = caller.get("XDG_RUNTIME_DIR", "")
-    path = os.path.join(parent, "cli-fleet") if parent else f"/tmp/cli-fleet-{os.getuid()}"  # noqa: S108 - owner and mode are checked
-    if len(path) > 45:
-        path = f"/tmp/cli-fleet-{os.getuid()}"  # noqa: S108
+    path = f"{parent}/cli-fleet"
+    if not parent or not _PLAIN_PATH.fullmatch(path):
+        path = f"/tmp/cli-fleet-{os.getuid()}"  # noqa: S108 - owner and mode are checked
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
