@@ -7,7 +7,6 @@ from host.errors import HostError
 from host.run.installation import find_layout, open_places, program_name
 from host.run.locate import locate, roots
 from host.run.lock import read_lock
-from host.run.messages import Messages, is_on
 from host.run.plan import plan_run, question
 from host.run.process import (
     caller_environment,
@@ -16,7 +15,7 @@ from host.run.process import (
     reserve_standard_descriptors,
     restore_signals,
 )
-from host.run.text import decode, encode
+from host.run.text import Messages, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

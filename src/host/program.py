@@ -16,8 +16,8 @@ from host.errors import HostError, MissingError
 from host.records import Command, Variable
 from host.run.installation import Layout
 from host.run.layers import Assignment
-from host.run.messages import Messages
 from host.run.plan import Given, framework_variables, read_layers
+from host.run.text import Messages
 
 
 class Program:

@@ -17,7 +17,7 @@ _BESIDE = {
     # Failures: raised where the fact is known, caught by the host alone.
     "host.errors": "the kinds of failure, each with its exit status",
     "host.run.text.printable": "text from data is escaped as the host escapes it",
-    "host.run.messages.Messages": "lines on stderr look like the host's",
+    "host.run.text.Messages": "lines on stderr look like the host's",
     # The definitions of commands, which hold the words, files and variables.
     "host.run.definition.Definition": "what a listing row of a plugin's command shows",
     "host.run.definition.is_word": "names of new commands and plugins are words",
@@ -32,8 +32,8 @@ _BESIDE = {
     # What a run would do: `self env`, `self which` tell it.
     "host.run.installation.Layout": "an update asks for paths of another installation's kind",
     "host.run.installation.home": "HOME of a caller that has none",
-    "host.run.launch.find_program": "a program is found on PATH as a run finds it",
-    "host.run.launch.start_of": "which: the interpreter that would start",
+    "host.run.process.find_program": "a program is found on PATH as a run finds it",
+    "host.run.process.start_of": "which: the interpreter that would start",
     "host.run.layers.Assignment": "env: a variable and where it is from",
     "host.run.layers.ENVS": "the ranks of the built-in sources",
     "host.run.layers.ENV_FILES": "the ranks of the built-in sources",

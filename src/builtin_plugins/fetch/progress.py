@@ -9,7 +9,7 @@ from threading import RLock
 from typing import TextIO
 
 from host import printable
-from host.run.messages import Messages
+from host.run.text import Messages
 
 # What is shown: bytes so far, in all (None: unknown), and what went wrong before another
 # try ("" when nothing did).

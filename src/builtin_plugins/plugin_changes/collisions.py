@@ -21,7 +21,7 @@ from host.errors import OperationError, PluginError
 from host.run.installation import Layout
 from host.run.locate import locate, roots
 from host.run.lock import Lock, Plugin, Tree, read_lock, write_lock
-from host.run.messages import Messages
+from host.run.text import Messages
 
 _KEY = "copy"
 

@@ -12,9 +12,9 @@ from host.cli.catalog import contents
 from host.cli.session import Session
 from host.cli.unknown import find_command
 from host.run.definition import Definition
-from host.run.launch import start_of
 from host.run.locate import Found
 from host.run.plan import check_runnable
+from host.run.process import start_of
 from host.run.text import printable
 
 

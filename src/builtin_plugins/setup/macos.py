@@ -11,7 +11,7 @@ from builtin_plugins.setup.linux.state import variable
 from builtin_plugins.setup.settings import Settings
 from host import OperationError
 from host.run.installation import home
-from host.run.launch import find_program
+from host.run.process import find_program
 
 _PREFIXES = ("/opt/homebrew", "/usr/local")
 _MARK = "# made by setup for the cask "

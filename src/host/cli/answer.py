@@ -12,8 +12,7 @@ from host.errors import InstallationError
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 from host.run.lock import RESERVED
-from host.run.messages import Messages
-from host.run.text import printable
+from host.run.text import Messages, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

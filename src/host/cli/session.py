@@ -7,7 +7,7 @@ from host.cli.output import Output
 from host.run.installation import Layout, Places, open_places
 from host.run.locate import Found, locate, roots
 from host.run.lock import Lock, read_lock
-from host.run.messages import Messages
+from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

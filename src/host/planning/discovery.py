@@ -32,8 +32,8 @@ from host.records import (
 from host.run.definition import is_reference, is_word
 from host.run.installation import Layout, Places
 from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Tree, stamp, write_lock
-from host.run.messages import Messages
 from host.run.sources import Source
+from host.run.text import Messages
 
 # Settings first, so that plugin sources can use them; the definition's own last.
 _LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}

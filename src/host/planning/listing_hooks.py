@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from host.run.installation import Places
     from host.run.lock import Lock, Plugin
-    from host.run.messages import Messages
+    from host.run.text import Messages
 
 
 class ListingHooks:

@@ -4,8 +4,7 @@ import os
 import sys
 
 from host.errors import DefinitionError, InstallationError
-from host.run.fields import Fields
-from host.run.json_files import read_json
+from host.run.json_files import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
-"""Regular files as text, and strict JSON: no duplicate keys, no NaN, errors with their place."""
+"""Strict JSON from regular files, and typed access to it; errors name file and place or key."""
 
 import os
 import stat
 
 from host.errors import DefinitionError, HostError
+from host.run.expand import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+_MOST_UNKNOWN = 100  # unknown keys that are compared with ours
 DEEPEST = 100  # levels of arrays and objects; far above any use, far below what a parser bears
 _SIZE_LIMIT = 16 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -92,13 +94,20 @@ def parse_json(path: str, content: bytes) -> "Any":
     except _KeyTwiceError as failure:
         raise DefinitionError(f'{path}: the key "{failure}" stands twice in one object') from None
     except _NotJsonError as failure:
-        where = _constant_place(text)
+        from host.run.json_errors import constant_place
+
+        where = constant_place(text)
         raise DefinitionError(f"{path}:{where}: {failure} is not JSON; expected a number") from None
     except RecursionError:
         raise _too_deep(path) from None
     except (StopIteration, ValueError, SystemError):
         pass  # the bare scanner words no errors (before `json` is imported: SystemError)
-    raise _syntax_error(path, text)
+    from host.run.json_errors import syntax_error
+
+    try:
+        raise syntax_error(path, text)
+    except RecursionError:
+        raise _too_deep(path) from None
 
 
 def _bounded(path: str, text: str, value: "Any") -> "Any":
@@ -127,50 +136,6 @@ def _skip_blanks(text: str, position: int) -> int:
     while text[position : position + 1] in (" ", "\n", "\t", "\r"):
         position += 1
     return position
-
-
-def _syntax_error(path: str, text: str) -> DefinitionError:
-    """Word the error that the strict parser found: `line:column: what`."""
-    import json
-
-    try:
-        json.loads(text, parse_int=str)
-    except json.JSONDecodeError as failure:
-        position, what = _slip(text, failure.pos) or (failure.pos, "")
-        if not what:
-            message = failure.msg.replace("Expecting", "expected")
-            what = f"{message[0].lower()}{message[1:]}"
-        return DefinitionError(f"{path}:{_place(text, position)}: {what}")
-    except RecursionError:
-        return _too_deep(path)
-    return DefinitionError(f"{path}: not strict JSON")  # pragma: no cover - the two parsers agree
-
-
-def _slip(text: str, position: int) -> "tuple[int, str] | None":
-    """Say what people did where JSON ends, and where: None when it is none of the usual."""
-    found = _skip_blanks(text, position)
-    if text.startswith(("//", "/*", "#"), found):
-        return found, "comments are not allowed"
-    if text.startswith("'", found):
-        return found, "a text stands in double quotes, not in single ones"
-    before = text[: found + text.startswith(",", found)].rstrip(" \n\t\r")
-    after = _skip_blanks(text, len(before))
-    if before.endswith(",") and text[after : after + 1] in ("]", "}"):
-        return len(before) - 1, "trailing comma"
-    return None
-
-
-def _place(text: str, position: int) -> str:
-    """Return `line:column` of a position, both counted from 1."""
-    return f"{text.count(chr(10), 0, position) + 1}:{position - text.rfind(chr(10), 0, position)}"
-
-
-def _constant_place(text: str) -> str:
-    """Return `line:column` of the first NaN or Infinity that stands outside strings."""
-    import re
-
-    tokens = re.finditer(r'"(?:\\.|[^"\\])*"|-?Infinity|NaN', text)
-    return _place(text, next(found.start() for found in tokens if not found[0].startswith('"')))
 
 
 class _KeyTwiceError(Exception):
@@ -224,3 +189,179 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
             parse_int=Number,
             parse_constant=_Rules.parse_constant,
         ).raw_decode
+
+
+class Fields:
+    """Typed access to the keys of one JSON object; each method raises DefinitionError.
+
+    A key that is null counts as absent. `known` are the keys that were asked for.
+    """
+
+    __slots__ = ("known", "path", "values")
+
+    def __init__(self, path: str, values: "Any") -> None:
+        self.path = path
+        if not isinstance(values, dict):
+            raise DefinitionError(f"{path}: expected an object, found {_kind(values)}")
+        self.values = values
+        self.known: set[str] = set()
+
+    def value(self, key: str) -> "Any":
+        """Return what stands under `key`, None where it is absent or null."""
+        self.known.add(key)
+        return self.values.get(key)
+
+    def extra(self) -> "dict[str, Any]":
+        """Return what stands under keys that nobody asked for."""
+        if self.values.keys() <= self.known:
+            return {}
+        return {key: _plain(one) for key, one in self.values.items() if key not in self.known}
+
+    def misspelt(self) -> tuple[str, ...]:
+        """Return a line for each key that looks like a misspelt one of those asked for."""
+        foreign = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
+        if not foreign:
+            return ()
+        from host.run.misspelt import meant
+
+        missing = sorted(self.known - self.values.keys())
+        likely = [(key, meant(key, missing)) for key in foreign[:_MOST_UNKNOWN]]
+        return tuple(
+            f'{self.path}: unknown key "{key}"; did you mean "{ours}"?'
+            for key, ours in likely
+            if ours
+        )
+
+    def wrong(self, key: str, expected: str, value: "Any") -> DefinitionError:
+        return self.refused(key, f"expected {expected}, found {_kind(value)}")
+
+    def refused(self, key: str, reason: str) -> DefinitionError:
+        return DefinitionError(f'{self.path}: "{key}": {reason}')
+
+    def text(self, key: str, required: bool = False) -> str:
+        value = self.value(key)
+        if value is None and required and key not in self.values:
+            raise DefinitionError(f'{self.path}: "{key}" is missing; expected a string')
+        if value is None and not required:
+            return ""
+        if type(value) is not str:
+            raise self.wrong(key, "a string", value)
+        return self.clean(key, value)
+
+    def filled(self, key: str, required: bool = False) -> str:
+        """Return a text that may be absent but not empty."""
+        value = self.text(key, required)
+        if not value and self.values.get(key) is not None:
+            raise self.refused(key, "expected some text, found an empty string")
+        return value
+
+    def one_of(self, key: str, allowed: "Sequence[str]") -> str:
+        """Return one of the texts `allowed`, "" where the key is absent."""
+        value = self.filled(key)
+        if value and value not in allowed:
+            raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value[:40]}")
+        return value
+
+    def clean(self, key: str, value: str) -> str:
+        """Refuse what no file name or variable can hold."""
+        try:
+            if b"\0" not in value.encode():
+                return value
+        except UnicodeEncodeError:  # half a character, as an escape
+            pass
+        raise self.refused(key, "holds a character that is not allowed")
+
+    def flag(self, key: str, expected: str = "true or false") -> bool:
+        value = self.value(key)
+        if value is not None and value is not True and value is not False:
+            raise self.wrong(key, expected, value)
+        return value is True
+
+    def flag_or_systems(self, key: str, system: str) -> bool:
+        if isinstance(self.value(key), list):
+            return system in self.texts(key)
+        return self.flag(key, "true, false or an array of system names")
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        items = self.array(key, "an array of strings")
+        for item in items:
+            if type(item) is not str:
+                raise self.refused(key, f"expected an array of strings, found {_kind(item)} in it")
+        return tuple([self.clean(key, item) for item in items])
+
+    def array(self, key: str, expected: str) -> "list[Any]":
+        value = self.value(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.wrong(key, expected, value)
+        return value
+
+    def variables(self, key: str) -> dict[str, str]:
+        value = self.value(key)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.wrong(key, "an object of strings", value)
+        found: dict[str, str] = {}
+        for name, item in value.items():
+            if not is_name(name):
+                raise self.refused(
+                    key, f'"{name}" cannot name a variable; use letters, digits and _'
+                )
+            if item is True or item is False:
+                found[name] = "true" if item else "false"
+            elif isinstance(item, str):
+                found[name] = self.clean(f"{key}.{name}", str(item))
+            elif item is not None:
+                raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
+        return found
+
+    def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":
+        """Return an array of objects; `members` are their string keys, true when required."""
+        inner = self.objects(key)
+        for one in inner:
+            for member, required in members.items():
+                one.text(member, required)
+        return tuple([one.values for one in inner])
+
+    def objects(self, key: str) -> "list[Fields]":
+        """Return the fields of each object of an array; the path of each names its place."""
+        return [
+            Fields(f'{self.path}: "{key}[{index}]"', item)
+            for index, item in enumerate(self.array(key, "an array of objects"))
+        ]
+
+    def condition(self, key: str) -> dict[str, str]:
+        value = self.value(key)
+        if value is None:
+            return {}
+        members = ("command", "path")
+        if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
+            raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
+        inner = Fields(f'{self.path}: "{key}"', value)
+        return {one: inner.text(one) for one in members if value.get(one) is not None}
+
+
+def _plain(value: "Any") -> "Any":
+    """Return a parsed value with its numbers as numbers; its depth is bounded by the parser."""
+    if isinstance(value, Number):
+        try:
+            return int(value)
+        except ValueError:
+            return float(value)
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def _kind(value: "Any") -> str:
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "true" if value else "false"
+    if isinstance(value, Number):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "an array" if isinstance(value, list) else "an object"

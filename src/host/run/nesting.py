@@ -10,9 +10,9 @@ gave is taken away. Only a run inside a run loads this.
 from host.errors import HostError
 from host.run.installation import ADOPTED_BY
 from host.run.locate import locate, roots
-from host.run.messages import Messages
 from host.run.plan import read_layers
 from host.run.settings import READING
+from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,11 +15,10 @@ from host.errors import (
 from host.run.definition import SYSTEM_OS, Definition, is_reference
 from host.run.installation import ADOPTED_BY, Layout
 from host.run.json_files import read_regular
-from host.run.launch import as_bash_env, start_of
 from host.run.layers import Layers
-from host.run.messages import Messages
-from host.run.process import Exec
+from host.run.process import Exec, as_bash_env, start_of
 from host.run.sources import Reading
+from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,14 +1,20 @@
-"""The process itself: what its caller gave it, and how it becomes another one."""
+"""The process: what its caller gave it, how an entrypoint starts, and becoming that."""
 
 import os
+import stat
 
 from host.errors import CannotStartError, HostError, MissingError
-from host.run.text import encode
+from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_PLAIN = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
+)  # characters that `env -S` takes as they are
+_HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 _MOST_NAMED = 3  # variables, where an environment is too large
 
 
@@ -102,3 +108,160 @@ def largest_variables(environ: "Mapping[str, str]") -> str:
     largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:_MOST_NAMED]
     named = ", ".join(f"{name} ({sizes[name]:,} bytes)" for name in largest)
     return f"of {sum(sizes.values()):,} bytes of variables the largest are {named}"
+
+
+class Start:
+    """How a file starts: `program` with `argv`; `interpreter` is "" for a binary."""
+
+    __slots__ = ("argv", "interpreter", "loads_library", "program")
+
+    def __init__(
+        self,
+        program: str,
+        argv: "Sequence[str]",
+        interpreter: str = "",
+        loads_library: bool = False,
+    ) -> None:
+        self.program = program
+        self.argv = list(argv)
+        self.interpreter = interpreter
+        self.loads_library = loads_library
+
+
+def start_of(file: str, environ: "Mapping[str, str]") -> Start:
+    """Return how to start `file` with the environment `environ`.
+
+    An executable with a shebang or of machine code starts as it is. A text without
+    a shebang is for bash; one without the execute bit is for its shebang's
+    interpreter. Raises MissingError (127) when the file or its interpreter is not
+    there, CannotStartError (126) when it is and cannot run.
+    """
+    head, executable = _read_head(file)
+    if not head.startswith(b"#!"):
+        if b"\0" in head:
+            if not executable:
+                raise CannotStartError(f"{file}: not executable; run: chmod +x {file}")
+            return Start(file, [file])
+        bash = find_bash(environ)
+        if bash is None:
+            raise MissingError(f"{file}: bash is needed to run it and is not on PATH")
+        return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
+    line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
+    program, _, argument = line.replace("\t", " ").partition(" ")
+    argument = argument.strip(" ")
+    interpreter = _check_interpreter(file, program, argument, environ)
+    loads_library = _loads_library(program, argument, environ)
+    if executable:
+        return Start(file, [file], interpreter, loads_library)
+    argv = [program, argument, file] if argument else [program, file]
+    return Start(program, argv, interpreter, loads_library)
+
+
+def _read_head(file: str) -> tuple[bytes, bool]:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingError(f"{file}: the entrypoint is missing") from None
+    except PermissionError:
+        if os.access(file, os.X_OK) and os.path.isfile(file):
+            return b"\0", True  # a binary that may be run but not read
+        raise CannotStartError(f"{file}: cannot be read; check its permissions") from None
+    except OSError as failure:
+        raise CannotStartError(f"{file}: {failure.strerror}") from None
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise CannotStartError(f"{file}: the entrypoint is not a regular file")
+        if mode & 0o111 and not os.access(file, os.X_OK):
+            raise CannotStartError(
+                f"{file}: cannot be executed here; its file system may be mounted noexec, "
+                "or the execute bit is not for you"
+            )
+        return os.read(descriptor, _HEAD), bool(mode & 0o111)
+    finally:
+        os.close(descriptor)
+
+
+def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping[str, str]") -> str:
+    """Return the path of the interpreter that a shebang comes down to."""
+    if program.endswith("\r") or argument.endswith("\r"):
+        raise MissingError(f"{file}: its first line ends with CR LF; save it with LF line ends")
+    if not program:
+        raise MissingError(f"{file}: its first line names no interpreter")
+    if not os.path.isfile(program):
+        raise MissingError(f"{file}: its interpreter {program} is missing")
+    if not os.access(program, os.X_OK):
+        raise CannotStartError(f"{file}: its interpreter {program} is not executable")
+    wanted = _wanted_of_env(program, argument)
+    if not wanted:
+        return program
+    found = find_program(wanted, environ)
+    if found is None:
+        raise MissingError(f"{file}: its interpreter {wanted} is not on PATH")
+    return found
+
+
+def _wanted_of_env(program: str, argument: str) -> str:
+    """Return the program that `#!/usr/bin/env …` asks for, "" where that cannot be told."""
+    if os.path.basename(program) != "env":
+        return ""
+    split = argument.startswith("-S")
+    words = iter(argument.removeprefix("-S").split() if split else [argument])
+    for word in words:
+        if not _PLAIN.issuperset(word):
+            return ""  # quotes, escapes, variables: only env itself can tell
+        if word in ("-u", "-C"):
+            next(words, "")
+        elif not word.startswith("-") and "=" not in word:
+            return word
+    return ""
+
+
+def _loads_library(program: str, argument: str, environ: "Mapping[str, str]") -> bool:
+    """Tell whether this is a bash that reads BASH_ENV."""
+    words = argument.removeprefix("-S").split()
+    wanted = _wanted_of_env(program, argument)
+    options = words[words.index(wanted) + 1 :] if wanted else words
+    return (
+        os.path.basename(wanted or program) == "bash"
+        and _reads_bash_env(environ)
+        and not any(_passes_over(option) for option in options)
+    )
+
+
+def _reads_bash_env(environ: "Mapping[str, str]") -> bool:
+    """Tell whether nothing in the environment makes bash pass over BASH_ENV."""
+    options = environ.get("SHELLOPTS", "").split(":")
+    return "POSIXLY_CORRECT" not in environ and not {"posix", "privileged"}.intersection(options)
+
+
+def _passes_over(option: str) -> bool:
+    """Tell whether an option of bash (posix, privileged, interactive) keeps it from BASH_ENV."""
+    if option.startswith("--"):
+        return option == "--posix"
+    return option == "posix" or (option.startswith("-") and not {"p", "i"}.isdisjoint(option))
+
+
+def find_bash(environ: "Mapping[str, str]") -> str | None:
+    """Return the bash that reads settings.conf and runs scripts: the one on PATH, else /bin's."""
+    return find_program("bash", environ) or find_program("/bin/bash", environ)
+
+
+def as_bash_env(path: str) -> str:
+    """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
+    return "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
+
+
+def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
+    """Return the path of the executable `name` on PATH (a fixed one when unset), or None."""
+    if "/" in name:
+        return name if _is_executable(name) else None
+    for directory in environ.get("PATH", _DEFAULT_PATH).split(":"):
+        candidate = os.path.join(directory or ".", name)
+        if _is_executable(candidate):
+            return candidate
+    return None
+
+
+def _is_executable(path: str) -> bool:
+    return os.access(path, os.X_OK) and os.path.isfile(path)

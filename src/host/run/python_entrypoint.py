@@ -5,8 +5,8 @@ import sys
 
 from host.errors import HostError, PluginError
 from host.run.importing import load_reference
-from host.run.messages import Messages
 from host.run.process import caller_environment
+from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import sys
 from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
 from host.run.json_files import BOM, is_utf_16, read_regular
-from host.run.launch import find_bash
-from host.run.process import largest_variables
+from host.run.process import find_bash, largest_variables
 from host.run.report import END, TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.text import decode, encode
 

@@ -6,7 +6,7 @@ from host.errors import CannotStartError, SourceError
 from host.run.definition import Definition
 from host.run.expand import expand
 from host.run.layers import Assignment, Layers
-from host.run.messages import Messages
+from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,10 @@
-"""Bytes from the system as text and back, and text made safe to print on a terminal."""
+"""Text: from bytes and back, made safe to print, written to stderr line by line."""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Characters that reorder what a reader sees, or that hide: bidi controls,
 # zero-width marks, line and paragraph separators, the byte-order mark.
@@ -46,3 +52,41 @@ def decode(raw: bytes) -> str:
 def encode(text: str) -> bytes:
     """Return the bytes of a text made by `decode` or read from a UTF-8 file."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def is_on(value: str | None) -> bool:
+    """Tell whether a switch such as DEBUG is on: `true`, `1` or `on` in any case (SPEC 2.9)."""
+    return value is not None and value.lower() in ("true", "1", "on")
+
+
+class Messages:
+    """Writes each message as one line; what comes from data is shown escaped."""
+
+    __slots__ = ("debugging", "program", "warned")
+    quiet = False  # whether sources of variables may not be heard either
+
+    def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
+        self.program = program
+        self.debugging = is_on(environ.get("DEBUG"))
+        self.warned: set[str] = set()
+
+    def error(self, text: str) -> None:
+        self.line(f"{self.program}: {text}")
+
+    def warn(self, text: str) -> None:
+        """Say `text` as a warning, once however often it comes."""
+        if text not in self.warned:
+            self.warned.add(text)
+            self.line(f"{self.program}: warning: {text}")
+
+    def debug(self, text: str) -> None:
+        if self.debugging:
+            import time
+
+            self.line(f"[DEBUG] {time.strftime('%Y-%m-%d %H:%M:%S')} - {text}")
+
+    def line(self, text: str) -> None:
+        try:
+            os.write(2, encode(printable(text)) + b"\n")
+        except OSError:
+            pass  # stderr is closed or full: there is nobody left to tell

@@ -24,7 +24,7 @@ from builtin_plugins.archives.stream import Stream
 from builtin_plugins.archives.tar import tar_members
 from builtin_plugins.archives.tree import Entry, Tree
 from host.errors import OperationError
-from host.run.messages import Messages
+from host.run.text import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
 from testing.growth import grows_in_proportion
 from testing.machine import needs

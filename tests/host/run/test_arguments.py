@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from host.errors import DefinitionError
 from host.run.arguments import is_digits, is_integer, is_number, read_declarations, usage_of
-from host.run.fields import Fields
+from host.run.json_files import Fields
 
 TWICE = {"name": "a"}, {"name": "a"}
 

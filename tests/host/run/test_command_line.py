@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from host.errors import UsageError
 from host.run import command_line
 from host.run.arguments import read_declarations
-from host.run.fields import Fields
+from host.run.json_files import Fields
 from testing.installation import command
 
 FORCE = {"name": "--force", "short": "-f"}

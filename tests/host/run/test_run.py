@@ -13,7 +13,7 @@ import time
 import pytest
 
 from host.run.definition import SYSTEM_OS
-from host.run.launch import start_of
+from host.run.process import start_of
 from testing.installation import PROJECT, builder, command
 
 OTHER_OS = "mac" if SYSTEM_OS == "linux" else "linux"

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.run.messages import Messages, is_on
-from host.run.text import decode, encode, printable
+from host.run.text import Messages, decode, encode, is_on, printable
 
 TABLE = {
     "plain text": "plain text",

@@ -16,7 +16,7 @@ from builtin_plugins.setup.endings import explained, tidily
 from builtin_plugins.setup.linux.state import Places, refuse_foreign
 from builtin_plugins.setup.linux.swap import NEW, put, remove_all
 from host import HostError, OperationError
-from host.run.messages import Messages
+from host.run.text import Messages
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

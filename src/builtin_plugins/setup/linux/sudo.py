@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup.linux.state import Places, variable
 from host import OperationError
-from host.run.launch import find_program
+from host.run.process import find_program
 
 ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 

@@ -1,0 +1,51 @@
+"""What is wrong with text that is no strict JSON, and where: `line:column: what`."""
+
+from host.errors import DefinitionError
+
+_BLANKS = " \n\t\r"
+
+
+def syntax_error(path: str, text: str) -> DefinitionError:
+    """Word the error that the strict parser found; raises RecursionError."""
+    import json
+
+    try:
+        json.loads(text, parse_int=str)
+    except json.JSONDecodeError as failure:
+        position, what = _slip(text, failure.pos) or (failure.pos, "")
+        if not what:
+            message = failure.msg.replace("Expecting", "expected")
+            what = f"{message[0].lower()}{message[1:]}"
+        return DefinitionError(f"{path}:{_place(text, position)}: {what}")
+    return DefinitionError(f"{path}: not strict JSON")  # pragma: no cover - the two parsers agree
+
+
+def _slip(text: str, position: int) -> "tuple[int, str] | None":
+    """Say what people did where JSON ends, and where: None when it is none of the usual."""
+    found = _behind_blanks(text, position)
+    if text.startswith(("//", "/*", "#"), found):
+        return found, "comments are not allowed"
+    if text.startswith("'", found):
+        return found, "a text stands in double quotes, not in single ones"
+    before = text[: found + text.startswith(",", found)].rstrip(_BLANKS)
+    after = _behind_blanks(text, len(before))
+    if before.endswith(",") and text[after : after + 1] in ("]", "}"):
+        return len(before) - 1, "trailing comma"
+    return None
+
+
+def _behind_blanks(text: str, position: int) -> int:
+    return len(text) - len(text[position:].lstrip(_BLANKS))
+
+
+def _place(text: str, position: int) -> str:
+    """Return `line:column` of a position, both counted from 1."""
+    return f"{text.count(chr(10), 0, position) + 1}:{position - text.rfind(chr(10), 0, position)}"
+
+
+def constant_place(text: str) -> str:
+    """Return `line:column` of the first NaN or Infinity that stands outside strings."""
+    import re
+
+    tokens = re.finditer(r'"(?:\\.|[^"\\])*"|-?Infinity|NaN', text)
+    return _place(text, next(found.start() for found in tokens if not found[0].startswith('"')))
