@@ -3,7 +3,7 @@
 import os
 import sys
 
-from host.errors import HostError
+from host.errors import HostError, UsageError
 from host.run.installation import find_layout, open_places, program_name
 from host.run.locate import locate, roots
 from host.run.lock import read_lock
@@ -47,11 +47,9 @@ def main() -> int:
 
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Become the command that `argv` names, or let `host.cli` answer."""
-    words = argv[1:]
-    safe, sure = is_on(environ.get("CLI_SAFE")), is_on(environ.get("CLI_YES"))
-    while words and words[0] in ("--safe", "--yes"):
-        safe, sure = safe or words[0] == "--safe", sure or words[0] == "--yes"
-        words = words[1:]
+    words, given = leading_options(list(argv[1:]), messages)
+    safe = is_on(environ.get("CLI_SAFE")) or "--safe" in given
+    sure = is_on(environ.get("CLI_YES")) or "--yes" in given
     layout = find_layout(argv[0], environ)
     if words and words[0] == "--complete":
         return complete(layout, words[1:], environ, messages)
@@ -83,6 +81,28 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     from host.cli.answer import run_cli
 
     return run_cli(layout, words, environ, messages, safe, start)
+
+
+def leading_options(words: "list[str]", messages: Messages) -> "tuple[list[str], set[str]]":
+    """Take off the options that any command can have before it; --color is for `messages`.
+
+    Returns the other words and the options that were there. Raises UsageError.
+    """
+    given: set[str] = set()
+    while words:
+        name, sign, value = words[0].partition("=")
+        if words[0] in ("--safe", "--yes"):
+            words = words[1:]
+        elif name == "--color":
+            value, words = (value, words[1:]) if sign else ("".join(words[1:2]), words[2:])
+            if value not in ("auto", "always", "never"):
+                said = value or "nothing"
+                raise UsageError(f"--color: expected auto, always or never, found {said}")
+            messages.choice = value
+        else:
+            break
+        given.add(name)
+    return words, given
 
 
 def complete(

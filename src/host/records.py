@@ -144,7 +144,8 @@ class Command(Record):
 
     `installed` is None outside `setup`. `definition` has the attributes of a
     command.json (SPEC 2.3), already checked. `shadows` names the places whose
-    command of the same words this one hides.
+    command of the same words this one hides; `missing` where the entrypoint's file is not
+    there.
     """
 
     words: tuple[str, ...]
@@ -155,6 +156,7 @@ class Command(Record):
     dev: bool = False
     installed: bool | None = None
     shadows: tuple[str, ...] = ()
+    missing: bool = False
 
 
 class Variable(Record):
@@ -201,11 +203,16 @@ class Listing(Record):
 
 
 class Terminal(Record):
-    """What stdout can show: its `width` in columns, `colour`, and characters (`encoding`)."""
+    """What stdout can show: its `width` in columns, `colour`, and characters (`encoding`).
+
+    Where lines are for a person to look at it `cuts` and wraps long ones; where not, a row is
+    one whole line, whatever its length.
+    """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
+    cuts: bool = False
 
     def can_print(self, text: str) -> bool:
         try:

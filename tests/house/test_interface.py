@@ -65,6 +65,7 @@ _BESIDE = {
     "host.cli.pages.listing_text": "self list: a listing by whichever renderer answers",
     "host.cli.rows.grouped": "the text renderer: the order of rows",
     "host.cli.rows.indicators": "the text renderer: what stands behind a name",
+    "host.cli.styles": "the text renderer: colours as on help pages",
     "host.cli.session.Session": "the installation, its plan and its messages, for `self` words",
     "host.cli.unknown.find_command": "a command by its words, with the nearest where there is none",
     "host.cli.unknown.unknown": "self list: the nearest categories",

@@ -37,6 +37,7 @@ def run_cli(
     """
     session = Session(layout, environ, messages, safe=safe, start=start)
     asked = parse_options(words, layout.program)
+    messages.choice = asked.color or messages.choice
     if asked.version:
         session.show(version_of(session))
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from host.cli.columns import wrap
+from host.cli.styles import HEADING, NAME, styled
 from host.cli.unknown import EMPTY
 from host.records import Terminal
 from host.run.arguments import Argument, usage_of
@@ -25,9 +26,9 @@ def help_page(
     program: str, words: Sequence[str], definition: Definition, plugin: str, terminal: Terminal
 ) -> str:
     """Return the page as text that ends with a newline; everything in it is printable."""
-    page = _Page(terminal.width)
+    page = _Page(terminal)
     usage = printable(" ".join([program, *words]))
-    page.line(printable(definition.name))
+    page.line(styled(printable(definition.name), HEADING, terminal))
     page.paragraph(definition.description)
     page.section("Usage:", [f"{usage} {_usage(definition)}"])
     for heading, rows in argument_tables(definition.args):
@@ -41,8 +42,9 @@ def help_page(
 
 
 class _Page:
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.width = terminal.width
         self.lines: list[str] = []
 
     def line(self, text: str) -> None:
@@ -53,15 +55,19 @@ class _Page:
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
         if rows:
-            self.lines += ["", heading, *(_INDENT + printable(row) for row in rows)]
+            self.heading(heading)
+            self.lines += [_INDENT + printable(row) for row in rows]
+
+    def heading(self, text: str) -> None:
+        self.lines += ["", styled(text, HEADING, self.terminal)]
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
         """Add rows of a term and its explanation, which stands below it, indented."""
         if not rows:
             return
-        self.lines += ["", heading]
+        self.heading(heading)
         for term, text in rows:
-            self.lines.append(_INDENT + printable(term))
+            self.lines.append(_INDENT + styled(printable(term), NAME, self.terminal))
             if text:
                 wrapped = wrap(printable(text), self.width - 3 * len(_INDENT))
                 self.lines += [3 * _INDENT + line for line in wrapped]

@@ -7,13 +7,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HELP_WORDS = ("help", "--help", "-h")
+COLOURS = ("auto", "always", "never")
 _VERSION_WORDS = ("--version", "-V")
 
 
 class Asked:
     """What the global options ask for, and the words that they stand before."""
 
-    __slots__ = ("everything", "format", "help", "version", "words")
+    __slots__ = ("color", "everything", "format", "help", "version", "words")
 
     def __init__(
         self,
@@ -22,12 +23,14 @@ class Asked:
         version: bool = False,
         everything: bool = False,
         format: str = "",
+        color: str | None = None,
     ) -> None:
         self.words = words
         self.help = help
         self.version = version
         self.everything = everything
         self.format = format
+        self.color = color or ""
 
     @property
     def lists(self) -> bool:
@@ -53,6 +56,7 @@ def parse_options(words: "Sequence[str]", label: str) -> Asked:
             click.Option(_VERSION_WORDS, is_flag=True),
             click.Option(["--all", "everything"], is_flag=True),
             click.Option(["--format"], default=""),
+            click.Option(["--color"], default=None, type=click.Choice(COLOURS)),
             click.Argument(["words"], nargs=-1, type=click.UNPROCESSED),
         ],
         context_settings={"allow_interspersed_args": False},

@@ -7,7 +7,7 @@ import sys
 
 from host.cli.once import once
 from host.errors import OperationError
-from host.run.text import printable
+from host.run.text import Messages, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ _PLAIN = {"…": "...", "←": "<-"}  # for a stdout that cannot print what page
 class Output:
     """Where what the user asked to see goes, as the caller's variables describe it."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], messages: Messages) -> None:
         self.environ = environ
+        self._messages = messages
 
     @once
     def encoding(self) -> str:
@@ -47,19 +48,16 @@ class Output:
 
     @once
     def terminal(self) -> Terminal:
-        """What stdout can show, from what it is and NO_COLOR, TERM, COLUMNS."""
+        """What stdout can show, from what it is, COLUMNS and what says whether it has colours."""
         from host.records import Terminal
 
         try:
             is_terminal = sys.stdout.isatty()
         except (AttributeError, ValueError):  # stdout is closed
             is_terminal = False
-        colour = (
-            is_terminal
-            and not self.environ.get("NO_COLOR")
-            and self.environ.get("TERM", "dumb") != "dumb"
-        )
-        return Terminal(self.columns() if is_terminal else _WIDTH, colour, self.encoding)
+        columns = self.columns() if is_terminal else _WIDTH
+        colour = self._messages.colours(1)
+        return Terminal(columns, colour, self.encoding, cuts=is_terminal)
 
     def columns(self) -> int:
         """Return the width of the terminal: COLUMNS, else what it says itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from host.cli.catalog import Contents, contents
 from host.cli.help_page import help_page
 from host.cli.options import HELP_WORDS, Asked, parse_options
-from host.cli.rows import select, with_installed
+from host.cli.rows import select, with_installed, with_missing
 from host.cli.session import Session
 from host.cli.unknown import unknown
 from host.errors import UsageError
@@ -38,6 +38,7 @@ def show(session: Session, asked: Asked) -> None:
         trailing = parse_options(rest, " ".join([session.program, *found.words]))
     if trailing.words:
         raise unknown(session, found, trailing.words)
+    session.messages.choice = trailing.color or session.messages.choice
     everything = asked.everything or trailing.everything
     rendered = listing_text(
         session, found, asked.format or trailing.format or "text", everything=everything
@@ -98,7 +99,7 @@ def _listing(
         version=version,
         categories=tuple(map(_with_own_words, categories)),
         commands=with_installed(
-            commands,
+            with_missing(commands),
             lambda asked: session.listing_hooks.ask(
                 "is_installed", [{"command": one} for one in asked]
             ),

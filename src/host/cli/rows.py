@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from host.cli.catalog import Contents
+from host.run.definition import is_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +21,8 @@ def indicators(command: Command, terminal: Terminal) -> list[str]:
     """Return the indicators of a row, in their fixed order.
 
     `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
-    `[destroy]`, then the systems of a command that is not for this one.
+    `[destroy]`, the systems of a command that is not for this one, and `[missing]` where
+    its entrypoint is not there.
     """
     marks = []
     if command.installed:
@@ -33,6 +37,8 @@ def indicators(command: Command, terminal: Terminal) -> list[str]:
         marks.append("[destroy]")
     if not command.definition.compatible:
         marks += [f"[{name}]" for name in command.definition.os]
+    if command.missing:
+        marks.append("[missing]")
     return marks
 
 
@@ -55,6 +61,18 @@ def with_installed(
     answers = iter(ask(asked)) if asked else iter(())
     return tuple(
         one.replaced(installed=bool(next(answers))) if one.words[0] == SETUP else one
+        for one in commands
+    )
+
+
+def with_missing(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """Return the commands with `missing` set for those whose entrypoint is a file not there."""
+    return tuple(
+        one.replaced(missing=True)
+        if one.directory
+        and not is_reference(one.definition.entrypoint)
+        and not os.path.exists(f"{one.directory}/{one.definition.entrypoint}")
+        else one
         for one in commands
     )
 

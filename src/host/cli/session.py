@@ -37,7 +37,7 @@ class Session:
         self.environ = environ
         self.messages = messages
         self.safe = safe
-        self.output = Output(environ)
+        self.output = Output(environ, messages)
         self._found = None
         if start is not None:
             self.__dict__["places"], self.__dict__["held"], self._found = start

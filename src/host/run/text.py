@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
+
 # Characters that reorder what a reader sees, or that hide: bidi controls,
 # zero-width marks, line and paragraph separators, the byte-order mark.
 _INVISIBLE = frozenset(
@@ -59,25 +61,61 @@ def is_on(value: str | None) -> bool:
     return value is not None and value.lower() in ("true", "1", "on")
 
 
-class Messages:
-    """Writes each message as one line; what comes from data is shown escaped."""
+def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) -> bool:
+    """Tell whether to write colours (CONTRACT 3).
 
-    __slots__ = ("debugging", "program", "warned")
+    `choice` is what --color says: "always", "never", or else the variables decide,
+    NO_COLOR and TERM=dumb before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
+    """
+    if choice in ("always", "never"):
+        return choice == "always"
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+        return False
+    if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return is_terminal and "TERM" in environ
+
+
+class Messages:
+    """Writes each message as one line; what comes from data is shown escaped.
+
+    On a terminal, or with colours, `error:` stands before an error and what to do about it
+    on a line of its own. `choice` is what --color says.
+    """
+
+    __slots__ = ("choice", "debugging", "environ", "program", "warned")
     quiet = False  # whether sources of variables may not be heard either
 
     def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
         self.program = program
+        self.environ = environ
+        self.choice = ""
         self.debugging = is_on(environ.get("DEBUG"))
         self.warned: set[str] = set()
 
+    def colours(self, descriptor: int) -> bool:
+        """Tell whether what goes to `descriptor` has colours."""
+        return has_colour(self.choice, self.environ, is_terminal=os.isatty(descriptor))
+
     def error(self, text: str) -> None:
-        self.line(f"{self.program}: {text}")
+        """Say why the program ends; what follows the last `; ` is what to do about it."""
+        colours = self.colours(2)
+        if not colours and not os.isatty(2):
+            self.line(f"{self.program}: {text}")
+            return
+        what, _, remedy = text.rpartition("; ")
+        if not what:
+            what, remedy = remedy, ""
+        self._labelled("error:", _RED, what, colours)
+        if remedy:
+            shown = printable(remedy)
+            self._write(f"  {_CYAN}{shown}{_RESET}" if colours else f"  {shown}")
 
     def warn(self, text: str) -> None:
         """Say `text` as a warning, once however often it comes."""
         if text not in self.warned:
             self.warned.add(text)
-            self.line(f"{self.program}: warning: {text}")
+            self._labelled("warning:", _YELLOW, text, self.colours(2))
 
     def debug(self, text: str) -> None:
         if self.debugging:
@@ -86,7 +124,14 @@ class Messages:
             self.line(f"[DEBUG] {time.strftime('%Y-%m-%d %H:%M:%S')} - {text}")
 
     def line(self, text: str) -> None:
+        self._write(printable(text))
+
+    def _labelled(self, label: str, style: str, text: str, colours: bool) -> None:
+        label = f"{style}{label}{_RESET}" if colours else label
+        self._write(f"{printable(self.program)}: {label} {printable(text)}")
+
+    def _write(self, shown: str) -> None:
         try:
-            os.write(2, encode(printable(text)) + b"\n")
+            os.write(2, encode(shown) + b"\n")
         except OSError:
             pass  # stderr is closed or full: there is nobody left to tell

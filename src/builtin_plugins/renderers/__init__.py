@@ -1,0 +1,26 @@
+"""Listings as text, JSON and a tree; each is loaded when it is asked for."""
+
+from __future__ import annotations
+
+from host import hookimpl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host import Listing, Terminal
+
+
+@hookimpl
+def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
+    if format == "text":
+        from builtin_plugins.renderers.text import text_lines
+
+        return "".join(f"{line}\n" for line in text_lines(listing, terminal))
+    if format == "tree":
+        from builtin_plugins.renderers.tree import tree_lines
+
+        return "".join(f"{line}\n" for line in tree_lines(listing, terminal))
+    if format == "json":
+        from builtin_plugins.renderers.as_json import json_text
+
+        return json_text(listing)
+    return None

@@ -1,0 +1,55 @@
+"""One row of a listing: its name, its description and its indicators, as a terminal shows them."""
+
+from __future__ import annotations
+
+from host import Category, Command
+from host.cli import styles
+from host.cli.columns import width, wrap
+from host.cli.rows import indicators
+from host.run.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host import Terminal
+
+_LONGEST_TEXT = 500  # characters of a description on a terminal
+
+
+def name_of(row: Category | Command, label: str, terminal: Terminal) -> str:
+    installed = isinstance(row, Command) and row.installed
+    return styles.styled(label, styles.INSTALLED if installed else styles.NAME, terminal)
+
+
+def about_of(row: Category | Command, terminal: Terminal) -> tuple[str, list[str]]:
+    """Return a row's description and its indicators."""
+    if isinstance(row, Category):
+        return shortened(row.description, terminal), []
+    marks = [printable(one) for one in indicators(row, terminal)]
+    return shortened(row.definition.description, terminal), marks
+
+
+def shortened(text: str, terminal: Terminal) -> str:
+    """Return a description, a very long one cut where a person looks at it."""
+    if terminal.cuts and len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT].rstrip()}…"
+    return printable(text)
+
+
+def lines_of(text: str, marks: list[str], terminal: Terminal, column: int) -> list[str]:
+    """Return text and indicators as lines from `column` on; a single one for no terminal."""
+    if not terminal.cuts:
+        return [
+            " ".join(filter(None, [text, *(styles.styled_mark(one, terminal) for one in marks)]))
+        ]
+    columns = terminal.width - column
+    lines = wrap(text, columns)
+    used = width(lines[-1])
+    for mark in marks:
+        shown = styles.styled_mark(mark, terminal)
+        if used and used + 1 + width(mark) > columns:
+            lines.append(shown)
+            used = width(mark)
+        else:
+            lines[-1] = f"{lines[-1]} {shown}".lstrip()
+            used += width(mark) + (used > 0)
+    return lines

@@ -1,0 +1,163 @@
+"""Colours, and what a terminal of some width gets instead of whole lines (CONTRACT 3 and 7)."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from testing.installation import Made, command
+
+Install = Callable[..., Made]
+BASH = "#!/bin/bash\necho ran\n"
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def team(install: Install) -> Made:
+    files: dict[str, Any] = {
+        "commands/ops/category.json": {"name": "Operations", "description": "Run the servers"},
+        "commands/ops/deploy/command.json": command(description="Ship it", sudo=True),
+        "commands/ops/restart/command.json": command(description="Again", group="Servers"),
+        "commands/ops/db/backup/command.json": command(description="a copy " * 30),
+        "commands/ops/huge/command.json": command(description="x y " * 250_000),
+    }
+    scripts = {
+        name.replace("command.json", "main.sh"): BASH for name in files if "command.json" in name
+    }
+    gone = {"commands/ops/gone/command.json": command(description="Left")}
+    return install({**files, **scripts, **gone})
+
+
+def on_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> tuple[int, str]:
+    """Return the status of a run whose three streams are a terminal, and what it shows."""
+    primary, secondary = pty.openpty()
+    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "COLUMNS": str(columns)}
+    process = subprocess.Popen(
+        [made.launcher, *words],
+        stdin=secondary,
+        stdout=secondary,
+        stderr=secondary,
+        env={**environ, "TERM": "xterm", **env},
+    )
+    os.close(secondary)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(primary, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(primary)
+    return process.wait(60), shown.decode().replace("\r\n", "\n")
+
+
+# fmt: off
+WHEN: dict[str, tuple[list[str], dict[str, str], bool]] = {
+    "piped": ([], {}, False),
+    "always": (["--color", "always"], {}, True),
+    "with a sign": (["--color=always"], {}, True),
+    "always beats NO_COLOR": (["--color", "always"], {"NO_COLOR": "1"}, True),
+    "always beats dumb": (["--color", "always"], {"TERM": "dumb"}, True),
+    "FORCE_COLOR": ([], {"FORCE_COLOR": "1"}, True),
+    "CLICOLOR_FORCE": ([], {"CLICOLOR_FORCE": "1"}, True),
+    "0 does not force": ([], {"FORCE_COLOR": "0", "CLICOLOR_FORCE": "0"}, False),
+    "empty does not force": ([], {"FORCE_COLOR": ""}, False),
+    "NO_COLOR beats FORCE_COLOR": ([], {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    "dumb beats CLICOLOR_FORCE": ([], {"TERM": "dumb", "CLICOLOR_FORCE": "1"}, False),
+    "never beats FORCE_COLOR": (["--color", "never"], {"FORCE_COLOR": "1"}, False),
+    "auto leaves it to the rest": (["--color", "auto"], {"FORCE_COLOR": "1"}, True),
+    "after another option": (["--all", "--color", "always"], {}, True),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", WHEN)
+def test_when_there_are_colours(team: Made, name: str) -> None:
+    options, env, expected = WHEN[name]
+    for words in (["ops"], ["help", "ops", "deploy"]):
+        if words[0] == "ops" or "--all" not in options:
+            shown = team.run(*options, *words, env=env)
+            assert (shown.status, "\x1b" in shown.stdout) == (0, expected), words
+    if "--all" not in options:
+        failed = team.run(*options, "opz", env=env)
+        assert (failed.status, "\x1b[1;31merror:\x1b[0m" in failed.stderr) == (2, expected)
+
+
+def test_color_stands_before_any_command_or_behind_a_category(team: Made) -> None:
+    assert team.run("--color", "never", "ops", "deploy").all == (0, "ran\n", "")
+    assert team.run("--color=always", "--yes", "ops", "deploy").stdout == "ran\n"
+    assert "\x1b" in team.run("ops", "--color", "always").stdout
+    assert "\x1b" in team.run("--color=always", "self", "list").stdout
+    assert "\x1b" not in on_terminal(team, "--color", "never", "ops")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [(["--color"], "nothing"), (["--color", "red"], "red"), (["--color="], "nothing")],
+)
+def test_a_wrong_color_is_told(team: Made, words: list[str], found: str) -> None:
+    said = f"cli: --color: expected auto, always or never, found {found}\n"
+    assert team.run(*words).all == (2, "", said)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_an_error_on_a_terminal_has_its_remedy_on_a_line_of_its_own(
+    team: Made, columns: int
+) -> None:
+    status, shown = on_terminal(team, "ops", "--nope", columns=columns)
+    assert status == 2
+    assert shown == (
+        "cli: \x1b[1;31merror:\x1b[0m no such option '--nope'\n"
+        "  \x1b[36msee: cli ops --help\x1b[0m\n"
+    )
+    _, plain = on_terminal(team, "ops", "--nope", columns=columns, NO_COLOR="1")
+    assert plain == "cli: error: no such option '--nope'\n  see: cli ops --help\n"
+    hostile = on_terminal(team, "\x1b[31m;; x", NO_COLOR="1")[1]
+    assert "\x1b" not in hostile
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("words", [["ops"], ["self", "list"], ["--format", "tree"]], ids=" ".join)
+def test_lines_fit_a_terminal_and_are_whole_without_one(
+    team: Made, words: list[str], columns: int
+) -> None:
+    status, shown = on_terminal(team, *words, columns=columns)
+    assert status == 0
+    lines = ESCAPES.sub("", shown).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert max(map(len, lines)) > columns - 20
+    assert "[sudo]" in shown
+    assert "…" in shown  # the description of 1 MB is cut
+    piped = [line for line in team.run(*words).stdout.splitlines() if "huge" in line]
+    assert len(piped) == 1
+    assert len(piped[0]) > 900_000
+
+
+def test_self_list_has_a_section_for_each_category_with_its_groups(team: Made) -> None:
+    shown = team.run("self", "list").stdout
+    head, _, rest = shown.partition("\nops  Run the servers\n")
+    assert head.endswith("Usage: cli <category> <command> [args…]\n")
+    assert "  ops deploy     Ship it [sudo]\n" in rest
+    assert "  Servers:\n  ops restart    Again\n\nops db\n  ops db backup  a copy " in rest
+
+
+def test_a_command_without_its_file_is_marked(team: Made) -> None:
+    assert "  gone     Left [missing]\n" in team.run("ops").stdout
+    assert team.run("ops").stdout.count("[missing]") == 1
+    assert "\x1b[31m[missing]\x1b[0m" in on_terminal(team, "ops")[1]
+    assert team.run("ops", "gone").status == 127
+
+
+def test_wrapped_rows_of_a_tree_keep_their_branches(team: Made) -> None:
+    shown = ESCAPES.sub("", on_terminal(team, "--format", "tree", "ops")[1]).splitlines()
+    at = next(index for index, line in enumerate(shown) if "backup" in line)
+    assert shown[at].startswith("│   └── backup  a copy a copy")
+    assert shown[at + 1].startswith("│               copy a copy")
