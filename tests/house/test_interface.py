@@ -29,6 +29,10 @@ _BESIDE = {
     "host.run.json_files.parse_json": "JSON inside a wheel has the errors of a file's",
     "host.run.json_files.read_regular": "the finder never waits for a FIFO",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
+    "host.run.arguments.Argument": "lint: the keys of a declared argument",
+    "host.run.definition.is_reference": "lint: what has no file to look at",
+    "host.run.definition.read_config": "lint: cli.json is judged as a run judges it",
+    "host.run.env_file.read_env_file": "lint: which names a file of env_files defines",
     # What a run would do: `self env`, `self which` tell it.
     "host.run.installation.Layout": "an update asks for paths of another installation's kind",
     "host.run.installation.home": "HOME of a caller that has none",

@@ -10,6 +10,7 @@ _COMMANDS = {
     "completion": "Complete words with Tab in bash, zsh and fish",
     "env": "Show where a command's variables come from",
     "init": "Make a complete installation",
+    "lint": "Look for what is wrong in definitions and scripts",
     "list": "List every command",
     "new": "Make a new plugin",
     "plugin": "Add, list, update and remove plugins",
@@ -21,7 +22,10 @@ _COMMANDS = {
 
 _HIDDEN = {"launcher": "Make the launcher anew"}  # for install.sh and `self update`
 _HERE = "builtin_plugins.self_commands."
-_ELSEWHERE = {"plugin": "builtin_plugins.plugin_commands.group"}
+_ELSEWHERE = {
+    "lint": f"{_HERE}lint.command",
+    "plugin": "builtin_plugins.plugin_commands.group",
+}
 
 
 @hookimpl

@@ -1,0 +1,1 @@
+"""`self lint`: what is wrong with definitions and scripts, each with its place."""

@@ -1,0 +1,78 @@
+"""What is wrong with one command.json or category.json."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from builtin_plugins.self_commands.env import is_secret
+from builtin_plugins.self_commands.lint.finding import Finding, at_key, of_error
+from builtin_plugins.self_commands.lint.positions import Positions
+from builtin_plugins.self_commands.lint.references import reference_findings
+from host import Definition
+from host.errors import HostError
+from host.run.arguments import Argument
+from host.run.json_files import read_regular
+
+_LARGEST = 16 * 1024 * 1024
+_OWN_MARKS = ("x-", "_", "$")
+
+
+def positions_in(file: str) -> Positions:
+    """Return where the keys of `file` stand; of one that cannot be read, nothing."""
+    try:
+        content = read_regular(file, _LARGEST, HostError)
+        return Positions(content.decode("utf-8-sig"))
+    except (HostError, FileNotFoundError, UnicodeDecodeError):
+        return Positions("")
+
+
+class Linted:
+    """One definition: `definition` is None where the reader refuses it."""
+
+    def __init__(self, file: str, read: Callable[[str], Definition]) -> None:
+        self.file = file
+        self.positions = positions_in(file)
+        self.definition: Definition | None = None
+        self.refused = ""
+        try:
+            self.definition = read(file)
+        except HostError as error:
+            self.refused = str(error)
+
+    def findings(self, usual: frozenset[str], environ: Mapping[str, str]) -> Iterator[Finding]:
+        """Yield what the reader and the other rules say; `usual` names are defined anyway."""
+        definition = self.definition
+        if definition is None:
+            yield of_error(self.file, self.positions, self.refused)
+            return
+        for line in definition.warnings:
+            yield of_error(self.file, self.positions, line)
+        yield from self._unknown_keys(definition)
+        foreign = definition.foreign_systems()
+        if foreign:
+            yield self._at(("os",), foreign.partition('"os": ')[2])
+        for name, value in definition.envs.items():
+            if is_secret(name) and value and "$" not in value:
+                yield self._at(
+                    ("envs", name),
+                    f"{name} looks like a secret, written where everybody reads it; keep it in "
+                    "the environment or a file of env_files, and name it in required_envs",
+                )._replace(rule="secret")
+        yield from reference_findings(definition, self.positions, usual, environ)
+
+    def _at(self, key: tuple[str | int, ...], text: str) -> Finding:
+        return at_key(self.file, self.positions, key, text)
+
+    def _unknown_keys(self, definition: Definition) -> Iterator[Finding]:
+        """Yield the keys that nothing reads; misspelt ones are told by the reader."""
+        told = "\n".join(definition.warnings)
+        keys: list[tuple[str | int, ...]] = [(key,) for key in definition.extra]
+        keys += [
+            path
+            for path in self.positions.offsets
+            if len(path) == 3 and path[0] == "args" and path[2] not in Argument.__slots__
+        ]
+        for path in keys:
+            key = str(path[-1])
+            if not key.startswith(_OWN_MARKS) and f'unknown key "{key}"' not in told:
+                yield self._at(path, f'unknown key "{key}"; begin it with x- if it is your own')

@@ -1,0 +1,91 @@
+"""References to variables in a definition, and what defines the names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from builtin_plugins.self_commands.lint.finding import Finding, at_key
+from builtin_plugins.self_commands.lint.positions import Positions
+from host import Definition
+from host.errors import HostError
+from host.run.env_file import read_env_file
+from host.run.expand import expand
+from host.run.installation import Layout
+from host.run.plan import framework_variables
+
+_FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
+_WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
+_ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=", re.MULTILINE)
+
+
+def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
+    """Return the names that any command can refer to: the caller's, ours, settings.conf's."""
+    ours = framework_variables(Layout("", "", ""), "", ("a",))
+    return frozenset([*environ, *_FROM_SYSTEM, *ours, *_settings_names(settings_file)])
+
+
+def _settings_names(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return _ASSIGNED.findall(file.read())
+    except OSError:
+        return []
+
+
+def reference_findings(
+    definition: Definition, positions: Positions, usual: frozenset[str], environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield each reference that nothing defines.
+
+    Where a file of `env_files` is not here, or cannot be told, any name may be defined.
+    """
+    known = {*usual, *definition.required_envs}
+    known.update(one.variable for one in definition.args)
+    for index, entry in enumerate(definition.env_files):
+        for name in _undefined(entry, known):
+            yield _finding(definition, positions, ("env_files", index), name)
+        names = _file_names(definition.directory, entry, environ)
+        if names is None:
+            return
+        known |= names
+    for variable, value in definition.envs.items():
+        for name in _undefined(value, known):
+            yield _finding(definition, positions, ("envs", variable), name)
+        known.add(variable)
+
+
+def _finding(
+    definition: Definition, positions: Positions, key: tuple[str, str | int], name: str
+) -> Finding:
+    text = (
+        f"nothing defines ${name}; name it in required_envs, or write ${{{name}:-}} where it "
+        "may be unset"
+    )
+    return at_key(definition.file, positions, key, text)._replace(rule="reference")
+
+
+def _undefined(text: str, known: Collection[str]) -> list[str]:
+    """Return the names that `text` refers to without saying what stands for an unset one."""
+    found: dict[str, None] = {}
+
+    def note(name: str) -> str | None:
+        found[name] = None
+        return None
+
+    expand(text, note)
+    optional = set(_WITH_DEFAULT.findall(text))
+    return [name for name in found if name not in known and name not in optional]
+
+
+def _file_names(directory: str, entry: str, environ: Mapping[str, str]) -> set[str] | None:
+    """Return the names in a file of `env_files`, None where it cannot be read here."""
+    path = expand(entry, environ.get)
+    if not path:
+        return set()
+    try:
+        entries = read_env_file(os.path.join(directory, path), lambda _: None)
+    except HostError:
+        return None
+    return None if entries is None else {one.name for one in entries}
