@@ -14,7 +14,7 @@ from host import Definition
 from host.errors import HostError
 from host.run.definition import is_reference
 from host.run.json_files import read_regular
-from host.run.launch import find_program, start_of
+from host.run.process import find_program, start_of
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script
 _SHELLS = ("bash", "dash", "ksh", "sh")
