@@ -33,6 +33,10 @@ _BESIDE = {
     "host.run.definition.is_reference": "lint: what has no file to look at",
     "host.run.definition.read_config": "lint: cli.json is judged as a run judges it",
     "host.run.env_file.read_env_file": "lint: which names a file of env_files defines",
+    "host.planning.discovery.ask": "doctor: what plugins say now, told as findings",
+    "host.run.settings.capture_settings": "doctor: settings.conf is read as a run reads it",
+    "host.run.installation.Places": "doctor: an installation that counts",
+    "host.run.lock.RESERVED": "info: what is not counted",
     # What a run would do: `self env`, `self which` tell it.
     "host.run.installation.Layout": "an update asks for paths of another installation's kind",
     "host.run.installation.home": "HOME of a caller that has none",

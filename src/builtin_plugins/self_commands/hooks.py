@@ -8,7 +8,9 @@ from host import CommandDeclaration, hookimpl
 
 _COMMANDS = {
     "completion": "Complete words with Tab in bash, zsh and fish",
+    "doctor": "Look for what is wrong with this installation",
     "env": "Show where a command's variables come from",
+    "info": "Show paths, versions and counts",
     "init": "Make a complete installation",
     "lint": "Look for what is wrong in definitions and scripts",
     "list": "List every command",
@@ -23,6 +25,7 @@ _COMMANDS = {
 _HIDDEN = {"launcher": "Make the launcher anew"}  # for install.sh and `self update`
 _HERE = "builtin_plugins.self_commands."
 _ELSEWHERE = {
+    "doctor": f"{_HERE}doctor.command",
     "lint": f"{_HERE}lint.command",
     "plugin": "builtin_plugins.plugin_commands.group",
 }

@@ -1,0 +1,1 @@
+"""`self doctor`: what is wrong with an installation, each with its remedy."""

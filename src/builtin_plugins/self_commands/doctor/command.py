@@ -1,0 +1,110 @@
+"""`self doctor`: the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+import click
+
+from builtin_plugins.self_commands.doctor import commands, files, program
+from builtin_plugins.self_commands.doctor.finding import Check, Finding, Patient
+from host.cli.session import Session
+from host.errors import HostError
+from host.run.text import printable
+
+
+class Told(NamedTuple):
+    """A finding of a check, and whether it was mended just now."""
+
+    check: str
+    finding: Finding
+    fixed: bool
+
+
+@click.command
+@click.option("--fix", is_flag=True, help="Apply the remedies that are safe.")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(session: Session, fix: bool, format: str) -> int:
+    """Look for what is wrong with this installation; each finding has its remedy.
+
+    The exit status is 1 with a finding that is not mended. settings.conf is read as a
+    run reads it, and plugins are asked what they offer; with --safe neither happens.
+    """
+    told = [*_examine(Patient(session), fix=fix)]
+    left = [one for one in told if not one.fixed]
+    session.show(_as_json(told) if format == "json" else _as_text(session.program, told))
+    return 1 if left else 0
+
+
+def _checks() -> dict[str, Check]:
+    return {
+        "installation": program.installation,
+        "launcher": program.launcher,
+        "PATH": program.on_path,
+        "completion": program.completion,
+        "dependencies": program.dependencies,
+        "settings": files.settings,
+        "permissions": files.permissions,
+        "definitions": commands.definitions,
+        "clashes": commands.clashes,
+        "plugins": commands.plugins,
+        "lock": files.lock,
+        "leftovers": files.leftovers,
+    }
+
+
+def _examine(patient: Patient, *, fix: bool) -> Iterator[Told]:
+    for name, check in _checks().items():
+        try:
+            found = [*check(patient)]
+        except (HostError, OSError) as error:
+            found = [Finding(f"cannot be looked at: {error}", "mend this first")]
+        left = {one.message for one in found}
+        applied = [_apply(one) for one in found] if fix else []
+        if any(applied):
+            left = {one.message for one in check(patient)}  # what is said was seen
+        for one in found:
+            yield Told(name, one, one.message not in left)
+
+
+def _apply(finding: Finding) -> bool:
+    """Apply the remedy where that is safe; tell whether anything was done."""
+    if finding.fix is None:
+        return False
+    with suppress(HostError, OSError):
+        finding.fix()
+    return True
+
+
+def _as_json(told: list[Told]) -> str:
+    rows = [
+        {
+            "check": check,
+            "message": finding.message,
+            "remedy": finding.remedy,
+            "fixable": finding.fix is not None,
+            "fixed": fixed,
+        }
+        for check, finding, fixed in told
+    ]
+    return json.dumps({"checks": [*_checks()], "findings": rows}, indent=2) + "\n"
+
+
+def _as_text(name: str, told: list[Told]) -> str:
+    lines = []
+    for check, finding, fixed in told:
+        lines.append(f"{check}: {finding.message}")
+        lines.append(f"    {'mended' if fixed else 'remedy'}: {finding.remedy}")
+    left = [one for one in told if not one.fixed]
+    safe = [one for one in left if one.finding.fix is not None]
+    if not left:
+        lines.append(f"nothing is wrong{' any more' if told else ''}: {', '.join(_checks())}")
+    else:
+        findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"
+        more = f"; {len(safe)} can be mended with: {name} self doctor --fix" if safe else ""
+        lines.append(findings + more)
+    return "".join(f"{printable(line)}\n" for line in lines)

@@ -1,0 +1,120 @@
+"""Whether files are where they belong, as they must be, and only for those who may."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Iterator
+from functools import partial
+
+from builtin_plugins.plugin_directories.directory import STAGING
+from builtin_plugins.plugin_directories.registry import registry_path
+from builtin_plugins.plugin_directories.repair import settle
+from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_line
+from host.errors import HostError
+from host.run.plan import framework_variables
+from host.run.settings import capture_settings
+
+_WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
+_UPDATE_STAGE = ".venv.cli-stage"
+
+
+def settings(patient: Patient) -> Iterator[Finding]:
+    """Yield what is wrong with settings.conf; it is sourced, as a run does, unless in safe mode."""
+    layout = patient.layout
+    file = layout.settings_file
+    for name in _WRONG_PLACES:
+        path = os.path.join(layout.root, name)
+        if os.path.isfile(path):
+            move = f"mv {shlex.quote(path)} {shlex.quote(file)}"
+            remedy = f"move its lines to {file}" if os.path.exists(file) else move
+            yield Finding(f"{path} is not read; settings belong in {file}", remedy)
+    if patient.places is None or patient.session.safe or _is_open(file):
+        return
+    words = (patient.program,)
+    ours = framework_variables(layout, patient.places.plugins_dir, words)
+    try:
+        capture_settings(file, {**patient.environ, **ours})
+    except HostError as error:
+        yield of_line(str(error), f"mend {file}")
+
+
+def permissions(patient: Patient) -> Iterator[Finding]:
+    """Yield what everybody may write to: who can write there decides what you run."""
+    layout, places = patient.layout, patient.places
+    if places is None:
+        return
+    config = os.path.dirname(layout.settings_file)
+    paths = [layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *patient.launchers]
+    paths += [config, layout.settings_file, places.commands_dir, places.plugins_dir]
+    for path in [*paths, registry_path(places.plugins_dir)]:
+        if _is_open(path):
+            yield Finding(
+                f"everybody may write to {path}",
+                f"chmod o-w {shlex.quote(path)}",
+                partial(_close, path),
+            )
+
+
+def _is_open(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_IWOTH) and not mode & stat.S_ISVTX
+
+
+def _close(path: str) -> None:
+    os.chmod(path, stat.S_IMODE(os.stat(path).st_mode) & ~stat.S_IWOTH)
+
+
+def lock(patient: Patient) -> Iterator[Finding]:
+    """Yield what keeps the lock from being kept; one that is not true is made anew anyway."""
+    if patient.places is None:
+        return
+    for path in patient.places.locks:
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue
+        if not stat.S_ISREG(status.st_mode):
+            yield Finding(f"{path} is no file, so no lock is kept there", f"move {path} away")
+        elif status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
+            yield Finding(
+                f"{path}: somebody else may write to this lock, so it does not count",
+                f"rm {shlex.quote(path)}",
+                partial(os.unlink, path),
+            )
+    if not any(_can_be_made(os.path.dirname(path)) for path in patient.places.locks):
+        here, cache = map(os.path.dirname, patient.places.locks)
+        yield Finding(
+            f"neither {here} nor {cache} can be written, so every call asks all plugins anew",
+            f"make one of them writable, or run once as its owner: {patient.program} self lock",
+        )
+
+
+def _can_be_made(directory: str) -> bool:
+    while not os.path.lexists(directory):
+        directory = os.path.dirname(directory)
+    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
+
+
+def leftovers(patient: Patient) -> Iterator[Finding]:
+    """Yield what an interrupted change left behind."""
+    if patient.places is None:
+        return
+    plugins_dir = patient.places.plugins_dir
+    staging = os.path.join(plugins_dir, STAGING)
+    if os.path.lexists(staging):
+        yield Finding(
+            f"{staging} is left of a change of plugins that was interrupted",
+            f"{patient.program} self plugin list",
+            partial(settle, plugins_dir),
+        )
+    stage = os.path.join(patient.layout.root, _UPDATE_STAGE)
+    if os.path.lexists(stage):
+        yield Finding(
+            f"{stage} is left of an update that was interrupted, unless one is under way",
+            f"rm -r {shlex.quote(stage)}",
+        )

@@ -1,0 +1,78 @@
+"""A finding of the doctor: what is wrong, and what mends it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from host.cli.session import Session
+from host.errors import HostError
+from host.planning.discovery import ask
+from host.run.installation import Places
+from host.run.lock import Lock
+
+
+class Finding(NamedTuple):
+    """What is wrong, in a line, and its remedy; `fix` applies that where this is safe."""
+
+    message: str
+    remedy: str
+    fix: Callable[[], object] | None = None
+
+
+def of_line(line: str, otherwise: str) -> Finding:
+    """Return the finding that an error's line is: what is wrong; what to do."""
+    message, _, remedy = line.partition("; ")
+    return Finding(message, remedy or otherwise)
+
+
+class Patient:
+    """The installation that is looked at; `places` is None where there is none that counts."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.layout = session.layout
+        self.environ: Mapping[str, str] = session.environ
+        self.wrong = ""
+        self.places: Places | None = None
+        try:
+            self.places = session.places
+        except HostError as error:
+            self.wrong = str(error)
+
+    @property
+    def program(self) -> str:
+        return self.layout.program
+
+    @cached_property
+    def launchers(self) -> list[str]:
+        """Return the paths of the programs in `core`, sorted."""
+        try:
+            names = sorted(os.listdir(self.layout.core_dir))
+        except OSError:
+            return []
+        paths = [os.path.join(self.layout.core_dir, name) for name in names]
+        return [path for path in paths if _is_launcher(path)]
+
+    @cached_property
+    def lock(self) -> Lock:
+        """Return what plugins say now; in safe mode without anybody's Python."""
+        if self.places is None:
+            return Lock([])
+        if self.session.held is not None:
+            return self.session.held
+        python = not self.session.safe
+        return ask(self.places, directory_hooks=python, python=python)
+
+
+def _is_launcher(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"from host.__main__ import main\n" in file.read(1 << 14)
+    except OSError:
+        return False
+
+
+Check = Callable[[Patient], Iterator[Finding]]

@@ -1,0 +1,143 @@
+"""Whether the program itself is whole: its files, launchers, place on PATH, and needs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from builtin_plugins.plugin_directories.registry import effective_registry
+from builtin_plugins.self_commands.completion import STUBS, is_installed
+from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_line
+from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.self_commands.shipped import shipped_files
+from host.errors import HostError
+from host.planning.loading import OWN_DISTRIBUTION
+from host.run.installation import home
+from host.run.process import find_program, start_of
+
+_PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
+
+
+def installation(patient: Patient) -> Iterator[Finding]:
+    """Yield what makes it none, or what it lacks."""
+    root, file = patient.layout.root, patient.layout.config_file
+    again = f"{patient.program} self init {shlex.quote(root)}"
+    if patient.places is None:
+        there = os.path.lexists(file)
+        yield Finding(patient.wrong.partition("; to make")[0], f"mend {file}" if there else again)
+        return
+    parts = [str(relative) for relative, _ in shipped_files() if relative.parts[1] == "lib"]
+    missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
+    if missing:
+        yield Finding(f"{root} lacks {', '.join(missing)}", again)
+    commands_dir = patient.places.commands_dir
+    if not os.path.isdir(commands_dir):
+        yield Finding(
+            f"there is no directory of commands, {commands_dir}",
+            f'mkdir {shlex.quote(commands_dir)}, or mend "commands_dir" in {file}',
+        )
+
+
+def launcher(patient: Patient) -> Iterator[Finding]:
+    """Yield what keeps a launcher in `core` from starting the program."""
+    if patient.places is None:
+        return
+    if not patient.launchers:
+        path = os.path.join(patient.layout.core_dir, patient.program)
+        if os.path.lexists(path):
+            yield Finding(f"{path} is no launcher of this program", "move it away, and look again")
+            return
+        remedy = f"{patient.program} self init {shlex.quote(patient.layout.root)}"
+        yield Finding(
+            f"{path}, the launcher, is missing", remedy, partial(write_launcher, Path(path))
+        )
+    for path in patient.launchers:
+        wrong = _what_keeps(path, patient)
+        if wrong:
+            remedy = f"{patient.program} self launcher {shlex.quote(path)}"
+            fix = partial(write_launcher, Path(path), replace=True)
+            yield Finding(f"{path}: {wrong}", remedy, fix)
+
+
+def _what_keeps(path: str, patient: Patient) -> str:
+    if not os.access(path, os.X_OK):
+        return "is not executable"
+    try:
+        start_of(path, patient.environ)
+    except HostError as error:
+        return str(error).removeprefix(f"{path}: ")
+    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    said = _PACKAGES.search(text)
+    packages = ast.literal_eval(said[1]) if said else ""
+    return "" if os.path.isdir(packages) else f"there is no {packages}, where its packages were"
+
+
+def on_path(patient: Patient) -> Iterator[Finding]:
+    """Yield why the program's name, typed, does not start this installation."""
+    path = os.path.join(patient.layout.core_dir, patient.program)
+    if patient.places is None or patient.layout.default or path not in patient.launchers:
+        return
+    found = find_program(patient.program, patient.environ)
+    if found is None:
+        yield Finding(f"{patient.program} is not on PATH", _to_path(patient, path))
+    elif os.path.realpath(found) != os.path.realpath(path):
+        yield Finding(
+            f"{patient.program} on PATH is {found}, not this installation's",
+            f"call {path}, or put a link to it into a directory that comes before on PATH",
+        )
+
+
+def _to_path(patient: Patient, path: str) -> str:
+    usual = os.path.join(home(patient.environ), ".local", "bin")
+    if usual in patient.environ.get("PATH", "").split(":"):
+        return f"ln -s {shlex.quote(path)} {shlex.quote(usual)}/"
+    core = shlex.quote(os.path.dirname(path))
+    return f"in your shell's start-up file: export PATH={core}:$PATH"
+
+
+def completion(patient: Patient) -> Iterator[Finding]:
+    """Yield that the caller's shell does not complete this program's words."""
+    shell = os.path.basename(patient.environ.get("SHELL", ""))
+    if patient.places is None or shell not in STUBS:
+        return
+    if not is_installed(shell, patient.program, patient.environ):
+        yield Finding(
+            f"{shell} does not complete the words of {patient.program}",
+            f"{patient.program} self completion {shell} --install",
+        )
+
+
+def dependencies(patient: Patient) -> Iterator[Finding]:
+    """Yield the programs and packages that are needed and not there."""
+    environ = patient.environ
+    if find_program("bash", environ) is None and find_program("/bin/bash", environ) is None:
+        yield Finding("bash, which reads settings.conf and runs scripts, is missing", "install it")
+    if patient.places is not None and find_program("git", environ) is None:
+        entries = effective_registry(patient.places.plugins_dir)[0].entries.values()
+        if any(entry.kind == "git" for entry in entries):
+            yield Finding("git, which plugins come from, is missing", "install it")
+    yield from _packages()
+
+
+def _packages() -> Iterator[Finding]:
+    import importlib_metadata
+    from packaging.requirements import Requirement
+
+    for line in importlib_metadata.requires(OWN_DISTRIBUTION) or []:
+        needed = Requirement(line)
+        if needed.marker and not needed.marker.evaluate():
+            continue
+        try:
+            there = importlib_metadata.version(needed.name)
+        except importlib_metadata.PackageNotFoundError:
+            there = "not installed"
+        if not (there[0].isdigit() and needed.specifier.contains(there, prereleases=True)):
+            yield of_line(
+                f"the package {needed.name} is {there}, {needed} is needed",
+                f"install {needed} into this program's Python environment",
+            )

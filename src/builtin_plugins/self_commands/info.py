@@ -1,0 +1,93 @@
+"""`self info`: which program this is, where its files are, and how much there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from typing import Any
+
+import click
+
+from host.cli.catalog import contents
+from host.cli.session import Session
+from host.errors import InstallationError
+from host.planning.loading import OWN_DISTRIBUTION
+from host.run.lock import RESERVED
+from host.run.text import printable
+
+
+@click.command
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.pass_obj
+def command(session: Session, format: str) -> None:
+    """Show names, versions, paths and counts of this installation.
+
+    Without an installation it shows where one would be.
+    """
+    facts = {**_program(session), **_installation(session)}
+    if format == "json":
+        session.show(json.dumps(facts, indent=2) + "\n")
+        return
+    rows: list[tuple[str, Any]] = []
+    for key, value in facts.items():
+        rows += value.items() if isinstance(value, dict) else [(key, value)]
+    width = max(len(key) for key, _ in rows) + 1
+    session.show(
+        "".join(
+            f"{key.replace('_', ' ') + ':':<{width}} {printable(str(value))}\n"
+            for key, value in rows
+            if value is not None
+        )
+    )
+
+
+def _program(session: Session) -> dict[str, Any]:
+    import importlib_metadata
+
+    return {
+        "program": session.program,
+        "host": f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}",
+        "python": platform.python_version(),
+        "interpreter": sys.executable,
+    }
+
+
+def _installation(session: Session) -> dict[str, Any]:
+    layout = session.layout
+    paths = {"root": layout.root, "config_file": layout.config_file}
+    try:
+        places = session.places
+    except InstallationError as error:
+        if os.path.lexists(layout.config_file):
+            raise
+        return {
+            "installation": f"none; {str(error).partition('; ')[2] or 'see: self init'}",
+            "name": None,
+            "version": None,
+            "paths": paths,
+            "counts": None,
+        }
+    inside = contents((), session.known, lambda _: None, deep=True)
+    commands = [one for one in inside.commands if one.words[0] != RESERVED]
+    categories = [one for one in inside.categories if one.words[0] != RESERVED]
+    plugins = {one.plugin for one in session.known.trees if one.plugin}
+    plugins |= {one.distribution for one in session.known.plugins.values() if not one.ours}
+    return {
+        "installation": "complete",
+        "name": places.config.name,
+        "version": places.config.version,
+        "paths": {
+            **paths,
+            "commands_dir": places.commands_dir,
+            "plugins_dir": places.plugins_dir,
+            "settings_file": layout.settings_file,
+            "lock_file": places.locks[0],
+        },
+        "counts": {
+            "categories": len(categories),
+            "commands": len(commands),
+            "plugins": len(plugins),
+        },
+    }
