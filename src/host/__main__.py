@@ -34,7 +34,7 @@ def main() -> int:
     try:
         return dispatch(argv, environ, messages)
     except HostError as error:
-        messages.error(str(error))
+        messages.error(str(error), error.suggestions)
         return error.status
     except KeyboardInterrupt:
         return die_of_interrupt()

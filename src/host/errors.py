@@ -15,11 +15,16 @@ The message is one line: what is wrong, where, and what to do about it. The
 statuses are documented in docs/reference.md; only `host.__main__` catches these.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class HostError(Exception):
     """A failure that one line on stderr explains."""
 
     status = 1
+    suggestions: tuple[str, ...] = ()  # command lines, in the message too
 
 
 class InstallationError(HostError):
@@ -47,9 +52,14 @@ class NotConfirmedError(HostError):
 
 
 class UsageError(HostError):
-    """The words on the command line name nothing that exists."""
+    """The words on the command line name nothing that exists; `suggestions` may be meant."""
 
     status = 2
+
+    def __init__(self, what: str, suggestions: "Iterable[str]" = ()) -> None:
+        self.suggestions = tuple(suggestions)
+        hint = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
+        super().__init__(what + hint)
 
 
 class CannotStartError(HostError):

@@ -166,8 +166,8 @@ def test_a_bad_category(made, content):
 # Words
 
 WORDS = {
-    "category": (("dem", "good"), "cli: unknown category dem; did you mean demo?\n"),
-    "command": (("demo", "god"), "cli: unknown command god in demo; did you mean good?\n"),
+    "category": (("dem", "good"), "cli: unknown category dem; did you mean cli demo?\n"),
+    "command": (("demo", "god"), "cli: unknown command god in demo; did you mean cli demo good?\n"),
     "nothing near": (("zzzz",), "cli: unknown category zzzz; see: cli --help\n"),
     "option": (("--none",), "--none"),
     "option of a category": (("demo", "--none"), "--none"),

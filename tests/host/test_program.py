@@ -86,7 +86,7 @@ def test_find(ask):
     ]
     done = ask.made.run("team", "ask", "program.find(['team', 'shwo'])")
     assert (done.status, done.stdout) == (2, "")
-    assert "unknown command shwo in team; did you mean show?" in done.stderr
+    assert "unknown command shwo in team; did you mean cli team show?" in done.stderr
 
 
 def test_arguments(ask):

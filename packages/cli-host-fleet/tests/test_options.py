@@ -105,7 +105,7 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
         (("--stdin", "/missing", "demo", "do"), "--stdin /missing: No such file or directory"),
         (("--become-user", "-x", "demo", "do"), "--become-user -x: no name of a user"),
         (("--inventory", "/missing", "demo", "do"), "/missing: No such file or directory"),
-        (("demo", "dod"), "did you mean do?"),
+        (("demo", "dod"), " demo do?"),
         (("--serial", "x", "demo", "do"), "expected a number of hosts or a percentage"),
     ],
 )

@@ -12,7 +12,8 @@ from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_d
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
 from builtin_plugins.plugin_directories.repair import record
 from host.cli.session import Session
-from host.cli.unknown import EMPTY, nearest
+from host.cli.suggestions import nearest
+from host.cli.unknown import EMPTY
 from host.errors import UsageError
 from host.run.definition import Definition
 from host.run.lock import Lock, Plugin

@@ -17,6 +17,7 @@ _COMMANDS = {
     "new": "Make a new plugin",
     "plugin": "Add, list, update and remove plugins",
     "lock": "Build the lock anew",
+    "search": "Find commands by what they are for",
     "update": "Bring this program to its newest version",
     "version": "Show the version",
     "which": "Show which file a command runs",

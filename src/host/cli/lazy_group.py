@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from host.cli.unknown import nearest
+from host.cli.suggestions import nearest
+from host.errors import UsageError
 from host.run.importing import load_reference
 
 
@@ -43,8 +44,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.words and not args[0].startswith("-"):
             near = [self.meant[args[0]]] if args[0] in self.meant else nearest(args[0], self.words)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise click.UsageError(f"unknown command {args[0]}{hint}", ctx)
+            what = f"unknown command {args[0]}"
+            if not near:
+                raise click.UsageError(what, ctx)
+            raise UsageError(what, [f"{ctx.command_path} {one}" for one in near])
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

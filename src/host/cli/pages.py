@@ -63,8 +63,37 @@ def listing_text(
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(place.holds_commands() for place in found.places):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
-    inside = select(inside, everything=everything)
-    listing = _listing(session, found, inside, everything=everything, deep=everything_below)
+    return rendered(
+        session,
+        found,
+        _without_own(select(inside, everything=everything), deep=everything_below),
+        format,
+        everything=everything,
+        deep=everything_below,
+    )
+
+
+def _without_own(inside: Contents, *, deep: bool) -> Contents:
+    """Leave out what is in `self`, where everything below is listed."""
+    if not deep:
+        return inside
+    return inside.replaced(
+        categories=tuple(one for one in inside.categories if one.words[0] != RESERVED),
+        commands=tuple(one for one in inside.commands if one.words[0] != RESERVED),
+    )
+
+
+def rendered(
+    session: Session,
+    found: Found,
+    inside: Contents,
+    format: str,
+    *,
+    everything: bool = False,
+    deep: bool = False,
+) -> str:
+    """Return what is `inside` of a category as text; raises UsageError for an unknown format."""
+    listing = _listing(session, found, inside, everything=everything, deep=deep)
     call = {"listing": listing, "format": format, "terminal": session.output.terminal}
     ask = session.listing_hooks.ask
     [text] = ask("render_listing", [call], only_ours=format in OWN_FORMATS)
@@ -87,19 +116,15 @@ def _listing(
         version = ""
     if found.words == (RESERVED,):
         description = _SELF_DESCRIPTION
-    categories = inside.categories
-    if deep:
-        categories = tuple(one for one in categories if one.words[0] != RESERVED)
-    commands = tuple(one for one in inside.commands if not deep or one.words[0] != RESERVED)
     return Listing(
         program=session.program,
         words=found.words,
         name=name,
         description=description,
         version=version,
-        categories=tuple(map(_with_own_words, categories)),
+        categories=tuple(map(_with_own_words, inside.categories)),
         commands=with_installed(
-            with_missing(commands),
+            with_missing(inside.commands),
             lambda asked: session.listing_hooks.ask(
                 "is_installed", [{"command": one} for one in asked]
             ),

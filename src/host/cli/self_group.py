@@ -9,7 +9,8 @@ import click
 
 from host.cli.options import HELP_WORDS, Asked, one_line
 from host.cli.session import Session
-from host.cli.unknown import EMPTY, nearest
+from host.cli.suggestions import nearest
+from host.cli.unknown import EMPTY
 from host.errors import InstallationError, OperationError, UsageError
 from host.run.definition import is_reference
 from host.run.importing import load_reference
@@ -28,9 +29,12 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
             return _call(session, one, [*args, "--help"] if help_asked else args)
     rest = list(words[1:])
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-        near = nearest(rest[0], [one.words[1] for one in declared])
-        hint = f"did you mean {' or '.join(near)}?" if near else f"see: {session.program} self"
-        raise UsageError(f"unknown command {rest[0] or EMPTY} in self; {hint}")
+        what = f"unknown command {rest[0] or EMPTY} in self"
+        shown = [one.words[1] for one in declared if not one.definition.hidden]
+        near = nearest(rest[0], shown)
+        if not near:
+            raise UsageError(f"{what}; see: {session.program} self")
+        raise UsageError(what, [f"{session.program} self {one}" for one in near])
     from host.cli.pages import show
 
     show(session, Asked((RESERVED, *rest)))

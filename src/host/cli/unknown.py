@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 
 from host.cli.session import Session
-from host.errors import DefinitionError, UsageError
+from host.cli.suggestions import suggestions
+from host.errors import UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import Found, roots
 from host.run.lock import RESERVED, Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-_NEAR = 0.6  # how alike a name must be to be suggested
 EMPTY = '""'  # how a word without letters is shown
-_MOST = 3  # names in a suggestion
 
 
 def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Definition]:
@@ -51,12 +50,16 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
         config = places.layout.config_file
         session.messages.warn(f'{config}: "commands_dir": there is no {places.commands_dir}')
     kind = "command" if found.words else "category"
-    near = [one for one in nearest(word, names) if _is_listed(session, (*found.words, one))]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"see: {where} --help"
-    for place in roots(session.lock.trees) if is_word(word) else ():
-        hint = place.finder.remark(place.at, "/".join([*found.words, word])) or hint
     inside = f" in {' '.join(found.words)}" if found.words else ""
-    return UsageError(f"unknown {kind} {word or EMPTY}{inside}; {hint}")
+    what = f"unknown {kind} {word or EMPTY}{inside}"
+    for place in roots(session.lock.trees) if is_word(word) else ():
+        remark = place.finder.remark(place.at, "/".join([*found.words, word]))
+        if remark:
+            return UsageError(f"{what}; {remark}")
+    meant = suggestions(session, found, word, names)
+    if not meant:
+        return UsageError(f"{what}; see: {where} --help")
+    return UsageError(what, [" ".join([session.program, *words]) for words in meant])
 
 
 def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> set[str]:
@@ -66,24 +69,3 @@ def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> set[str]
     for place in found.places:
         words |= {word for word, _ in place.finder.inner(place.at, tell)}
     return words
-
-
-def _is_listed(session: Session, words: tuple[str, ...]) -> bool:
-    """Tell whether listings show what `words` name."""
-    try:
-        found = session.find(words)
-    except DefinitionError:
-        return False
-    definition = found.definition
-    if found.kind == "command" and definition is not None:
-        return definition.compatible and not definition.hidden
-    return found.kind == "category"
-
-
-def nearest(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names most like `word`, whatever the case of its letters, at most three."""
-    import difflib
-
-    by_letters = {name.lower(): name for name in names if abs(len(name) - len(word)) < len(word)}
-    found = difflib.get_close_matches(word.lower(), by_letters, n=_MOST, cutoff=_NEAR)
-    return [by_letters[one] for one in found]

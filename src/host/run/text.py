@@ -4,7 +4,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
 
@@ -97,8 +97,11 @@ class Messages:
         """Tell whether what goes to `descriptor` has colours."""
         return has_colour(self.choice, self.environ, is_terminal=os.isatty(descriptor))
 
-    def error(self, text: str) -> None:
-        """Say why the program ends; what follows the last `; ` is what to do about it."""
+    def error(self, text: str, suggestions: "Iterable[str]" = ()) -> None:
+        """Say why the program ends; what follows the last `; ` is what to do about it.
+
+        `suggestions` are command lines that stand there; on a terminal each has a line.
+        """
         colours = self.colours(2)
         if not colours and not os.isatty(2):
             self.line(f"{self.program}: {text}")
@@ -107,8 +110,9 @@ class Messages:
         if not what:
             what, remedy = remedy, ""
         self._labelled("error:", _RED, what, colours)
-        if remedy:
-            shown = printable(remedy)
+        lines = ["did you mean:", *(f"  {one}" for one in suggestions)] if suggestions else [remedy]
+        for line in filter(None, lines):
+            shown = printable(line)
             self._write(f"  {_CYAN}{shown}{_RESET}" if colours else f"  {shown}")
 
     def warn(self, text: str) -> None:

@@ -36,7 +36,9 @@ def test_words_of_other_programs_get_the_one_that_is_meant(
 ) -> None:
     done = plugin(install(), word, "x")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"cli: unknown command {word}; did you mean {meant}?")
+    assert done.stderr.startswith(
+        f"cli: unknown command {word}; did you mean cli self plugin {meant}?"
+    )
 
 
 def test_words_of_a_disabled_plugin_say_so(install: Install, tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_the_name_comes_from_the_executable_and_cli_json(shared_install):
         unknown = made.run("dmo", executable=executable)
         assert unknown.status == 2
         assert unknown.stderr.startswith(f"{name}: ")
-        assert "did you mean demo" in unknown.stderr
+        assert f"did you mean {name} demo?" in unknown.stderr
         assert unknown.stderr.count("\n") == 1
         assert f"{name} demo show" in made.run("help", "demo", "show", executable=executable).stdout
         assert f"Usage: {name} " in made.run(executable=executable).stdout

@@ -1,0 +1,100 @@
+"""What a misspelt word may mean, and `self search`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from host.cli.suggestions import nearest
+from testing.installation import Made, command
+
+Install = Callable[..., Made]
+BASH = "#!/bin/bash\necho ran\n"
+
+
+@pytest.fixture
+def tree(install: Install) -> Made:
+    files = {
+        "commands/demo/hello/command.json": command(description="Greet somebody"),
+        "commands/demo/secret/command.json": command(hidden=True),
+        "commands/ops/db/backup/command.json": command(
+            description="Keep a copy",
+            group="Safety",
+            aliases=["dump"],
+            args=[{"name": "--target", "value": "DIR", "description": "where it goes"}],
+        ),
+        "commands/ops/db/hello/command.json": command(description="Say it to the database"),
+        "commands/empty/list/notes.txt": "no command",
+    }
+    scripts = {
+        name.replace("command.json", "main.sh"): BASH for name in files if "command.json" in name
+    }
+    return install({**files, **scripts})
+
+
+# fmt: off
+MEANT = {
+    "in another category": ("hello", "category hello", "cli demo hello or cli ops db hello"),
+    "below it": ("ops hello", "command hello in ops", "cli demo hello or cli ops db hello"),
+    "a word of self": ("list", "category list", "cli self list"),
+    "misspelt and elsewhere": ("bakcup", "category bakcup", "cli ops db backup"),
+    "a category elsewhere": ("db", "category db", "cli ops db"),
+    "misspelt here": ("demo hallo", "command hallo in demo", "cli demo hello"),
+    "letter case": ("HELLO", "category HELLO", "cli demo hello or cli ops db hello"),
+    "self": ("self serach", "command serach in self", "cli self search"),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_what_is_meant_is_a_line_to_paste(tree: Made, name: str) -> None:
+    words, unknown, meant = MEANT[name]
+    said = f"cli: unknown {unknown}; did you mean {meant}?\n"
+    assert tree.run(*words.split()).all == (2, "", said)
+    for line in meant.split(" or "):
+        assert tree.run(*line.split()[1:], "--help").status == 0
+
+
+def test_hidden_commands_and_plain_folders_are_not_suggested(tree: Made) -> None:
+    assert tree.run("secret").stderr == "cli: unknown category secret; see: cli --help\n"
+    assert "empty" not in tree.run("list").stderr
+
+
+def test_on_a_terminal_each_suggestion_has_a_line(tree: Made) -> None:
+    said = tree.run("--color=always", "hello").stderr
+    assert said.splitlines()[1:] == [
+        "  \x1b[36mdid you mean:\x1b[0m",
+        "  \x1b[36m  cli demo hello\x1b[0m",
+        "  \x1b[36m  cli ops db hello\x1b[0m",
+    ]
+
+
+def test_one_slip_is_found_among_a_hundred_thousand_names_in_bounded_time() -> None:
+    names = [f"command-{number:06}" for number in range(100_000)]
+    for word in ("comand-099999", "command-0999999", "command-09999x", "ocmmand-099999"):
+        start = time.process_time()
+        assert "command-099999" in nearest(word, [*names[:90_000], *names[99_999:]])
+        assert time.process_time() - start < 1
+    start = time.process_time()
+    assert nearest("qqqq-qqqqqqqq", names) == []
+    assert time.process_time() - start < 1
+
+
+def test_search(tree: Made) -> None:
+    found = tree.run("self", "search", "COPY")
+    assert (found.status, found.stderr) == (0, "")
+    assert "\nops db\n  Safety:\n  ops db backup  Keep a copy\n" in found.stdout
+    assert "hello" not in found.stdout
+    for text in (["backup"], ["where it goes"], ["safety"], ["dump"], ["--target"], ["db", "keep"]):
+        shown = json.loads(tree.run("self", "search", "--format", "json", "--", *text).stdout)
+        assert [one["path"] for one in shown["commands"]] == [["ops", "db", "backup"]], text
+    assert "self list" in tree.run("self", "search", "every command").stdout
+    assert tree.run("self", "search", "secret").status == 1
+    assert "demo secret" in tree.run("self", "search", "secret", "--all").stdout
+    assert tree.run("self", "search", "no-such", "text").all == (
+        1, "", "cli: no command has no-such and text in its words, name, description, group or "
+        "arguments; see: cli self list\n",
+    )  # fmt: skip
