@@ -61,6 +61,10 @@ _BESIDE = {
     "host.run.plan.read_layers": "env: the variables of a run",
     "host.run.importing.complete_import_path": "pip and updates need packages of the environment",
     # Listings and answers of the program.
+    "host.cli.answer.is_missing": "self version: an installation or none",
+    "host.cli.answer.own_version": "self version: the host's own",
+    "host.cli.topics.DOCS": "the text renderer: where to read more",
+    "host.cli.topics.TOPICS": "the text renderer: the topics of help",
     "host.cli.answer.version_of": "self version says what --version says",
     "host.cli.catalog.contents": "all commands below some words",
     "host.cli.completion.complete": "words of `self env` and others are those of commands",

@@ -8,6 +8,7 @@ from host.cli import styles
 from host.cli.columns import width, wrap
 from host.cli.help_page import argument_tables
 from host.cli.rows import grouped
+from host.cli.topics import DOCS, TOPICS
 from host.run.text import printable
 
 TYPE_CHECKING = False
@@ -106,6 +107,8 @@ def _global_options(listing: Listing, terminal: Terminal) -> Iterator[str]:
     yield "  --yes            first: run what asks before it runs without asking"
     yield ""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
+    yield f"`{program} help {'|'.join(TOPICS)}`"
+    yield f"More: {DOCS}"
 
 
 def _label(row: Category | Command, listing: Listing) -> str:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import platform
+
 import click
 
-from host.cli.answer import version_of
+from host.cli.answer import is_missing, own_version, version_of
 from host.cli.session import Session
 
 
 @click.command
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_obj
-def command(session: Session) -> None:
-    """Show name and version of this installation, as --version does."""
-    session.show(version_of(session))
+def command(session: Session, format: str) -> None:
+    """Show name and version of this installation, as --version does.
+
+    JSON has the host's own version, Python and the installation beside.
+    """
+    said = version_of(session)
+    if format == "text":
+        session.show(said)
+        return
+    config = None if is_missing(session) else session.places.config
+    values = {
+        "name": config.name if config else None,
+        "version": config.version if config else None,
+        "host": own_version(session).rpartition(" ")[2],
+        "python": platform.python_version(),
+        "installation": session.layout.root if config else None,
+    }
+    session.show(json.dumps(values, indent=2) + "\n")

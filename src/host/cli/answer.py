@@ -47,10 +47,23 @@ def run_cli(
         from host.cli.self_group import run_self
 
         return run_self(session, asked.words, help_asked=asked.help)
+    if asked.help and not asked.words and is_missing(session):
+        from host.cli.topics import without_installation
+
+        session.show(without_installation(session, version_of(session)))
+        return 0
     from host.cli.pages import show
 
     show(session, asked)
     return 0
+
+
+def is_missing(session: Session) -> bool:
+    """Tell whether there is no installation; one that is wrong is there."""
+    try:
+        return not session.places.config
+    except InstallationError:
+        return not os.path.lexists(session.layout.config_file)
 
 
 def version_of(session: Session) -> str:
@@ -58,15 +71,17 @@ def version_of(session: Session) -> str:
 
     Raises InstallationError where there is one that is wrong.
     """
-    try:
-        config = session.places.config
-    except InstallationError:
-        if os.path.lexists(session.layout.config_file):
-            raise
-        complete_import_path(session.safe)
-        import importlib_metadata
-
-        from host.planning.loading import OWN_DISTRIBUTION
-
-        return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}\n"
+    if is_missing(session):
+        return f"{own_version(session)}\n"
+    config = session.places.config
     return f"{printable(config.name)} {printable(config.version)}\n"
+
+
+def own_version(session: Session) -> str:
+    """Return the name and version of the host itself."""
+    complete_import_path(session.safe)
+    import importlib_metadata
+
+    from host.planning.loading import OWN_DISTRIBUTION
+
+    return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"

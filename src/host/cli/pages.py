@@ -7,6 +7,7 @@ from host.cli.help_page import help_page
 from host.cli.options import HELP_WORDS, Asked, parse_options
 from host.cli.rows import select, with_installed, with_missing
 from host.cli.session import Session
+from host.cli.topics import topic
 from host.cli.unknown import unknown
 from host.errors import UsageError
 from host.records import Category, Listing
@@ -24,7 +25,11 @@ def show(session: Session, asked: Asked) -> None:
     if found.kind == "unknown" and rest == ("help",) and found.words:
         found = session.find(found.words)
     if found.kind == "unknown":
-        raise unknown(session, found, rest)
+        page = topic(asked.words[0], session.program) if asked.help and not asked.words[1:] else ""
+        if not page:
+            raise unknown(session, found, rest)
+        session.show(page)
+        return
     for one in (session.places.config, found.definition):
         for warning in one.warnings if one else ():
             session.messages.warn(warning)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from host.cli.click_pages import formatter_of
 from host.cli.options import HELP_WORDS, Asked, one_line
 from host.cli.session import Session
 from host.cli.suggestions import nearest
@@ -58,12 +59,15 @@ def _call(session: Session, declared: Declared, args: list[str]) -> int:
         raise AssertionError(f"{entrypoint} was checked when it was declared")
     command: Any = load_reference(entrypoint)
     label = " ".join([session.program, *declared.words])
+    terminal = session.output.terminal
+    click.Context.formatter_class = formatter_of(terminal)  # of commands in groups, too
     try:
         status = command.main(
             args=args,
             prog_name=label,
             obj=session,
             standalone_mode=False,
+            color=terminal.colour,
             help_option_names=list(HELP_WORDS[1:]),
         )
     except click.UsageError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import platform
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,3 +27,19 @@ def test_the_version_with_and_without_an_installation(
     assert made.run("--safe", *words, env=nowhere).all == (0, OWN, "")
     made.write({"core/cli.json": "{"})
     assert made.run(*words).status == 1
+
+
+def test_the_version_as_json(install: Install, tmp_path: Path) -> None:
+    made = install()
+    shown = json.loads(made.run("self", "version", "--format", "json").stdout)
+    assert shown == {
+        "name": "Test CLI",
+        "version": "1.2.3",
+        "host": OWN.split()[1],
+        "python": platform.python_version(),
+        "installation": str(made.root),
+    }
+    nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
+    shown = json.loads(made.run("self", "version", "--format", "json", env=nowhere).stdout)
+    assert (shown["name"], shown["installation"]) == (None, None)
+    assert shown["host"] == OWN.split()[1]

@@ -1,0 +1,78 @@
+"""Help pages of click commands, with the look of those that are made from definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from host.cli.columns import wrap
+from host.cli.styles import HEADING, NAME, styled
+from host.records import Terminal
+
+_INDENT = "  "
+
+
+class PageFormatter(click.HelpFormatter):
+    """Name, what it is for, usage, then tables: what `host.cli.help_page` shows.
+
+    click gives the usage before the text, so it waits until the text is written.
+    """
+
+    terminal = Terminal()
+
+    def __init__(
+        self,
+        indent_increment: int = 2,
+        width: int | None = None,
+        max_width: int | None = None,
+    ) -> None:
+        super().__init__(indent_increment, self.terminal.width, max_width)
+        self._usage = ""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        self.write(f"{styled(prog, HEADING, self.terminal)}\n")
+        self._usage = f"{prog} {args}".rstrip()
+
+    def write_paragraph(self) -> None:
+        if not self._usage:
+            super().write_paragraph()
+
+    def write_text(self, text: str) -> None:
+        paragraphs = [
+            one.splitlines()[1:] if one.startswith("\b") else wrap(one, self.width)
+            for one in text.split("\n\n")
+        ]
+        self.write("\n\n".join("\n".join(lines) for lines in paragraphs) + "\n")
+
+    def write_heading(self, heading: str) -> None:
+        self._finish_usage()
+        self.write(f"{styled(f'{heading}:', HEADING, self.terminal)}\n")
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        rows = list(rows)
+        shown = [(styled(term, NAME, self.terminal), text) for term, text in rows]
+        if not any(term.startswith("-") for term, _ in rows):
+            super().write_dl(shown, col_max, col_spacing)
+            return
+        for term, text in shown:
+            self.write(f"{_INDENT}{term}\n")
+            for line in wrap(text, self.width - 3 * len(_INDENT)) if text else ():
+                self.write(f"{3 * _INDENT}{line}\n")
+
+    def getvalue(self) -> str:
+        self._finish_usage()
+        return super().getvalue()
+
+    def _finish_usage(self) -> None:
+        usage, self._usage = self._usage, ""
+        if usage:
+            heading = styled("Usage:", HEADING, self.terminal)
+            self.write(f"\n{heading}\n{_INDENT}{usage}\n\n")
+
+
+def formatter_of(terminal: Terminal) -> type[PageFormatter]:
+    """Return the formatter for pages on that terminal."""
+    return type("TerminalFormatter", (PageFormatter,), {"terminal": terminal})
