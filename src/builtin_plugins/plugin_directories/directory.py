@@ -172,7 +172,7 @@ def read_manifest(root: str) -> Manifest | None:
         raise DefinitionError(f"{path}: expected an object")
     found = {}
     for key in _KEYS:
-        value = values.get(key, "")
+        value = "" if values.get(key) is None else values[key]  # null counts as absent
         if type(value) is not str:
             raise DefinitionError(f'{path}: "{key}": expected a string')
         if "\0" in value or any("\ud800" <= one <= "\udfff" for one in value):

@@ -163,7 +163,7 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
         if not isinstance(value, bool):
             raise PluginError(f'{name}: "{key}": expected true or false')
         found[key] = value
-    versions = item.get("versions") or []
+    versions = [] if item.get("versions") is None else item["versions"]
     if not isinstance(versions, list) or not all(map(is_label, versions)):
         raise PluginError(f'{name}: "versions": expected an array of labels')
     entry = Entry(**found, versions=tuple(versions))
@@ -173,7 +173,7 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
 
 
 def is_label(text: Any) -> bool:
-    return isinstance(text, str) and bool(_LABEL.match(text))
+    return type(text) is str and bool(_LABEL.match(text))  # a number is a str, too
 
 
 def registry_path(plugins_dir: str) -> str:
@@ -192,7 +192,7 @@ def read_registry(path: str) -> Registry:
     except HostError as error:
         raise PluginError(str(error)) from None
     version = values.get("version", "") if isinstance(values, dict) else None
-    if not isinstance(version, str) or not version.split(".")[0].isdecimal():
+    if type(version) is not str or not version.split(".")[0].isdecimal():
         raise PluginError(f'{path}: "version": expected a string such as "{FORMAT}"')
     if int(version.split(".")[0][:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
         raise PluginError(

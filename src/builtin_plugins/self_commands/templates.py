@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from builtin_plugins.self_commands.shipped import schema_address
+
 _SCRIPT = """\
 #!/usr/bin/env bash
 # The library of the program is loaded already: log_info, log_error and others.
@@ -108,6 +110,7 @@ def directory_files(name: str) -> dict[str, object]:
     return {
         "README.md": _filled(_README.replace("@WHERE@", f"{name}/"), name),
         "plugin.json": {
+            "$schema": schema_address("plugin"),
             "name": name,
             "version": "0.1.0",
             "description": f"What {name} is for",
@@ -133,8 +136,13 @@ def package_files(name: str) -> dict[str, object]:
 def _category(name: str, where: str) -> dict[str, object]:
     greeting = f"{name.replace('-', '_').upper()}_GREETING"
     return {
-        f"{where}{name}/category.json": {"name": name, "description": f"What {name} is for"},
+        f"{where}{name}/category.json": {
+            "$schema": schema_address("category"),
+            "name": name,
+            "description": f"What {name} is for",
+        },
         f"{where}{name}/hello/command.json": {
+            "$schema": schema_address("command"),
             "name": "Hello",
             "description": "Say hello",
             "entrypoint": "main.sh",

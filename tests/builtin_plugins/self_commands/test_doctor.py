@@ -203,6 +203,9 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     row = only(made, PATH=str(there))
     assert (row["check"], row["message"]) == ("PATH", "cli is not on PATH")
     assert row["remedy"].endswith(f"export PATH={made.launcher.parent}:$PATH")
+    assert [row["remedy"] for row in findings(made, PATH=str(there), SHELL="/bin/bash")][1:] == [
+        f"{made.launcher} self completion bash --install"  # a remedy can be typed as it is
+    ]
     own = made.home / ".local/bin"
     own.mkdir(parents=True)
     path = f"{there}:{own}"

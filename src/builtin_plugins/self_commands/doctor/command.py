@@ -34,9 +34,10 @@ def command(session: Session, fix: bool, format: str) -> int:
     The exit status is 1 with a finding that is not mended. settings.conf is read as a
     run reads it, and plugins are asked what they offer; with --safe neither happens.
     """
-    told = [*_examine(Patient(session), fix=fix)]
+    patient = Patient(session)
+    told = [*_examine(patient, fix=fix)]
     left = [one for one in told if not one.fixed]
-    session.show(_as_json(told) if format == "json" else _as_text(session.program, told))
+    session.show(_as_json(told) if format == "json" else _as_text(patient.call, told))
     return 1 if left else 0
 
 
@@ -94,7 +95,7 @@ def _as_json(told: list[Told]) -> str:
     return json.dumps({"checks": [*_checks()], "findings": rows}, indent=2) + "\n"
 
 
-def _as_text(name: str, told: list[Told]) -> str:
+def _as_text(call: str, told: list[Told]) -> str:
     lines = []
     for check, finding, fixed in told:
         lines.append(f"{check}: {finding.message}")
@@ -105,6 +106,6 @@ def _as_text(name: str, told: list[Told]) -> str:
         lines.append(f"nothing is wrong{' any more' if told else ''}: {', '.join(_checks())}")
     else:
         findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"
-        more = f"; {len(safe)} can be mended with: {name} self doctor --fix" if safe else ""
+        more = f"; {len(safe)} can be mended with: {call} self doctor --fix" if safe else ""
         lines.append(findings + more)
     return "".join(f"{printable(line)}\n" for line in lines)

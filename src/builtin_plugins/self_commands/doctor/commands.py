@@ -33,7 +33,7 @@ def clashes(patient: Patient) -> Iterator[Finding]:
         winner = one.directory or f"plugin {one.plugin}"
         remedy = "rename one of the folders"
         if one.plugin:
-            remedy += f", or: {patient.program} self plugin disable {one.plugin}"
+            remedy += f", or: {patient.call} self plugin disable {one.plugin}"
         yield Finding(f"{' '.join(one.words)}: {winner} hides {', '.join(one.shadows)}", remedy)
 
 
@@ -41,7 +41,7 @@ def plugins(patient: Patient) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are gone."""
     if patient.places is None:
         return
-    call = f"{patient.program} self plugin"
+    call = f"{patient.call} self plugin"
     for plugin in patient.lock.plugins.values():
         if plugin.broken:
             message = f"plugin {plugin.name} is broken: {plugin.broken}"

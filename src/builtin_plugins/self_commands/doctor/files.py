@@ -90,7 +90,7 @@ def lock(patient: Patient) -> Iterator[Finding]:
         here, cache = map(os.path.dirname, patient.places.locks)
         yield Finding(
             f"neither {here} nor {cache} can be written, so every call asks all plugins anew",
-            f"make one of them writable, or run once as its owner: {patient.program} self lock",
+            f"make one of them writable, or run once as its owner: {patient.call} self lock",
         )
 
 
@@ -109,7 +109,7 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
     if os.path.lexists(staging):
         yield Finding(
             f"{staging} is left of a change of plugins that was interrupted",
-            f"{patient.program} self plugin list",
+            f"{patient.call} self plugin list",
             partial(settle, plugins_dir),
         )
     stage = os.path.join(patient.layout.root, _UPDATE_STAGE)

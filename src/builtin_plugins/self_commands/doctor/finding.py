@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from host.errors import HostError
 from host.planning.discovery import ask
 from host.run.installation import Places
 from host.run.lock import Lock
+from host.run.process import find_program
 
 
 class Finding(NamedTuple):
@@ -45,6 +47,14 @@ class Patient:
     @property
     def program(self) -> str:
         return self.layout.program
+
+    @cached_property
+    def call(self) -> str:
+        """Return what starts the program here: its name, or its path where that is not on PATH."""
+        path = os.path.join(self.layout.core_dir, self.program)
+        if find_program(self.program, self.environ) is None and os.access(path, os.X_OK):
+            return shlex.quote(path)
+        return self.program
 
     @cached_property
     def launchers(self) -> list[str]:

@@ -26,7 +26,7 @@ _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
 def installation(patient: Patient) -> Iterator[Finding]:
     """Yield what makes it none, or what it lacks."""
     root, file = patient.layout.root, patient.layout.config_file
-    again = f"{patient.program} self init {shlex.quote(root)}"
+    again = f"{patient.call} self init {shlex.quote(root)}"
     if patient.places is None:
         there = os.path.lexists(file)
         yield Finding(patient.wrong.partition("; to make")[0], f"mend {file}" if there else again)
@@ -52,14 +52,14 @@ def launcher(patient: Patient) -> Iterator[Finding]:
         if os.path.lexists(path):
             yield Finding(f"{path} is no launcher of this program", "move it away, and look again")
             return
-        remedy = f"{patient.program} self init {shlex.quote(patient.layout.root)}"
+        remedy = f"{patient.call} self init {shlex.quote(patient.layout.root)}"
         yield Finding(
             f"{path}, the launcher, is missing", remedy, partial(write_launcher, Path(path))
         )
     for path in patient.launchers:
         wrong = _what_keeps(path, patient)
         if wrong:
-            remedy = f"{patient.program} self launcher {shlex.quote(path)}"
+            remedy = f"{patient.call} self launcher {shlex.quote(path)}"
             fix = partial(write_launcher, Path(path), replace=True)
             yield Finding(f"{path}: {wrong}", remedy, fix)
 
@@ -108,7 +108,7 @@ def completion(patient: Patient) -> Iterator[Finding]:
     if not is_installed(shell, patient.program, patient.environ):
         yield Finding(
             f"{shell} does not complete the words of {patient.program}",
-            f"{patient.program} self completion {shell} --install",
+            f"{patient.call} self completion {shell} --install",
         )
 
 

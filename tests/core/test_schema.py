@@ -1,0 +1,246 @@
+"""The JSON Schemas: as strict as the readers, kept beside them, true for all that ships."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from builtin_plugins.plugin_directories.directory import read_manifest
+from builtin_plugins.plugin_directories.registry import read_registry
+from host.errors import HostError, PluginError
+from host.run.definition import read_category, read_command, read_config
+from testing.installation import PROJECT, Made
+
+SCHEMAS = {
+    path.name.removesuffix(".schema.json"): json.loads(path.read_text())
+    for path in sorted((PROJECT / "core/schema").glob("*.schema.json"))
+}
+_STORE: Registry[Any] = Registry().with_resources(
+    [(one["$id"], Resource.from_contents(one)) for one in SCHEMAS.values()]
+)
+VALIDATORS = {name: Draft202012Validator(one, registry=_STORE) for name, one in SCHEMAS.items()}
+
+# What relates values to one another, which a schema cannot say: the readers alone refuse it.
+_READER_ALONE = (
+    "has -",  # two options with one letter
+    "stands there twice",
+    "would have the same variable",
+    "repeats, so no ",
+    "comes before and may be left out",
+    "expected one of ",  # a default that is none of the choices
+    "stands twice; the first counts",
+)
+
+
+def manifest_at(path: str) -> None:
+    read_manifest(str(Path(path).parent))
+
+
+def registry_at(path: str) -> None:
+    problems = read_registry(path).problems
+    if problems:
+        raise PluginError("; ".join(problems))
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "category": read_category,
+    "cli": read_config,
+    "command": read_command,
+    "plugin": manifest_at,
+    "registry": registry_at,
+}
+
+TEXT = st.sampled_from(["", "a", "a b", "main.sh", "pkg.mod:attr", "mod:", "/x", "a\n", "\0", "é"])
+ODD = st.sampled_from([None, True, False, 0, 1.5, [], {}, "", [1], ["a"], {"a": 1}])
+LETTERS = st.sampled_from(["-f", "-h", "f", "--f", "-", "-é", "-f\n", ""])
+NAMES = st.sampled_from(
+    [
+        "env",
+        "--force",
+        "files...",
+        "--help",
+        "--a-b",
+        "a_b",
+        "-x",
+        "--",
+        "---x",
+        "a/b",
+        "--x...",
+        "é",
+    ]
+)
+NUMBERS = st.sampled_from(["1", "-1", "1.5", ".5", "1.", "1e3", "1e", "", ".", "x", "1\n"])
+VARIABLES = st.sampled_from(["A", "_b", "A1", "1A", "A-B", "", "A\n", "é"])
+
+
+def mostly(usual: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Give `usual` values, now and then an odd one."""
+    return st.integers(0, 9).flatmap(lambda roll: ODD if roll == 0 else usual)
+
+
+def objects(keys: dict[str, st.SearchStrategy[Any]], *required: str) -> st.SearchStrategy[Any]:
+    """Give objects with some of the keys, and most of the time those that are required."""
+    always = {key: mostly(keys[key]) for key in required}
+    rest = {key: mostly(one) for key, one in keys.items() if key not in required}
+    whole = st.fixed_dictionaries(always, optional=rest)
+    partial = st.fixed_dictionaries({}, optional={**always, **rest})
+    return st.integers(0, 9).flatmap(lambda roll: partial if roll == 0 else whole)
+
+
+ARGUMENT = objects(
+    {
+        "name": NAMES,
+        "short": LETTERS,
+        "value": TEXT,
+        "type": st.sampled_from(["string", "integer", "number", "path", "file", "directory", "x"]),
+        "choices": st.lists(NUMBERS, max_size=3),
+        "default": NUMBERS,
+        "required": st.booleans(),
+        "description": TEXT,
+        "complete": st.sampled_from(["file", "none", "words", "./x", "a/b", "-x", ""]),
+        "owner": ODD,
+    },
+    "name",
+)
+DEFINITION = {
+    "name": TEXT,
+    "description": TEXT,
+    "entrypoint": TEXT,
+    "script": TEXT,
+    "os": st.lists(TEXT, max_size=2),
+    "sudo": st.one_of(st.booleans(), st.lists(TEXT, max_size=2)),
+    "group": TEXT,
+    "envs": st.dictionaries(VARIABLES, mostly(TEXT), max_size=2),
+    "env_files": st.lists(TEXT, max_size=2),
+    "aliases": st.lists(TEXT, max_size=2),
+    "hidden": st.booleans(),
+    "required_envs": st.lists(TEXT, max_size=2),
+    "examples": st.lists(objects({"command": TEXT, "description": TEXT}, "command"), max_size=2),
+    "confirm": TEXT,
+    "effects": st.sampled_from(["read", "change", "destroy", "x"]),
+    "sources": st.booleans(),
+    "installed_when": objects({"command": TEXT, "path": TEXT}),
+    "args": st.lists(ARGUMENT, max_size=3),
+    "x-own": ODD,
+}
+LABEL = st.sampled_from(["", "a" * 40, "v1", "-x", "a/b", "a" * 15 + "/", "a" * 16 + "/", "a\n"])
+ENTRY = objects(
+    {
+        "name": st.sampled_from(["p", "a.b-c", "self", "help", "registry.json", "P", "-p", "p\n"]),
+        "kind": st.sampled_from(["git", "local", "archive", "pip", "x"]),
+        "source": TEXT,
+        "version": st.sampled_from(["", "1.0", "2"]),
+        "commit": LABEL,
+        "sha256": LABEL,
+        "directory": TEXT,
+        "enabled": st.booleans(),
+        "dev": st.booleans(),
+        "pinned": st.booleans(),
+        "versions": st.lists(LABEL, max_size=2),
+        "own": ODD,
+    },
+    "name",
+    "kind",
+)
+CASES = {
+    "category": objects(DEFINITION),
+    "cli": objects(
+        dict.fromkeys(("name", "version", "description", "commands_dir", "plugins_dir"), TEXT),
+        "name",
+        "version",
+    ),
+    "command": objects(DEFINITION, "name", "description"),
+    "plugin": objects(
+        dict.fromkeys(("name", "version", "description", "directory", "hooks"), TEXT)
+    ),
+    "registry": objects(
+        {
+            "version": st.sampled_from(["1.0.0", "1", "0.9", "2.0", "x", "", "1x"]),
+            "plugins": st.lists(ENTRY, max_size=2),
+        },
+        "version",
+        "plugins",
+    ),
+}
+
+
+def reader_says(kind: str, directory: Path, values: Any) -> str:
+    """Return why the reader refuses `values`, "" where it does not."""
+    path = directory / f"{kind}.json"
+    path.write_text(json.dumps(values))
+    try:
+        READERS[kind](str(path))
+    except HostError as error:
+        return str(error)
+    return ""
+
+
+def test_there_is_one_for_each_file() -> None:
+    assert sorted(SCHEMAS) == sorted(READERS)
+    for one in SCHEMAS.values():
+        Draft202012Validator.check_schema(one)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_schema_and_reader_give_the_same_verdict(kind: str, tmp_path: Path) -> None:
+    seen = {True: 0, False: 0}
+
+    @settings(
+        max_examples=200,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(CASES[kind])
+    def check(values: Any) -> None:
+        valid = VALIDATORS[kind].is_valid(values)
+        wrong = reader_says(kind, tmp_path, values)
+        if valid and any(one in wrong for one in _READER_ALONE):
+            return
+        assert valid == (not wrong), wrong or list(VALIDATORS[kind].iter_errors(values))
+        seen[valid] += 1
+
+    check()
+    assert min(seen.values()) > 10  # both verdicts were given
+
+
+@pytest.mark.parametrize("values", [None, [], "text", 1])
+@pytest.mark.parametrize("kind", READERS)
+def test_what_is_no_object(kind: str, values: Any, tmp_path: Path) -> None:
+    assert not VALIDATORS[kind].is_valid(values)
+    assert reader_says(kind, tmp_path, values)
+
+
+def test_what_is_made_names_its_schema(install: Callable[..., Made], tmp_path: Path) -> None:
+    made = install()
+    assert made.run("self", "new", "plugin", "gp", cwd=tmp_path).status == 0
+    assert made.run("self", "init", str(tmp_path / "root")).status == 0
+    files = [tmp_path / "root/core/cli.json", *(tmp_path / "gp").rglob("*.json")]
+    assert len(files) == 4
+    for path in files:
+        values = json.loads(path.read_text())
+        assert values["$schema"] == SCHEMAS[path.stem]["$id"]
+        assert [*VALIDATORS[path.stem].iter_errors(values)] == []
+    there = sorted(path.name for path in (tmp_path / "root/core/schema").iterdir())
+    assert there == [f"{name}.schema.json" for name in sorted(SCHEMAS)]
+
+
+def test_what_ships_is_valid() -> None:
+    found = [PROJECT / "core/cli.json"]
+    found += [one for top in ("commands", "examples") for one in (PROJECT / top).rglob("*.json")]
+    checked = 0
+    for path in found:
+        validator = VALIDATORS.get(path.stem)
+        if validator is not None:
+            assert [*validator.iter_errors(json.loads(path.read_text()))] == [], path
+            checked += 1
+    assert checked > 10
