@@ -14,18 +14,17 @@ def grows_in_proportion(
     make: Callable[[int], Any], use: Callable[[Any], object], size: int
 ) -> bool:
     """Tell whether `use` of what `make(4 * size)` gives takes time in proportion to `size`."""
-    small, large = (_seconds(use, make(count)) for count in (size, 4 * size))
-    return large < ALLOWED * small + 0.05
+    small, large = make(size), make(4 * size)
+    allowed = ALLOWED * min(_seconds(use, small) for _ in range(3)) + 0.05
+    return any(_seconds(use, large) < allowed for _ in range(3))
 
 
 def _seconds(use: Callable[[Any], object], given: Any) -> float:
-    """Return what the quickest of three calls takes of the processor, collecting garbage aside."""
-    times = []
-    for _ in range(3):
-        gc.collect()
-        gc.disable()
-        start = time.process_time()
-        use(given)
-        times.append(time.process_time() - start)
-        gc.enable()
-    return min(times)
+    """Return what a call takes of the processor, collecting garbage aside."""
+    gc.collect()
+    gc.disable()
+    start = time.process_time()
+    use(given)
+    taken = time.process_time() - start
+    gc.enable()
+    return taken
