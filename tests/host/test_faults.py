@@ -372,7 +372,7 @@ def for_nobody(made, tmp_path_factory):
         pytest.skip("nobody can read no interpreter and the packages")
     launcher = made.root / "core" / "nobody"
     text = launcher_text(python, packages)
-    launcher.write_text(text.replace("from host", f"sys.path.append({site!r})\nfrom host"))
+    launcher.write_text(text.replace("\ntry:", f"\nsys.path.append({site!r})\ntry:", 1))
     launcher.chmod(0o755)
     opened = []
     for directory in made.root.parents:
