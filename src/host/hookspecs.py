@@ -8,10 +8,10 @@ through an entry point of the group `cli_host` in an installed distribution::
 
 or as the `hooks` file that a directory plugin names in its plugin.json.
 
-Hooks plan, the host executes. `discover_commands` and `env_sources` are called when
-the lock is built: after a plugin was added, removed or changed, never while a
-command runs. `render_listing` and `is_installed` are called when a listing is
-shown. A hook returns records (`host.records`): facts, paths and "module:attr"
+Hooks plan, the host executes. `discover_commands` and `env_sources`, and before them
+`prepare` and `find_plugins`, are called when the lock is built: after a plugin was added,
+removed or changed, never while a command runs. `render_listing` and `is_installed` are
+called when a listing is shown. A hook returns records (`host.records`): facts, paths and "module:attr"
 references. One that raises, or returns something else, loses only its own records;
 `cli self plugin list` then shows the plugin as broken, with the reason.
 
@@ -127,7 +127,8 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
     r"""Return a listing as text in `format`, or None for a format that is another's.
 
     Called when a listing is shown with `--format FORMAT`. The text goes to stdout as
-    it is; text from data must be made printable (`host.run.text.printable`)::
+    it is; text from data must be made printable (`host.printable`). For `text`, `json`
+    and `tree` only the plugins of this distribution are asked::
 
         @hookimpl
         def render_listing(listing, format, terminal):
