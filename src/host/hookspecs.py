@@ -11,8 +11,8 @@ or as the `hooks` file that a directory plugin names in its plugin.json.
 Hooks plan, the host executes. `discover_commands` and `env_sources`, and before them
 `prepare` and `find_plugins`, are called when the lock is built: after a plugin was added,
 removed or changed, never while a command runs. `render_listing` and `is_installed` are
-called when a listing is shown. A hook returns records (`host.records`): facts, paths and "module:attr"
-references. One that raises, or returns something else, loses only its own records;
+called when a listing is shown. A hook returns records (`host.records`): facts, paths and
+"module:attr" references. One that raises, or returns something else, loses only its own records;
 `cli self plugin list` then shows the plugin as broken, with the reason.
 
 Plugins are asked in the order of their names, this distribution's own first;

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from host.cli.catalog import contents
-from host.cli.rows import select
+from host.cli.listing import select
 from host.cli.session import Session
 from host.cli.unknown import find_command
 from host.errors import HostError, MissingError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from host import Category, Command
 from host.cli import styles
 from host.cli.columns import width, wrap
-from host.cli.rows import indicators
+from host.cli.listing import indicators
 from host.run.text import printable
 
 TYPE_CHECKING = False

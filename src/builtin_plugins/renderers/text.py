@@ -7,7 +7,7 @@ from host import Command
 from host.cli import styles
 from host.cli.columns import width, wrap
 from host.cli.help_page import argument_tables
-from host.cli.rows import grouped
+from host.cli.listing import grouped
 from host.cli.topics import DOCS, TOPICS
 from host.run.text import printable
 

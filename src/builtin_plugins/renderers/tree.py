@@ -6,7 +6,7 @@ from builtin_plugins.renderers.row import about_of, lines_of, name_of
 from host import Category
 from host.cli import styles
 from host.cli.columns import width
-from host.cli.rows import grouped
+from host.cli.listing import grouped
 from host.run.text import printable
 
 TYPE_CHECKING = False

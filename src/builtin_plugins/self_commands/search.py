@@ -8,8 +8,8 @@ import click
 
 from host import Command
 from host.cli.catalog import contents
+from host.cli.listing import select
 from host.cli.pages import rendered
-from host.cli.rows import select
 from host.cli.session import Session
 from host.errors import OperationError
 

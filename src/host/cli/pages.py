@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from host.cli.catalog import Contents, contents
 from host.cli.help_page import help_page
+from host.cli.listing import select, with_installed, with_missing
 from host.cli.options import HELP_WORDS, Asked, parse_options
-from host.cli.rows import select, with_installed, with_missing
 from host.cli.session import Session
 from host.cli.topics import topic
 from host.cli.unknown import unknown
