@@ -18,6 +18,7 @@ _COMMANDS = {
     "plugin": "Add, list, update and remove plugins",
     "lock": "Build the lock anew",
     "search": "Find commands by what they are for",
+    "uninstall": "Take this installation away; your commands stay",
     "update": "Bring this program to its newest version",
     "version": "Show the version",
     "which": "Show which file a command runs",

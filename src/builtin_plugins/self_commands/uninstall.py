@@ -1,0 +1,183 @@
+"""`self uninstall`: takes an installation away, and leaves what is its user's."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import click
+
+from builtin_plugins.self_commands.completion import STUBS, is_installed, start_up_file
+from builtin_plugins.self_commands.launcher import is_launcher
+from builtin_plugins.self_commands.shipped import shipped_files
+from host.cli.session import Session
+from host.errors import HostError, OperationError
+from host.run.installation import data_home
+from host.run.text import is_on, printable
+
+
+class Removal(NamedTuple):
+    """What goes, in this order; all paths are absolute. `trees` are whole directories."""
+
+    links: list[str]
+    files: list[str]
+    trees: list[str]
+    launchers: list[str]
+
+    @property
+    def paths(self) -> list[str]:
+        return [*self.links, *self.files, *self.trees, *self.launchers]
+
+
+@click.command
+@click.option("--purge", is_flag=True, help="Your commands, plugins and settings, too.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def command(session: Session, purge: bool, yes: bool) -> None:
+    """Take this installation away, after asking: what the program made, unchanged.
+
+    Your commands, plugins, settings and what you changed stay, unless --purge. The Python
+    environment stays, as other installations may run by it.
+    """
+    if purge and os.path.lexists(os.path.join(session.layout.root, ".git")):
+        raise OperationError(
+            f"{session.layout.root} is a git checkout; --purge could remove work of yours; "
+            "remove the directory yourself"
+        )
+    removal = _planned(session, purge=purge)
+    stays = [*_staying(session, removal)]
+    session.show_lines("goes:", *(f"  {path}" for path in removal.paths))
+    session.show_lines("stays:", *(f"  {line}" for line in stays))
+    if not (yes or is_on(session.environ.get("CLI_YES"))):
+        _ask(session)
+    try:
+        _remove(removal, session.layout.root)
+    except OSError as failure:
+        raise OperationError(f"{failure.filename}: {failure.strerror}") from None
+    session.show_lines(f"{session.program} is uninstalled")
+
+
+def _ask(session: Session) -> None:
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise OperationError("nobody is here to be asked; nothing was removed; add --yes")
+    click.confirm(f"uninstall {printable(session.program)}?", abort=True, err=True)
+
+
+def _planned(session: Session, *, purge: bool) -> Removal:
+    places, layout = session.places, session.layout
+    launchers = [path for path in _entries(layout.core_dir) if is_launcher(path)]
+    files = [path for path in places.locks if os.path.isfile(path)]
+    files += _unchanged(layout.root)
+    trees: list[str] = []
+    if purge:
+        own = [places.commands_dir, places.plugins_dir, layout.core_dir]
+        own.append(os.path.dirname(layout.settings_file))
+        root = os.path.realpath(layout.root) + os.sep
+        trees = [one for one in own if os.path.realpath(one).startswith(root)]
+        trees = [one for one in trees if os.path.isdir(one) and not os.path.islink(one)]
+        files = [one for one in files if not one.startswith(tuple(f"{tree}/" for tree in trees))]
+    return Removal([*_links(session, launchers)], files, trees, launchers)
+
+
+def _entries(directory: str) -> list[str]:
+    try:
+        return sorted(os.path.join(directory, name) for name in os.listdir(directory))
+    except OSError:
+        return []
+
+
+def _unchanged(root: str) -> Iterator[str]:
+    """Yield the files that are as they were shipped; of a checkout none, it is the source."""
+    if os.path.lexists(os.path.join(root, ".git")):
+        return
+    for relative, source in shipped_files():
+        path = os.path.join(root, relative)
+        if os.path.realpath(path) != path and os.path.islink(os.path.dirname(path)):
+            continue  # it is somewhere else's
+        try:
+            with open(path, "rb") as file:
+                same = file.read() == source.read_bytes()
+        except OSError:
+            continue
+        if same and not os.path.samefile(path, source):
+            yield path
+
+
+def _links(session: Session, launchers: list[str]) -> Iterator[str]:
+    """Yield the links on PATH that lead to one of the launchers."""
+    real = {os.path.realpath(one) for one in launchers}
+    for directory in dict.fromkeys(session.environ.get("PATH", "").split(":")):
+        for launcher in launchers:
+            link = os.path.join(directory, os.path.basename(launcher))
+            if os.path.isabs(link) and os.path.islink(link) and os.path.realpath(link) in real:
+                yield link
+
+
+def _staying(session: Session, removal: Removal) -> Iterator[str]:
+    """Yield what stays, in words: the user's own, the environment, siblings, completion."""
+    root, places = session.layout.root, session.places
+    config = os.path.dirname(session.layout.settings_file)
+    for path in (places.commands_dir, places.plugins_dir, config):
+        if path not in removal.trees and _has_more(path, removal.files):
+            yield f"{path}: what is yours there"
+    yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"
+    for sibling in _siblings(session, root):
+        yield f"{sibling}: another installation, which runs by that environment"
+    for shell in STUBS:
+        try:
+            if not is_installed(shell, session.program, session.environ):
+                continue
+        except HostError:
+            continue
+        file = start_up_file(shell, session.program, session.environ)
+        before = f"{shlex.quote(session.program)} self completion {shell} --uninstall"
+        yield f"{file}: completion; to take it away, answer no and run: {before}"
+
+
+def _has_more(directory: str, files: list[str]) -> bool:
+    """Tell whether a directory holds anything but `files`."""
+    return any(
+        os.path.join(place, name) not in files
+        for place, inner, names in os.walk(directory)
+        for name in [*names, *(one for one in inner if os.path.islink(os.path.join(place, one)))]
+    )
+
+
+def _siblings(session: Session, root: str) -> list[str]:
+    """Return other launchers of this environment: on PATH, and where installations usually are."""
+    found: set[str] = set()
+    for directory in session.environ.get("PATH", "").split(":"):
+        found.update(os.path.realpath(path) for path in _entries(directory) if os.path.islink(path))
+    for home in _entries(data_home(session.environ)):
+        found.update(os.path.realpath(path) for path in _entries(os.path.join(home, "core")))
+    own = os.path.realpath(root) + os.sep
+    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
+
+
+def _remove(removal: Removal, root: str) -> None:
+    """Remove it all, launchers last, so that what was interrupted can be called again."""
+    for path in [*removal.links, *removal.files]:
+        os.unlink(path)
+        _prune(os.path.dirname(path), root)
+    for path in sorted(removal.trees, key=lambda one: one == os.path.join(root, "core")):
+        if os.path.isdir(path):  # not one inside another
+            shutil.rmtree(path)
+        _prune(os.path.dirname(path), root)
+    for path in removal.launchers:
+        if os.path.lexists(path):
+            os.unlink(path)
+            _prune(os.path.dirname(path), root)
+
+
+def _prune(directory: str, root: str) -> None:
+    """Remove directories that are empty now, up to the installation's own."""
+    while directory == root or directory.startswith(f"{root}/"):
+        try:
+            os.rmdir(directory)
+        except OSError:
+            return
+        directory = os.path.dirname(directory)

@@ -1,0 +1,116 @@
+"""`self uninstall`: what goes, what stays, and that it asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made, command
+
+Install = Callable[..., Made]
+
+MINE = {
+    "commands/mine/x/command.json": command(),
+    "commands/mine/x/main.sh": "#!/bin/bash\necho ran\n",
+    "config/settings.conf": "A=1\n",
+}
+
+
+@pytest.fixture
+def made(install: Install, tmp_path: Path) -> Made:
+    """An installation that `self init` made, with a command and settings of somebody's."""
+    root = tmp_path / "acme"
+    assert install().run("self", "init", str(root), "--name", "acme").status == 0
+    made = Made(root, root / "core/acme", tmp_path / "home")
+    made.write(MINE)
+    return made
+
+
+def files_of(root: Path) -> set[str]:
+    return {str(one.relative_to(root)) for one in root.rglob("*") if not one.is_dir()}
+
+
+def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
+    made.write({"commands/demo/hello/main.sh": "#!/bin/bash\necho mine\n"})
+    links = tmp_path / "bin"
+    links.mkdir()
+    (links / "acme").symlink_to(made.launcher)
+    assert made.run("mine", "x").stdout == "ran\n"  # and there is a lock
+    assert (made.root / "cli.lock").is_file()
+    done = made.run("self", "uninstall", "--yes", env={"PATH": f"{links}:{os.environ['PATH']}"})
+    assert (done.status, done.stderr) == (0, "")
+    goes, _, stays = done.stdout.partition("stays:\n")
+    for path in (links / "acme", made.launcher, made.root / "cli.lock"):
+        assert f"  {path}\n" in goes
+    assert f"  {made.root}/commands: what is yours there\n" in stays
+    assert f"{made.root}/plugins" not in stays  # only what shipped was there
+    assert done.stdout.endswith("acme is uninstalled\n")
+    assert files_of(made.root) == {*MINE, "commands/demo/hello/main.sh", "core/cli.json"}
+    assert not os.path.lexists(links / "acme")
+
+
+def test_purge_leaves_nothing_of_it(made: Made) -> None:
+    assert made.run("self", "uninstall", "--purge", "--yes").status == 0
+    assert not made.root.exists()
+
+
+def test_purge_where_one_directory_is_in_another(made: Made) -> None:
+    made.write({"core/cli.json": {"name": "A", "version": "1", "plugins_dir": "commands/plugins"}})
+    made.write({"commands/plugins/p/x/y/command.json": command()})
+    assert made.run("self", "uninstall", "--purge", "--yes").status == 0
+    assert not made.root.exists()
+
+
+def test_purge_leaves_what_is_beside_it(made: Made, tmp_path: Path) -> None:
+    made.write({"notes.txt": "mine"})
+    plugin = tmp_path / "plugin"
+    plugin.mkdir()
+    (plugin / "file").write_text("mine")
+    (made.root / "plugins/dev").symlink_to(plugin)
+    assert made.run("self", "uninstall", "--purge", "--yes").status == 0
+    assert files_of(made.root) == {"notes.txt"}
+    assert files_of(plugin) == {"file"}
+
+
+def test_it_asks(made: Made) -> None:
+    before = files_of(made.root)
+    refused = made.run("self", "uninstall")
+    assert refused.status == 1
+    assert refused.stderr == ("acme: nobody is here to be asked; nothing was removed; add --yes\n")
+    assert f"  {made.launcher}\n" in refused.stdout
+    assert files_of(made.root) == before
+
+
+def test_a_checkout_keeps_its_files(made: Made) -> None:
+    made.write({".git/HEAD": "ref: refs/heads/main\n"})
+    before = files_of(made.root)
+    purge = made.run("self", "uninstall", "--purge", "--yes")
+    assert (purge.status, purge.stdout) == (1, "")
+    assert "is a git checkout" in purge.stderr
+    assert made.run("self", "uninstall", "--yes").status == 0
+    assert before - files_of(made.root) == {"core/acme"}
+
+
+def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
+    sibling = tmp_path / "home/.local/share/other"
+    assert made.run("self", "init", str(sibling), "--name", "other").status == 0
+    done = made.run("self", "uninstall", "--yes")
+    assert f"  {sibling}/core/other: another installation, which runs by" in done.stdout
+    other = Made(sibling, sibling / "core/other", made.home)
+    assert other.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+
+
+def test_completion_is_told_of(made: Made) -> None:
+    made.home.mkdir(exist_ok=True)
+    assert made.run("self", "completion", "bash", "--install").status == 0
+    stays = made.run("self", "uninstall").stdout
+    assert f"{made.home}/.bashrc: completion; to take it away, answer no and run: acme" in stays
+
+
+def test_without_an_installation(install: Install, tmp_path: Path) -> None:
+    done = install().run("self", "uninstall", "--yes", env={"CLI_DIR": str(tmp_path / "no")})
+    assert (done.status, done.stdout) == (1, "")
+    assert "configuration file not found" in done.stderr
