@@ -52,6 +52,7 @@ _BESIDE = {
     "host.run.locate.Found": "which: what the words lead to",
     "host.run.locate.locate": "collisions: whom the words would find",
     "host.run.locate.roots": "collisions: where the words are looked for",
+    "host.run.lock.NOT_CATEGORIES": "self new: first words that no command can have",
     "host.run.lock.Plugin": "the inventory: what the lock knows of a plugin",
     "host.run.lock.Lock": "collisions: the plan with and without a plugin",
     "host.run.lock.Tree": "collisions: the tree that a plugin would bring",

@@ -1,22 +1,21 @@
-"""`self new plugin`: a plugin that works at once, to be changed into one's own."""
+"""`self new`: something that works at once, to be changed into one's own."""
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import click
 
 from builtin_plugins.plugin_directories.registry import is_plugin_name
+from builtin_plugins.self_commands.new_command import new_category, new_command
+from builtin_plugins.self_commands.staged import write_directory
 from builtin_plugins.self_commands.templates import directory_files, package_files
 from host.cli.session import Session
 from host.errors import OperationError, UsageError
 
 
-@click.group
+@click.group(commands={"command": new_command, "category": new_category})
 def command() -> None:
     """Make something new that works at once."""
 
@@ -37,29 +36,11 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     if os.path.lexists(target):
         raise OperationError(f"{target}: is there already; choose another name")
     try:
-        _write(target, files)
+        write_directory(target, files)
     except OSError as failure:
         raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
     made = [f"  {name}/{path}" for path in sorted(files)]
     session.show_lines("made", *made, *_next(session.program, name, python=python))
-
-
-def _write(target: Path, files: dict[str, object]) -> None:
-    """Make the directory with all its files, or nothing."""
-    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        for name, content in files.items():
-            path = staged / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
-            path.write_text(text, encoding="utf-8")
-            if text.startswith("#!"):
-                path.chmod(0o755)
-        staged.chmod(0o755)
-        staged.rename(target)
-    except BaseException:
-        shutil.rmtree(staged, ignore_errors=True)
-        raise
 
 
 def _next(program: str, name: str, *, python: bool) -> list[str]:

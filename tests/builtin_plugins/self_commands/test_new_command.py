@@ -1,0 +1,110 @@
+"""`self new command`, `self new category` and `self edit`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+from testing.installation import Made, command
+
+Install = Callable[..., Made]
+BASH = "#!/bin/bash\necho ran\n"
+
+
+@pytest.mark.parametrize("language", ["bash", "python", "node", "sh"])
+def test_a_new_command_runs_and_lints_clean_at_once(install: Install, language: str) -> None:
+    made = install()
+    done = made.run("self", "new", "command", "team", "db", "say-hi", "--lang", language)
+    assert (done.status, done.stderr) == (0, "")
+    folder = made.root / "commands" / "team" / "db" / "say-hi"
+    assert f"  {folder}/command.json\n" in done.stdout
+    assert "try it:     cli team db say-hi\n" in done.stdout
+    if language == "node" and not shutil.which("node"):
+        assert os.access(folder / "main.js", os.X_OK)
+    else:
+        assert made.run("team", "db", "say-hi").all == (0, "Hello, world!\n", "")
+        assert made.run("team", "db", "say-hi", "Ada").stdout == "Hello, Ada!\n"
+    assert made.run("self", "lint").status == 0
+    assert "What Team is for" in made.run().stdout
+    assert not [one for one in os.listdir(made.root / "commands") if one.startswith(".")]
+
+
+def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
+    made = install({"commands/a/b/command.json": command(), "commands/a/b/main.sh": BASH})
+    new = ("self", "new", "command")
+    assert made.run(*new, "a", "c", "--description", "Sée").status == 0
+    assert "Sée" in made.run("a").stdout
+    assert not (made.root / "commands/a/category.json").exists()
+    taken = "cli: a b is a command already; see: cli self which a b\n"
+    assert made.run(*new, "a", "b").all == (1, "", taken)
+    assert made.run(*new, "a", "b", "c").all == (1, "", taken)
+    assert made.run(*new, "a").status == 2
+    assert made.run(*new).stderr == "cli: which words? name them, such as: team hello\n"
+    for words in (["self", "x"], ["help", "x"], ["../x", "y"], ["x", ".y"], ["x", "-y"]):
+        done = made.run(*new, "--", *words)
+        assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), words
+    assert made.run(*new, "x", "help").status == 0
+    assert made.run("self", "new", "category", "a").status == 1
+    done = made.run("self", "new", "category", "ops", "db", "--description", "Data")
+    assert "next:  cli self new command ops db hello\n" in done.stdout
+    assert "Data" in made.run("ops").stdout
+
+
+def test_questions_on_a_terminal(install: Install) -> None:
+    made = install()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(
+            made.launcher,
+            [str(made.launcher), "self", "new", "command"],
+            {"PATH": os.environ["PATH"], "HOME": str(made.home), "TERM": "dumb"},
+        )
+    shown = b""
+    answers = [b"team hi\n", b"sh\n", b"Greet all\n"]
+    while True:
+        try:
+            chunk = os.read(terminal, 1024)
+        except OSError:
+            break
+        shown += chunk
+        if not chunk:
+            break
+        if shown.rstrip().endswith((b":", b"]:")) and answers and b"made" not in shown:
+            os.write(terminal, answers.pop(0))
+            shown += b"\n"
+    os.close(terminal)
+    assert os.waitpid(pid, 0)[1] == 0
+    values = json.loads((made.root / "commands/team/hi/command.json").read_text())
+    assert (values["description"], values["entrypoint"]) == ("Greet all", "main.sh")
+    assert (made.root / "commands/team/hi/main.sh").read_text().startswith("#!/bin/sh\n")
+
+
+def test_edit(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/category.json": {"name": "A", "description": "B"},
+            "commands/a/b/command.json": command(),
+            "commands/a/b/main.sh": BASH,
+        }
+    )
+    folder = made.root / "commands" / "a"
+    for words, file in (
+        (["a", "b"], "b/main.sh"),
+        (["a", "b", "--definition"], "b/command.json"),
+        (["a"], "category.json"),
+    ):
+        done = made.run("self", "edit", *words, env={"EDITOR": "printf '%s '"})
+        assert done.all == (0, f"{folder}/{file} ", ""), words
+    both = {"EDITOR": "false", "VISUAL": "echo -n"}
+    assert made.run("self", "edit", "a", "b", env=both).stdout == f"{folder}/b/main.sh"
+    assert made.run("self", "edit", "a", "bb", env=both).stderr.endswith("did you mean cli a b?\n")
+    gone = made.run("self", "edit", "a", "b", env={"EDITOR": "no-such-editor"})
+    said = "no-such-editor: No such file or directory; set VISUAL or EDITOR to an editor that is"
+    assert gone.all == (1, "", f"cli: {said} there\n")
+    assert made.run("self", "edit", "a", "b", env={"EDITOR": "'"}).status == 2
+    assert made.run("self", "edit", "self", "list", env=both).status == 1
