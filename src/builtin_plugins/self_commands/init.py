@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -56,8 +57,19 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
     session.show_lines(
         f"{root}: {said}",
         f"start it with: {path}",
-        f"to have it on PATH: ln -s {path} ~/.local/bin/",
+        _on_path(launcher, session),
+        f"next: {path} self new command team hello",
     )
+
+
+def _on_path(launcher: Path, session: Session) -> str:
+    """Return how the program gets on PATH, or what has its name there already."""
+    there = shutil.which(launcher.name, path=session.environ.get("PATH", ""))
+    if there is None:
+        return f"to have it on PATH: ln -s {shlex.quote(str(launcher))} ~/.local/bin/"
+    if os.path.realpath(there) == os.path.realpath(launcher):
+        return f"on PATH it is {launcher.name}"
+    return f"{launcher.name} on PATH is {there}; another name for this one: self init --name NAME"
 
 
 def _remember(root: Path) -> None:

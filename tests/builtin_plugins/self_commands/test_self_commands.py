@@ -295,7 +295,26 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     (target / "commands" / "demo" / "hello" / "main.sh").write_text("echo mine\n")
     again = made.run("self", "init", str(target), "--name", "acme")
     assert "nothing to do: every file is there" in again.stdout
+    assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
+    assert f"\nto have it on PATH: ln -s '{target}/core/acme' ~/.local/bin/\n" in again.stdout
     assert fresh.run("demo", "hello").stdout == "mine\n"
+
+
+def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_path: Path) -> None:
+    made = install()
+    there = tmp_path / "bin"
+    there.mkdir()
+    (there / "acme").write_text(BASH)
+    (there / "acme").chmod(0o755)
+    path = {"PATH": f"{there}:{os.environ['PATH']}"}
+    target = tmp_path / "new"
+    shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
+    assert f"\nacme on PATH is {there}/acme; another name for this one" in shown
+    assert "ln -s" not in shown
+    (there / "acme").unlink()
+    (there / "acme").symlink_to(target / "core" / "acme")
+    shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
+    assert "\non PATH it is acme\n" in shown
 
 
 @pytest.mark.parametrize("name", ["../x", "lib", "cli.json", "-x", "a b", ""])
@@ -322,7 +341,8 @@ def test_every_command_has_a_help_page(install: Install) -> None:
         words = pending.pop()
         shown = made.run(*words, "--help")
         assert (shown.status, shown.stderr) == (0, "")
-        assert f"Usage: cli {' '.join(words)}" in shown.stdout
+        usage = shown.stdout.replace("Usage:\n  ", "Usage: ")
+        assert f"Usage: cli {' '.join(words)}" in usage
         assert max(map(len, shown.stdout.splitlines())) <= 80, shown.stdout
         assert "\\" not in shown.stdout
         pages += 1
