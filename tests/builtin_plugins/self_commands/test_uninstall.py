@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pty
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,3 +116,20 @@ def test_without_an_installation(install: Install, tmp_path: Path) -> None:
     done = install().run("self", "uninstall", "--yes", env={"CLI_DIR": str(tmp_path / "no")})
     assert (done.status, done.stdout) == (1, "")
     assert "configuration file not found" in done.stderr
+
+
+@pytest.mark.parametrize(("answer", "status"), [("n", 1), ("y", 0)])
+def test_the_answer_counts(made: Made, answer: str, status: int) -> None:
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [made.launcher, "self", "uninstall"],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+        stdin=child,
+        stdout=subprocess.DEVNULL,
+        stderr=child,
+    )
+    os.close(child)
+    os.write(parent, f"{answer}\n".encode())
+    assert process.wait(60) == status
+    os.close(parent)
+    assert made.launcher.exists() == bool(status)
