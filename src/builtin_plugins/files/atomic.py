@@ -81,6 +81,9 @@ def write_link(path: str, target: str) -> None:
     beside = temporary(path)
     discard(beside)
     try:
+        with suppress(FileExistsError):  # a new one is there at once, and a kill leaves nothing
+            os.symlink(target, path)
+            return
         os.symlink(target, beside)
         os.rename(beside, path)
     except OSError as failure:
