@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from contextlib import suppress
 
 
 class Relay:
@@ -22,7 +23,8 @@ class Relay:
     def cut(self) -> None:
         """Close what is connected, as a reset would."""
         for one in self._sockets:
-            one.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # an end that has closed already
+                one.shutdown(socket.SHUT_RDWR)
 
     def freeze(self) -> None:
         """Let nothing through: a network that is gone without a word."""

@@ -40,7 +40,7 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
         "own\n"
     )
     assert "Build it? [y/N]: " in refused.stderr
-    assert refused.stderr.endswith("cli: nothing was changed\r\n")
+    assert refused.stderr.endswith("cli: error: nothing was changed\r\n")
     assert not mark.exists()
     seen = answering(made, "y\nn\n", "add", "pip:acme-cli")
     assert (seen.status, "cloud disk disk" in seen.stdout) == (1, True)

@@ -77,7 +77,9 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     assert (root / "config/settings.conf").read_text() == "A=1\n"
     assert (root / "core/lib/own.sh").read_text() == "# mine\n"
     assert (root / "core/lib/logger.sh").read_text() == logger.read_text()
-    assert sorted(path.name for path in (root / "core").iterdir()) == ["cli", "cli.json", "lib"]
+    assert sorted(path.name for path in (root / "core").iterdir()) == [
+        *("cli", "cli.json", "lib", "schema")
+    ]
     assert (root / "core/cli").read_text().splitlines()[1] == "# newer"
     (source / "src/host/__main__.py").rename(source / "kept")
     (source / "src/host/__main__.py").write_text("def broken(:\n")

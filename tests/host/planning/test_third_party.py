@@ -165,6 +165,7 @@ def acme(environment: Environment, package: Path, tmp_path: Path) -> Made:
             "config/settings.conf": "VAULT_ADDR=https://vault.test\n",
             "config/team.env": "TEAM=blue\nDB_PASSWORD=weaker\n",
             "commands/setup/acme-agent/command.json": command(),
+            "commands/setup/acme-agent/main.sh": "#!/bin/sh\n",
         }
     )
     return made
