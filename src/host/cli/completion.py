@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
-SHELLS = ("bash", "zsh", "fish")
 _GLOBAL_OPTIONS = {
     "--help": "Show help",
     "--version": "Show name and version",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 RESERVED = "self"  # the first word of the commands that manage the program itself
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
-LISTING_HOOKS = frozenset(["render_listing", "is_installed"])
 USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
 _FORMAT = b"cli-host lock 5 "

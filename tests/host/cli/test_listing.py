@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from testing.installation import Made, command
+from testing.terminal import on_terminal
 
 Install = Callable[..., Made]
 
@@ -141,29 +141,10 @@ def test_installed_indicator_of_setup(many: Made) -> None:
 
 
 def in_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> str:
-    """Return what a run prints on a terminal."""
-    primary, secondary = pty.openpty()
-    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "COLUMNS": str(columns)}
-    process = subprocess.Popen(
-        [made.launcher, *words],
-        stdin=secondary,
-        stdout=secondary,
-        stderr=secondary,
-        env={**environ, "TERM": "xterm", **env},
-    )
-    os.close(secondary)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(primary, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(primary)
-    assert process.wait(60) == 0
-    return shown.decode().replace("\r\n", "\n")
+    """Return what a run that does what it is asked for prints on a terminal."""
+    status, shown = on_terminal(made, *words, columns=columns, **env)
+    assert status == 0
+    return shown
 
 
 def test_colour_on_a_terminal_only(many: Made) -> None:
