@@ -65,12 +65,6 @@ class GitKind:
         take_away(work.stage, entry.name, undo)
 
 
-def newest(origin: Origin, work: Work) -> str:
-    """Return the commit that a branch or tag is at, without fetching it."""
-    git = _git(origin, work.stage.path, work)
-    return _resolve(git, origin.source, origin.ref)[0]
-
-
 def _git(origin: Origin, directory: str, work: Work) -> Git:
     return Git(
         directory,
