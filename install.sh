@@ -11,8 +11,8 @@ Usage: install.sh [options]
   --bin-dir DIR    where its symlink goes (default: /usr/local/bin when writable,
                    else ~/.local/bin)
   --add-to-path    add that directory to PATH in your shell's start-up file
-  --uninstall      remove the symlink, the launcher and, with the last name, .venv and
-                   the lock; commands, config and plugins stay
+  --uninstall      remove the symlink, the man page, the launcher and, with the last name,
+                   .venv and the lock; commands, config and plugins stay
   -h, --help       show this
 
 PYTHON in the environment names the interpreter to use (3.11 or newer) when the
@@ -65,7 +65,19 @@ default_bin_dir() {
 [[ $bin_dir == /* ]] || bin_dir=$PWD/$bin_dir
 link=$bin_dir/$name
 
+# Where `man` looks for pages of programs in bin_dir; nowhere for an unusual one.
+man_dir() {
+  case $bin_dir in
+    "$home/bin") say "$home/.local/share/man/man1" ;;
+    ?*/bin) say "${bin_dir%/bin}/share/man/man1" ;;
+  esac
+}
+
+page=$venv/share/man/man1/$name.1
+page_link=$(man_dir)/$name.1
+
 is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
+is_our_page() { [[ -L $page_link && $(readlink "$page_link") == "$page" ]]; }
 
 find_python() {
   local candidate
@@ -121,6 +133,20 @@ link_launcher() {
   for former in "$bin_dir"/*; do # of a launcher that was renamed
     if [[ -L $former && ! -e $former && $(readlink "$former") == "$root"/core/* ]]; then
       say "Removing $former: there is no $(readlink "$former") any more"
+      rm -f -- "$former"
+    fi
+  done
+}
+
+# Nothing fails for want of a man page: it is left out where it cannot be, or is somebody else's.
+link_page() {
+  local former
+  [[ -f $page && $page_link == */man1/* ]] || return 0
+  if [[ ! -e $page_link && ! -L $page_link ]] || is_our_page; then
+    { mkdir -p "$(man_dir)" && ln -sfn "$page" "$page_link"; } 2>/dev/null || return 0
+  fi
+  for former in "$(man_dir)"/*.1; do
+    if [[ -L $former && $(readlink "$former") == "$venv"/* && ! -e $root/core/$(basename "$former" .1) ]]; then
       rm -f -- "$former"
     fi
   done
@@ -191,6 +217,7 @@ siblings() {
 
 if [[ $action == uninstall ]]; then
   if is_ours; then rm -f -- "$link" && say "Removed $link"; fi
+  if is_our_page; then rm -f -- "$page_link" && say "Removed $page_link"; fi
   if is_launcher; then rm -f -- "$launcher"; fi
   others=$(launchers && siblings)
   if [[ -n $others ]]; then
@@ -209,6 +236,7 @@ make_venv
 install_package
 write_launcher
 link_launcher
+link_page
 say "Installed: $link"
 tell_path
 case ${SHELL##*/} in

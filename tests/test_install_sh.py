@@ -57,6 +57,14 @@ def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str,
     assert acme.resolve() == (checkout / "core" / "acme").resolve()
 
 
+def test_its_man_page_has_its_name(checkout: Path, env: dict[str, str]) -> None:
+    page = Path(env["HOME"]) / ".local/share/man/man1/acme.1"
+    assert page.readlink() == checkout / ".venv/share/man/man1/acme.1"
+    assert '\n.TH ACME 1 "' in page.read_text()
+    assert "\\fBacme\\fR self plugin add" in page.read_text()
+    assert "\\fBcli\\fR" not in page.read_text()
+
+
 def test_a_second_run_changes_nothing_visible(checkout: Path, env: dict[str, str]) -> None:
     before = (checkout / "core" / "acme").read_bytes()
     assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
@@ -106,6 +114,8 @@ def test_a_renamed_launcher_gets_its_symlink_with_name(checkout: Path, env: dict
     assert gone in done[1]
     assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     assert not os.path.lexists(binaries / "first")
+    pages = Path(env["HOME"]) / ".local/share/man/man1"
+    assert sorted(os.listdir(pages)) == ["acme.1", "second.1"]
     run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
 
 
@@ -130,6 +140,7 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
     assert done[0] == 0, done
     assert rc.read_text() == "alias ll='ls -l'\n\n"
     assert not os.path.lexists(f"{env['HOME']}/bin/acme")
+    assert os.listdir(f"{env['HOME']}/.local/share/man/man1") == []
     assert not (checkout / "core" / "acme").exists()
     assert not (checkout / ".venv").exists()
     assert (checkout / "commands" / "demo" / "hello" / "main.sh").exists()
@@ -138,13 +149,13 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
 def test_what_is_in_the_way_stays(tmp_path: Path, env: dict[str, str]) -> None:
     checkout = tmp_path / "cli"
     clone(checkout)
-    (tmp_path / "acme").write_text("mine")
-    done = run(
-        "bash", checkout / "install.sh", "--uninstall", "--name", "acme", "--bin-dir", tmp_path,
-        env=env,
-    )  # fmt: skip
-    assert done[0] == 0
-    assert (tmp_path / "acme").read_text() == "mine"
+    theirs = [tmp_path / "bin/acme", tmp_path / "share/man/man1/acme.1"]
+    for path in theirs:
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+    words = ["--uninstall", "--name", "acme", "--bin-dir", str(tmp_path / "bin")]
+    assert run("bash", checkout / "install.sh", *words, env=env)[0] == 0
+    assert [path.read_text() for path in theirs] == ["mine", "mine"]
     (checkout / "core" / "acme").write_text("mine too")
     run("bash", checkout / "install.sh", "--uninstall", "--name", "acme", env=env)
     assert (checkout / "core" / "acme").read_text() == "mine too"

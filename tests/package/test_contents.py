@@ -150,9 +150,18 @@ def test_the_wheel_holds_the_packages_and_what_init_needs(built: Built) -> None:
             "sboms/cli-host.cdx.json",
         )
     }
+    placed = {
+        f"{_NAME}.data/data/share/{name}"
+        for name in (
+            "bash-completion/completions/cli",
+            "fish/vendor_completions.d/cli.fish",
+            "man/man1/cli.1",
+            "zsh/site-functions/_cli",
+        )
+    }
     with zipfile.ZipFile(built.wheel) as archive:
         assert {"host/py.typed", "builtin_plugins/py.typed"} <= packages
-        assert set(archive.namelist()) == packages | skeleton | information
+        assert set(archive.namelist()) == packages | skeleton | placed | information
 
 
 def test_the_same_sources_give_the_same_bytes(built: Built, tmp_path: Path) -> None:

@@ -115,6 +115,15 @@ def _links(session: Session, launchers: list[str]) -> Iterator[str]:
             link = os.path.join(directory, os.path.basename(launcher))
             if os.path.isabs(link) and os.path.islink(link) and os.path.realpath(link) in real:
                 yield link
+                yield from _man_page(os.path.dirname(link), f"{os.path.basename(link)}.1")
+
+
+def _man_page(directory: str, name: str) -> Iterator[str]:
+    """Yield the link to this environment's man page that install.sh made beside one on PATH."""
+    for place in (os.path.dirname(directory), os.path.join(os.path.dirname(directory), ".local")):
+        page = os.path.join(place, "share/man/man1", name)
+        if os.path.islink(page) and os.readlink(page).startswith(f"{sys.prefix}/"):
+            yield page
 
 
 def _staying(session: Session, removal: Removal) -> Iterator[str]:

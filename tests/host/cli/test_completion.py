@@ -210,6 +210,24 @@ def test_in_a_real_shell(made: Made, tmp_path: Path, shell: str, line: str, show
     assert shown in typed([shell_path(shell), *START[shell]], environ, keys, shown)
 
 
+SHARE = PROJECT / "release" / "share"
+PACKAGED = {
+    "zsh": f"fpath=({SHARE}/zsh/site-functions $fpath); autoload -Uz compinit && compinit -u\n",
+    "fish": f"set -p fish_complete_path {SHARE}/fish/vendor_completions.d\n",
+}
+
+
+@pytest.mark.parametrize("shell", PACKAGED)
+def test_where_a_shell_finds_what_packagers_installed(
+    made: Made, tmp_path: Path, shell: str
+) -> None:
+    path = f"{made.launcher.parent}:{os.environ['PATH']}"
+    environ = {"PATH": path, "HOME": str(tmp_path), "TERM": "xterm", "LANG": "C.UTF-8"}
+    line, shown = TYPED["a choice"]
+    keys = [PACKAGED[shell], "true\n", line]
+    assert shown in typed([shell_path(shell), *START[shell]], environ, keys, shown)
+
+
 @pytest.mark.parametrize("shell", START)
 def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: str) -> None:
     files = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/cli.fish"}

@@ -1,0 +1,151 @@
+"""What packagers install below `share`: the man page, and completion for bash, zsh and fish.
+
+`release/share.py` writes `release/share` anew, from what the program itself says of its words.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from builtin_plugins.renderers.text import text_lines
+from builtin_plugins.self_commands import hooks
+from builtin_plugins.self_commands.completion import STUBS
+from host import Listing, Terminal
+from host.cli.topics import DOCS, TOPICS
+
+_PROJECT = Path(__file__).parents[1]
+SHARE = _PROJECT / "release" / "share"
+PAGE = "man/man1/cli.1"
+_NAME = "cli"
+_OWN_NAME = re.compile(rf"(?<![\w./-]){_NAME}(?![\w./-])")
+_DATE = re.compile(r'(?<=^\.TH CLI 1 ")[\d-]+', re.MULTILINE)
+_ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
+_OPTION = re.compile(r"^  (-.+?)  +(\S.*)$")
+
+
+def files(date: str) -> dict[str, str]:
+    """Return each file's text by its path below `share`; `date` is the man page's."""
+    stubs = {shell: stub.replace("@NAME@", _NAME) for shell, stub in STUBS.items()}
+    return {
+        PAGE: "".join(f"{line}\n" for line in man_page(date)),
+        f"bash-completion/completions/{_NAME}": stubs["bash"],
+        # zsh takes the file as the body of a function, which it calls at the first Tab.
+        f"zsh/site-functions/_{_NAME}": f"#compdef {_NAME}\n{stubs['zsh']}_{_NAME}_complete\n",
+        f"fish/vendor_completions.d/{_NAME}.fish": stubs["fish"],
+    }
+
+
+def man_page(date: str) -> Iterator[str]:
+    """Yield the lines of the man page, as man(7) has them; the program's name is in bold."""
+    project = tomllib.loads((_PROJECT / "pyproject.toml").read_text())["project"]
+    root = list(text_lines(Listing(_NAME, (), "", ""), Terminal(width=1000)))
+    yield r".\" Made by release/share.py from the program's help pages."
+    yield f'.TH CLI 1 "{date}" "cli-host {project["version"]}" "User commands"'
+    yield from (".SH NAME", rf"\fB{_NAME}\fR \- commands from scripts in folders", ".SH SYNOPSIS")
+    for index, words in enumerate(
+        ("<category> <command> [args…]", "help <words…>", "self <word> [args…]", "--version")
+    ):
+        yield from [".br"][: bool(index)]
+        yield rf"\fB{_NAME}\fR {_escaped(words)}"
+    yield from (".SH DESCRIPTION", _prose(project["description"]), ".PP")
+    yield _prose(next(line for line in root if line.startswith(f"`{_NAME} help <words")))
+    yield ".SH OPTIONS"
+    for name, text in (found.groups() for found in map(_OPTION.match, root) if found):
+        yield from _term(name, text)
+    yield ".SH COMMANDS"
+    for one in sorted(hooks.discover_commands(), key=lambda one: one.words):
+        if not one.definition["hidden"]:
+            yield from _word(one.words, _loaded(one.definition["entrypoint"]))
+    for name, text in TOPICS.items():
+        yield f".SH {name.replace('-', ' ').upper()}"
+        yield from _paragraphs(text.replace("{program}", _NAME))
+    glance = (_PROJECT / "docs" / "at-a-glance.md").read_text()
+    for heading, title in (("Variables", "ENVIRONMENT"), ("Files", "FILES")):
+        yield f".SH {title}"
+        section = glance.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+        for name, text in _ROW.findall(section)[1:]:
+            yield from _term(name.replace("`", ""), text)
+    yield from (".SH SEE ALSO", _escaped(DOCS))
+
+
+def _loaded(reference: str) -> Any:
+    module, _, attribute = reference.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _word(words: tuple[str, ...], command: click.Command) -> Iterator[str]:
+    context = click.Context(command, info_name=" ".join([_NAME, *words]))
+    usage = " ".join([_NAME, *words, *command.collect_usage_pieces(context)])
+    yield f".SS {_marked(_escaped(usage))}"
+    yield from _paragraphs(inspect.cleandoc(command.help or ""))
+    for parameter in command.params:
+        record = parameter.get_help_record(context)
+        if record and record[1]:
+            yield from _term(*record)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None and not inner.hidden:
+                yield from _word((*words, name), inner)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield paragraphs; one with indented lines, or marked by click, keeps its lines."""
+    for index, part in enumerate(text.strip("\n").split("\n\n")):
+        lines = [line for line in part.splitlines() if line.strip() != "\b"]
+        yield from [".PP"][: bool(index)]
+        if "\b" in part or any(line.startswith("  ") for line in lines):
+            yield from (".nf", *(_marked(_escaped(line)) for line in lines), ".fi")
+        else:
+            yield _prose(" ".join(lines))
+
+
+def _term(name: str, text: str) -> Iterator[str]:
+    yield from (".TP", _marked(rf"\fB{_escaped(name)}\fR"), _prose(text))
+
+
+def _prose(text: str) -> str:
+    marked = _marked(_escaped(" ".join(text.replace("`", "").split())))
+    lines = textwrap.wrap(marked, 79, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(rf"\&{line}" if line.startswith(".") else line for line in lines)
+
+
+def _escaped(text: str) -> str:
+    """Return text in which roff finds nothing to do: no escapes, no request, ASCII only."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("…", "...").replace("'", "\\(aq")
+    text = "".join(one if one.isascii() else f"\\[u{ord(one):04X}]" for one in text)
+    return f"\\&{text}" if text.startswith(".") else text
+
+
+def _marked(text: str) -> str:
+    """Put the program's name in bold: so `self launcher` finds it for a renamed program's page."""
+    if text.startswith("\\fB"):
+        return text
+    return _OWN_NAME.sub(rf"\\fB{_NAME}\\fR", text)
+
+
+def main() -> None:
+    """Write the files; the man page keeps its date where nothing else of it changes."""
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    page = SHARE / PAGE
+    old = page.read_text() if page.exists() else ""
+    found = _DATE.search(old)
+    for name, text in files(today).items():
+        if found and name == PAGE and _DATE.sub(found[0], text) == old:
+            continue
+        (SHARE / name).parent.mkdir(parents=True, exist_ok=True)
+        (SHARE / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()
