@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from host.run.definition import Definition
     from host.run.text import printable
+    from host.secret_names import is_secret
 
 __all__ = [
     "CannotStartError",
@@ -64,6 +65,7 @@ __all__ = [
     "Variable",
     "Watch",
     "hookimpl",
+    "is_secret",
     "printable",
 ]
 
@@ -72,6 +74,7 @@ _ELSEWHERE = {
     "Definition": "host.run.definition",
     "Program": "host.program",
     "hookimpl": "host.marking",
+    "is_secret": "host.secret_names",
     "printable": "host.run.text",
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from builtin_plugins.fetch.addresses import masked
+from host import is_secret
 from host.cli.columns import width
 from host.cli.session import Session
 from host.cli.unknown import find_command
@@ -20,20 +21,6 @@ from host.run.layers import FRAMEWORK, SETTINGS, Assignment
 from host.run.plan import check_required, framework_variables, read_layers
 from host.run.text import printable
 
-# Words that say of a name that its value is a secret; the last ones also at the end of a
-# word (PGPASS, APIKEY).
-_SECRET = frozenset(
-    [
-        *("AUTH", "BEARER", "COOKIE", "COOKIES", "CREDENTIAL", "CREDENTIALS", "CREDS"),
-        *("KEY", "KEYS", "PAT", "PRIVATE", "PW", "PWD"),
-    ]
-)
-_SECRET_ENDS = (
-    *("APIKEY", "APIKEYS", "PASS", "PASSWD", "PASSWORD", "PASSWORDS", "PASSPHRASE"),
-    *("SECRET", "SECRETS", "TOKEN", "TOKENS"),
-)
-_NO_SECRET = frozenset(["PWD", "OLDPWD"])
-_NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS"])
 _MASK = "********"
 _SHORTEST_SECRET = 6  # characters; hiding a shorter one wherever it stands would hide too much
 _SHORTEST_VALUE = 20  # columns of a value that is cut
@@ -106,14 +93,6 @@ def _rows(traced: Iterable[Traced], names: Collection[str]) -> list[Traced]:
     """Return the variables to show by name, those that describe the run last."""
     rows = [row for row in traced if not names or row[0].name in names]
     return sorted(rows, key=lambda row: (row[0].rank == FRAMEWORK, row[0].name))
-
-
-def is_secret(name: str) -> bool:
-    """Tell whether a variable of this name holds a secret, by the words between its `_`."""
-    if name.upper() in _NO_SECRET:
-        return False
-    words = set(name.upper().split("_")) - _NO_SECRET_WORDS
-    return any(word in _SECRET or word.endswith(_SECRET_ENDS) for word in words)
 
 
 class _Showing:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.self_commands.env import is_secret
+from host import is_secret
 from testing.installation import Made, command
 
 Install = Callable[..., Made]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from builtin_plugins.self_commands.env import is_secret
 from builtin_plugins.self_commands.lint.finding import Finding, at_key, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
-from host import Definition
+from host import Definition, is_secret
 from host.errors import HostError
 from host.run.arguments import Argument
 from host.run.json_files import read_regular
