@@ -4,7 +4,7 @@ import os
 import sys
 
 from host.errors import HostError, UsageError
-from host.run.installation import find_layout, open_places, program_name
+from host.run.installation import find_layout, open_installation, program_name
 from host.run.locate import locate, roots
 from host.run.lock import read_lock
 from host.run.plan import plan_run, question
@@ -55,19 +55,19 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         return complete(layout, words[1:], environ, messages)
     start = None
     if words and words[0] not in ("self", "help") and not words[0].startswith("-"):
-        places = open_places(layout, environ)
-        lock = None if safe else read_lock(places.locks, places.key)
+        installation = open_installation(layout, environ)
+        lock = None if safe else read_lock(installation.locks, installation.key)
         if lock is None:
             _find_packages(safe)
             from host.planning.discovery import refresh
 
-            lock = refresh(places, messages, safe)
+            lock = refresh(installation, messages, safe)
         if "COMMAND_NAME" in environ:  # a command calls
             from host.run.nesting import outer_environment
 
-            environ = outer_environment(environ, places, lock)
+            environ = outer_environment(environ, installation, lock)
         found = locate(words, roots(lock.trees), lock.commands)
-        plan = plan_run(found, words, places, lock, environ, messages)
+        plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:
             asked = "" if sure else question(found, words)
             if asked:
@@ -76,7 +76,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
                 confirm(asked, messages.program, found.words)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
-        start = (places, lock, found)
+        start = (installation, lock, found)
     _find_packages(safe)
     from host.cli.answer import run_cli
 
@@ -109,16 +109,16 @@ def complete(
     layout: "Layout", given: "Sequence[str]", environ: dict[str, str], messages: Messages
 ) -> int:
     """Answer a shell's Tab (the stubs of `self completion` call this)."""
-    places = open_places(layout, environ)
-    lock = read_lock(places.locks, places.key)
+    installation = open_installation(layout, environ)
+    lock = read_lock(installation.locks, installation.key)
     if lock is None:
         _find_packages(safe=False)
         from host.planning.discovery import refresh
 
-        lock = refresh(places, messages)
+        lock = refresh(installation, messages)
     from host.cli.completion import answer
 
-    os.write(1, encode(answer(given[0], given[1:], places, lock)))
+    os.write(1, encode(answer(given[0], given[1:], installation, lock)))
     return 0
 
 

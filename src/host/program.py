@@ -46,11 +46,13 @@ class Program:
         if not root or not name:
             raise HostError("this works in a command of an installation only")
         words = [*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name]
-        label = sys.orig_argv[4] if _is_runner(sys.orig_argv) else name
-        program = label.removesuffix(f" {' '.join(words)}")
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
-        layout = Layout(program, root, config_file)
-        return cls(Session(layout, environ, Messages(label, environ), safe=False), words)
+        called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint says it
+        program = called.removesuffix(behind) if called.endswith(behind) else "cli"
+        messages = Messages(program + behind, environ)
+        return cls(
+            Session(Layout(program, root, config_file), environ, messages, safe=False), words
+        )
 
     @property
     def name(self) -> str:
@@ -64,15 +66,15 @@ class Program:
     @property
     def version(self) -> str:
         """The version in its cli.json."""
-        return self._session.places.config.version
+        return self._session.installation.config.version
 
     @property
     def commands_dir(self) -> str:
-        return self._session.places.commands_dir
+        return self._session.installation.commands_dir
 
     @property
     def plugins_dir(self) -> str:
-        return self._session.places.plugins_dir
+        return self._session.installation.plugins_dir
 
     @property
     def core_dir(self) -> str:
@@ -186,10 +188,6 @@ class Program:
         return subprocess.run(  # noqa: PLW1510 - check is an option
             [self.executable, *words, *args], env=dict(env), **options
         )
-
-
-def _is_runner(argv: Sequence[str]) -> bool:
-    return len(argv) > 4 and argv[3] == "host.run.python_entrypoint"
 
 
 def _variable(one: Assignment, shadowed: Sequence[Assignment]) -> Variable:

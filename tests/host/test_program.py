@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sysconfig
 from pathlib import Path
 
@@ -66,6 +67,16 @@ def test_where_it_is(ask):
         *("cli", root, "1.2.3", f"{root}/commands", f"{root}/plugins", f"{root}/core"),
         *(f"{root}/core/lib", f"{root}/config", f"{root}/core/cli", "team", "ask"),
     ]
+
+
+def test_the_name_that_it_was_called_by(ask):
+    root = ask.made.root
+    assert ask("[sys.argv, program.name]") == [["cli team ask", "[sys.argv, program.name]"], "cli"]
+    (root / "core/acme").symlink_to("cli")
+    env = {**os.environ, "TOKEN": "t", "HOME": str(root)}
+    words = [root / "core/acme", "team", "ask", "[sys.argv[0], program.name]"]
+    done = subprocess.run(words, env=env, capture_output=True, check=True, text=True)
+    assert json.loads(done.stdout) == ["acme team ask", "acme"]
 
 
 def test_commands(ask):

@@ -35,7 +35,7 @@ _BESIDE = {
     "host.run.env_file.read_env_file": "lint: which names a file of env_files defines",
     "host.planning.discovery.ask": "doctor: what plugins say now, told as findings",
     "host.run.settings.capture_settings": "doctor: settings.conf is read as a run reads it",
-    "host.run.installation.Places": "doctor: an installation that counts",
+    "host.run.installation.OpenInstallation": "doctor: an installation that counts",
     "host.run.lock.RESERVED": "info: what is not counted",
     "host.run.installation.data_home": "uninstall: where other installations usually are",
     "host.run.text.is_on": "uninstall: CLI_YES says yes as it does for a run",

@@ -22,7 +22,7 @@ from host.errors import OperationError, PluginError
 @contextmanager
 def working(session: Session, seconds: float) -> Iterator[Work]:
     """Give what a change works with; whatever the disk refuses becomes an OperationError."""
-    plugins_dir = session.places.plugins_dir
+    plugins_dir = session.installation.plugins_dir
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
     try:

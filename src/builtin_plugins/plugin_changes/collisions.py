@@ -170,7 +170,7 @@ def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
 
     Directories come before what distributions have, as everywhere.
     """
-    registry = read_registry(registry_path(session.places.plugins_dir)).entries
+    registry = read_registry(registry_path(session.installation.plugins_dir)).entries
     order = [name for name, one in registry.items() if one.kind != "pip"]
     earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
     before = list(takewhile(lambda one: one.plugin in earlier, trees))

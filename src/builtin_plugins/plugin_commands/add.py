@@ -121,7 +121,7 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
     """
     if name:
         check_new_name(Entry(name, origin.kind), ())
-    registry = read_registry(registry_path(session.places.plugins_dir))
+    registry = read_registry(registry_path(session.installation.plugins_dir))
     for entry in registry.entries.values():
         same = entry.source == origin.source and entry.ref == origin.ref
         if name and entry.name == name and not same:
@@ -134,7 +134,7 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
 def _is_here(session: Session, entry: Entry) -> bool:
     if entry.kind == "pip":
         return installed_version(entry.name) is not None
-    return os.path.isdir(os.path.join(session.places.plugins_dir, entry.name))
+    return os.path.isdir(os.path.join(session.installation.plugins_dir, entry.name))
 
 
 def _lost(session: Session, entry: Entry) -> Entry | None:
@@ -142,7 +142,7 @@ def _lost(session: Session, entry: Entry) -> Entry | None:
 
     Raises PluginError when a plugin of that name is here, or came from elsewhere.
     """
-    there = read_registry(registry_path(session.places.plugins_dir)).entries.get(entry.name)
+    there = read_registry(registry_path(session.installation.plugins_dir)).entries.get(entry.name)
     if there is None:
         return None
     if _is_here(session, there) or (there.kind, there.source) != (entry.kind, entry.source):

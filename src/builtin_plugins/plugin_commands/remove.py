@@ -64,7 +64,7 @@ def remove(entry: Entry, work: Work) -> str:
 
 def _half_there(session: Session, rows: list[Row], name: str) -> Entry:
     """Return an entry for what is left of a plugin that nobody lists."""
-    plugins_dir = session.places.plugins_dir
+    plugins_dir = session.installation.plugins_dir
     places = (os.path.join(plugins_dir, name), os.path.join(plugins_dir, VERSIONS, name))
     if is_plugin_name(name) and any(os.path.lexists(place) for place in places):
         return Entry(name, "local")

@@ -25,7 +25,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     checksum; `self plugin show NAME` names them.
     """
     row = named_row(session, name)
-    plugins_dir = session.places.plugins_dir
+    plugins_dir = session.installation.plugins_dir
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)

@@ -27,7 +27,7 @@ def command(session: Session, name: str, format: str) -> None:
         values = row.described() | {"versions": list(row.entry.versions)}
         session.show(json.dumps(values, indent=2) + "\n")
         return
-    session.show_lines(*_lines(row, kept_versions(session.places.plugins_dir, row.entry)))
+    session.show_lines(*_lines(row, kept_versions(session.installation.plugins_dir, row.entry)))
 
 
 def _lines(row: Row, kept: list[Entry]) -> list[str]:

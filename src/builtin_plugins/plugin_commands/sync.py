@@ -33,7 +33,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     Each plugin comes at exactly the recorded commit, version and checksum. Plugins
     that only this installation has stay.
     """
-    plugins_dir = session.places.plugins_dir
+    plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
     wanted = read_registry(file) if file else own
     for problem in wanted.problems:

@@ -52,7 +52,7 @@ def command(
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry | None]]:
     """Return each plugin to update, with its entry in the registry, None where it has none."""
-    entries = read_registry(registry_path(session.places.plugins_dir)).entries
+    entries = read_registry(registry_path(session.installation.plugins_dir)).entries
     if not names:
         return [(entry, entry) for entry in entries.values()]
     rows = inventory(session)

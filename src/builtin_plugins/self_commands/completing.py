@@ -13,7 +13,7 @@ _HELP = ("--help", "Show this message and exit.")
 
 
 def complete(
-    words: "Sequence[str]", current: str, places: "Any", lock: "Any"
+    words: "Sequence[str]", current: str, installation: "Any", lock: "Any"
 ) -> "tuple[Iterable[tuple[str, str]], str]":
     """Return candidates with descriptions, and which paths to offer beside.
 
@@ -27,7 +27,7 @@ def complete(
     rest = words[len(path) :]
     values = entry["options"].get(rest[-1], {}).get("values") if rest else None
     if values is not None:
-        return _named(values, (), places, lock)
+        return _named(values, (), installation, lock)
     if current.startswith("-"):
         options = [(name, one["help"]) for name, one in entry["options"].items()]
         return [*options, _HELP], "none"
@@ -35,21 +35,21 @@ def complete(
     if below:
         return [(one[-1], TABLE[one]["help"]) for one in below], "none"
     given = [word for word in rest if not word.startswith("-")]
-    return _named(entry["words"], given, places, lock)
+    return _named(entry["words"], given, installation, lock)
 
 
 def _named(
-    kind: "Any", given: "Sequence[str]", places: "Any", lock: "Any"
+    kind: "Any", given: "Sequence[str]", installation: "Any", lock: "Any"
 ) -> "tuple[Iterable[tuple[str, str]], str]":
     """Return what a value or an argument of that kind can be."""
     if isinstance(kind, tuple):
         return [(one, "") for one in kind], "none"
     if kind == "plugins":
-        return [(name, "") for name in _plugins(places.plugins_dir)], "none"
+        return [(name, "") for name in _plugins(installation.plugins_dir)], "none"
     if kind == "commands":
         from host.cli.completion import complete as complete_words
 
-        found = complete_words(list(given), "", places, lock)
+        found = complete_words(list(given), "", installation, lock)
         return [one for one in found.candidates if one[0] not in ("self", "help")], "none"
     return [], kind
 

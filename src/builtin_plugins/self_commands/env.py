@@ -48,7 +48,7 @@ def command(
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)
-    framework = framework_variables(session.layout, session.places.plugins_dir, found.words)
+    framework = framework_variables(session.layout, session.installation.plugins_dir, found.words)
     layers = read_layers(
         found.words,
         definition,

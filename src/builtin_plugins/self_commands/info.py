@@ -58,7 +58,7 @@ def _installation(session: Session) -> dict[str, Any]:
     layout = session.layout
     paths = {"root": layout.root, "config_file": layout.config_file}
     try:
-        places = session.places
+        installation = session.installation
     except InstallationError as error:
         if os.path.lexists(layout.config_file):
             raise
@@ -76,14 +76,14 @@ def _installation(session: Session) -> dict[str, Any]:
     plugins |= {one.distribution for one in session.known.plugins.values() if not one.ours}
     return {
         "installation": "complete",
-        "name": places.config.name,
-        "version": places.config.version,
+        "name": installation.config.name,
+        "version": installation.config.version,
         "paths": {
             **paths,
-            "commands_dir": places.commands_dir,
-            "plugins_dir": places.plugins_dir,
+            "commands_dir": installation.commands_dir,
+            "plugins_dir": installation.plugins_dir,
             "settings_file": layout.settings_file,
-            "lock_file": places.locks[0],
+            "lock_file": installation.locks[0],
         },
         "counts": {
             "categories": len(categories),

@@ -18,7 +18,7 @@ def command(session: Session) -> None:
     invocation. It helps to find out what plugins declare.
     """
     lock = session.refresh_lock()
-    written = next((place for place in session.places.locks if os.path.exists(place)), None)
+    written = next((place for place in session.installation.locks if os.path.exists(place)), None)
     session.show(
         f"{written or 'not written: no place for it is writable'}\n"
         f"{len(lock.trees)} directories, {len(lock.commands)} commands in Python, "

@@ -87,7 +87,7 @@ def _check(session: Session, words: tuple[str, ...]) -> None:
 
 def _make(session: Session, words: tuple[str, ...], files: dict[str, object]) -> None:
     """Write the files below the commands' directory, with categories that are missing."""
-    at = Path(session.places.commands_dir)
+    at = Path(session.installation.commands_dir)
     made: dict[str, object] = {}
     left = list(words)
     while len(left) > 1 and (at / left[0]).is_dir():

@@ -68,13 +68,13 @@ def _ask(session: Session) -> None:
 
 
 def _planned(session: Session, *, purge: bool) -> Removal:
-    places, layout = session.places, session.layout
+    installation, layout = session.installation, session.layout
     launchers = [path for path in _entries(layout.core_dir) if is_launcher(path)]
-    files = [path for path in places.locks if os.path.isfile(path)]
+    files = [path for path in installation.locks if os.path.isfile(path)]
     files += _unchanged(layout.root)
     trees: list[str] = []
     if purge:
-        own = [places.commands_dir, places.plugins_dir, layout.core_dir]
+        own = [installation.commands_dir, installation.plugins_dir, layout.core_dir]
         own.append(os.path.dirname(layout.settings_file))
         root = os.path.realpath(layout.root) + os.sep
         trees = [one for one in own if os.path.realpath(one).startswith(root)]
@@ -128,9 +128,9 @@ def _man_page(directory: str, name: str) -> Iterator[str]:
 
 def _staying(session: Session, removal: Removal) -> Iterator[str]:
     """Yield what stays, in words: the user's own, the environment, siblings, completion."""
-    root, places = session.layout.root, session.places
+    root, installation = session.layout.root, session.installation
     config = os.path.dirname(session.layout.settings_file)
-    for path in (places.commands_dir, places.plugins_dir, config):
+    for path in (installation.commands_dir, installation.plugins_dir, config):
         if path not in removal.trees and _has_more(path, removal.files):
             yield f"{path}: what is yours there"
     yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"

@@ -23,7 +23,7 @@ def command(session: Session, format: str) -> None:
     if format == "text":
         session.show(said)
         return
-    config = None if is_missing(session) else session.places.config
+    config = None if is_missing(session) else session.installation.config
     values = {
         "name": config.name if config else None,
         "version": config.version if config else None,

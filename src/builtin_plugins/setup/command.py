@@ -39,10 +39,12 @@ _OPTIONS = (
 class Tool:
     """A tool: `word` as on the command line, its display name, description and systems.
 
-    `variables` are those of this run, with their sources; none outside an installation.
+    `label` is what starts it on a command line, without options. `variables` are those
+    of this run, with their sources; none outside an installation.
     """
 
     word: str
+    label: str
     name: str
     description: str = ""
     systems: tuple[str, ...] = ()
@@ -57,10 +59,9 @@ def main(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
     """As `main`, for the merged environment `environ` on `platform` (as `sys.platform`)."""
     tool = _find_tool(environ)
-    label = _label(tool, environ)
-    command = _command(tool, label, environ, platform)
+    command = _command(tool, environ, platform)
     try:
-        command.main(list(arguments), prog_name=label, standalone_mode=False)
+        command.main(list(arguments), prog_name=tool.label, standalone_mode=False)
     except click.UsageError as failure:
         raise UsageError(failure.format_message()) from None
     except click.Abort:
@@ -78,18 +79,13 @@ def _find_tool(environ: Mapping[str, str]) -> Tool:
         definition = program.find(program.words).definition
         variables = program.environment(program.words)
     except HostError:
-        return Tool(word, word.title())
-    return Tool(word, definition.name, definition.description, definition.os, variables)
+        label = f"cli {environ.get('COMMAND_CATEGORY', 'setup')} {word}"
+        return Tool(word, label, word.title())
+    label = " ".join([program.name, *program.words])
+    return Tool(word, label, definition.name, definition.description, definition.os, variables)
 
 
-def _label(tool: Tool, environ: Mapping[str, str]) -> str:
-    """Return the words that started this: the host gives them as its runner's first argument."""
-    if os.path.basename(sys.argv[0]) == "python_entrypoint.py" and len(sys.argv) > 1:
-        return sys.argv[1]
-    return f"cli {environ.get('COMMAND_CATEGORY', 'setup')} {tool.word}"
-
-
-def _command(tool: Tool, label: str, environ: Mapping[str, str], platform: str) -> click.Command:
+def _command(tool: Tool, environ: Mapping[str, str], platform: str) -> click.Command:
     @click.command(add_help_option=False)
     @click.option("-h", "--help", "wants_help", is_flag=True)
     @click.option("-u", "--upgrade", is_flag=True)
@@ -104,11 +100,11 @@ def _command(tool: Tool, label: str, environ: Mapping[str, str], platform: str) 
         if upgrade and uninstall:
             raise click.UsageError("--upgrade and --uninstall exclude each other")
         if wants_help:
-            click.echo("\n".join(map(printable, _help_lines(label, tool, environ, platform))))
+            click.echo("\n".join(map(printable, _help_lines(tool, environ, platform))))
             return
         system = _system(tool, platform)
         settings = read_settings(tool.word, tool.name, environ)
-        reporter = Reporter(label, quiet, verbose, environ)
+        reporter = Reporter(tool.label, quiet, verbose, environ)
         own = _with_callers_path(tool, environ)
         if uninstall:
             system.uninstall(settings, own, reporter)
@@ -143,10 +139,10 @@ def _system(tool: Tool, platform: str) -> ModuleType:
     raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
 
 
-def _help_lines(program: str, tool: Tool, environ: Mapping[str, str], platform: str) -> list[str]:
+def _help_lines(tool: Tool, environ: Mapping[str, str], platform: str) -> list[str]:
     """Return the help page: options, variables as they stand, files touched."""
     return [
-        f"Usage: {program} [OPTION]",
+        f"Usage: {tool.label} [OPTION]",
         "",
         tool.description or f"Install, upgrade or uninstall {tool.name}",
         "",

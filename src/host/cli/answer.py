@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.run.installation import Places
+    from host.run.installation import OpenInstallation
     from host.run.locate import Found
     from host.run.lock import Lock
 
@@ -29,7 +29,7 @@ def run_cli(
     environ: dict[str, str],
     messages: Messages,
     safe: bool,
-    start: "tuple[Places, Lock, Found] | None" = None,
+    start: "tuple[OpenInstallation, Lock, Found] | None" = None,
 ) -> int:
     """Answer what is not a command to run; return the exit status, raise HostError.
 
@@ -61,7 +61,7 @@ def run_cli(
 def is_missing(session: Session) -> bool:
     """Tell whether there is no installation; one that is wrong is there."""
     try:
-        return not session.places.config
+        return not session.installation.config
     except InstallationError:
         return not os.path.lexists(session.layout.config_file)
 
@@ -73,7 +73,7 @@ def version_of(session: Session) -> str:
     """
     if is_missing(session):
         return f"{own_version(session)}\n"
-    config = session.places.config
+    config = session.installation.config
     return f"{printable(config.name)} {printable(config.version)}\n"
 
 

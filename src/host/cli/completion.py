@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from host.run.arguments import Argument
     from host.run.definition import Definition
-    from host.run.installation import Places
+    from host.run.installation import OpenInstallation
     from host.run.locate import Found
     from host.run.lock import Lock
 
@@ -53,7 +53,9 @@ class Answer:
         self.beside = beside
 
 
-def answer(shell: str, given: "Sequence[str]", places: "Places", lock: "Lock") -> str:
+def answer(
+    shell: str, given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
+) -> str:
     """Return what the stub of `shell` reads.
 
     `given` are the words after the program's name, the last of them unfinished; bash
@@ -66,7 +68,7 @@ def answer(shell: str, given: "Sequence[str]", places: "Places", lock: "Lock") -
         words = words[1:] or [""]
         dropped = _broken_at(words[-1], breaks, quote)
     try:
-        found = complete(words[:-1], words[-1], places, lock)
+        found = complete(words[:-1], words[-1], installation, lock)
     except HostError:
         found = Answer()
     lines = [found.beside]
@@ -80,7 +82,9 @@ def answer(shell: str, given: "Sequence[str]", places: "Places", lock: "Lock") -
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
 
-def complete(words: "Sequence[str]", current: str, places: "Places", lock: "Lock") -> Answer:
+def complete(
+    words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
+) -> Answer:
     """Return what can follow `words` where `current` is what is typed of the next one."""
     left = list(words)
     while left and left[0].startswith("-"):
@@ -89,7 +93,7 @@ def complete(words: "Sequence[str]", current: str, places: "Places", lock: "Lock
             return Answer((value, "") for value in _GLOBAL_VALUES[option])
         left = left[option in _GLOBAL_VALUES :]
     if left[:1] == [RESERVED]:
-        return _own(left, current, places, lock)
+        return _own(left, current, installation, lock)
     asks_help = left[:1] == ["help"]
     found = locate(left[asks_help:], roots(lock.trees), lock.commands)
     rest = left[asks_help + len(found.words) :]
@@ -100,7 +104,9 @@ def complete(words: "Sequence[str]", current: str, places: "Places", lock: "Lock
     return Answer(_GLOBAL_OPTIONS.items()) if current.startswith("-") else _below(found, lock)
 
 
-def _own(words: "Sequence[str]", current: str, places: "Places", lock: "Lock") -> Answer:
+def _own(
+    words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
+) -> Answer:
     """Complete `self …`: each of its words says itself what may follow."""
     declared = [one for one in lock.commands if one.words[0] == RESERVED]
     for one in declared:
@@ -108,7 +114,7 @@ def _own(words: "Sequence[str]", current: str, places: "Places", lock: "Lock") -
         if tuple(words[:2]) == one.words and complete_own:
             from host.run.importing import load_reference
 
-            return Answer(*load_reference(complete_own)(words[1:], current, places, lock))
+            return Answer(*load_reference(complete_own)(words[1:], current, installation, lock))
     return Answer((one.words[1], one.definition.description) for one in declared)
 
 

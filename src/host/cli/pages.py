@@ -30,7 +30,7 @@ def show(session: Session, asked: Asked) -> None:
             raise unknown(session, found, rest)
         session.show(page)
         return
-    for one in (session.places.config, found.definition):
+    for one in (session.installation.config, found.definition):
         for warning in one.warnings if one else ():
             session.messages.warn(warning)
     if found.kind == "command":
@@ -112,7 +112,7 @@ def rendered(
 def _listing(
     session: Session, found: Found, inside: Contents, *, everything: bool, deep: bool
 ) -> Listing:
-    config = session.places.config
+    config = session.installation.config
     definition = found.definition
     name, description, version = config.name, config.description, config.version
     if found.words:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from host.cli.once import once
 from host.cli.output import Output
-from host.run.installation import Layout, Places, open_places
+from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.locate import Found, locate, roots
 from host.run.lock import Lock, read_lock
 from host.run.text import Messages
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Session:
     """The caller's environment, the installation, and what is found in it on demand.
 
-    This is what `self` commands get as click's `ctx.obj`. `places` and `lock` raise
+    This is what `self` commands get as click's `ctx.obj`. `installation` and `lock` raise
     HostError when the installation is missing or wrong. `start` is what a run looked
     up before it turned out that there is nothing to run: its one look counts.
     """
@@ -31,7 +31,7 @@ class Session:
         messages: Messages,
         *,
         safe: bool,
-        start: tuple[Places, Lock, Found] | None = None,
+        start: tuple[OpenInstallation, Lock, Found] | None = None,
     ) -> None:
         self.layout = layout
         self.environ = environ
@@ -40,7 +40,7 @@ class Session:
         self.output = Output(environ, messages)
         self._found = None
         if start is not None:
-            self.__dict__["places"], self.__dict__["held"], self._found = start
+            self.__dict__["installation"], self.__dict__["held"], self._found = start
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout, as it is."""
@@ -55,15 +55,15 @@ class Session:
         return self.layout.program
 
     @once
-    def places(self) -> Places:
-        return open_places(self.layout, self.environ)
+    def installation(self) -> OpenInstallation:
+        return open_installation(self.layout, self.environ)
 
     @once
     def lock(self) -> Lock:
         if self.held is None:
             from host.planning.discovery import refresh
 
-            return refresh(self.places, self.messages, self.safe)
+            return refresh(self.installation, self.messages, self.safe)
         for warning in self.held.warnings:
             self.messages.warn(warning)
         return self.held
@@ -78,7 +78,7 @@ class Session:
             return self.held
         from host.planning.discovery import ask
 
-        return ask(self.places, directory_hooks=False, python=False)
+        return ask(self.installation, directory_hooks=False, python=False)
 
     @once
     def plugins_known(self) -> Lock:
@@ -90,18 +90,18 @@ class Session:
             return self.held
         from host.planning.discovery import ask
 
-        return ask(self.places, directory_hooks=False, python=not self.safe)
+        return ask(self.installation, directory_hooks=False, python=not self.safe)
 
     @once
     def held(self) -> Lock | None:
         """The lock as it is on disk, None when it does not hold, or in safe mode."""
-        return None if self.safe else read_lock(self.places.locks, self.places.key)
+        return None if self.safe else read_lock(self.installation.locks, self.installation.key)
 
     def refresh_lock(self) -> Lock:
         """Ask all plugins again and write the lock anew."""
         from host.planning.discovery import refresh
 
-        lock = refresh(self.places, self.messages, self.safe)
+        lock = refresh(self.installation, self.messages, self.safe)
         self.__dict__["lock"] = lock
         return lock
 
@@ -110,13 +110,13 @@ class Session:
         """The caller's environment; inside a command's run, that of the command's own caller."""
         from host.run.nesting import outer_environment
 
-        return outer_environment(self.environ, self.places, self.lock)
+        return outer_environment(self.environ, self.installation, self.lock)
 
     @once
     def listing_hooks(self) -> ListingHooks:
         from host.planning.listing_hooks import ListingHooks
 
-        return ListingHooks(self.lock, self.places, self.messages)
+        return ListingHooks(self.lock, self.installation, self.messages)
 
     def find(self, words: tuple[str, ...]) -> Found:
         """Return what the leading `words` name; raises DefinitionError."""

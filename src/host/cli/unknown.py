@@ -45,10 +45,12 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
             tuple(f"{place.at}/{word}" for place in found.places)
         ):
             session.messages.warn(text)
-    places = session.places
-    if places.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(places.commands_dir):
-        config = places.layout.config_file
-        session.messages.warn(f'{config}: "commands_dir": there is no {places.commands_dir}')
+    installation = session.installation
+    if installation.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(
+        installation.commands_dir
+    ):
+        config = installation.layout.config_file
+        session.messages.warn(f'{config}: "commands_dir": there is no {installation.commands_dir}')
     kind = "command" if found.words else "category"
     inside = f" in {' '.join(found.words)}" if found.words else ""
     what = f"unknown {kind} {word or EMPTY}{inside}"

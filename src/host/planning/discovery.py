@@ -30,7 +30,7 @@ from host.records import (
     Watch,
 )
 from host.run.definition import is_reference, is_word
-from host.run.installation import Layout, Places
+from host.run.installation import Layout, OpenInstallation
 from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Tree, stamp, write_lock
 from host.run.sources import Source
 from host.run.text import Messages
@@ -41,26 +41,26 @@ _ASKED = ("find_plugins", "discover_commands", "env_sources")
 _STRONGEST, _WEAKEST = 2.0, 4.0
 
 
-def refresh(places: Places, messages: Messages, safe: bool = False) -> Lock:
+def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
     """Ask all plugins what there is; write and return the lock.
 
     In safe mode no third-party Python is imported, and nothing is written. Each
     broken plugin is warned of once.
     """
-    lock = _declared(places, python=not safe, prepare=not safe)
+    lock = _declared(installation, python=not safe, prepare=not safe)
     for warning in lock.warnings:
         messages.warn(warning)
     if not safe:
-        write_lock(places.locks, places.key, lock)
+        write_lock(installation.locks, installation.key, lock)
     return lock
 
 
-def ask(places: Places, *, directory_hooks: bool, python: bool) -> Lock:
+def ask(installation: OpenInstallation, *, directory_hooks: bool, python: bool) -> Lock:
     """Return what plugins say now, without writing or warning.
 
     `python` includes third-party Python, `directory_hooks` that of directory plugins.
     """
-    return _declared(places, python=python, directory_hooks=directory_hooks)
+    return _declared(installation, python=python, directory_hooks=directory_hooks)
 
 
 def own_commands(layout: Layout) -> list[Declared]:
@@ -73,17 +73,21 @@ def own_commands(layout: Layout) -> list[Declared]:
 
 
 def _declared(
-    places: Places, *, python: bool, directory_hooks: bool = True, prepare: bool = False
+    installation: OpenInstallation,
+    *,
+    python: bool,
+    directory_hooks: bool = True,
+    prepare: bool = False,
 ) -> Lock:
     """Ask the plugins and check what they say; a failure costs only the plugin that failed."""
-    installation = places.installation()
+    record = installation.record()
     told = _Told({path: stamp(path) for path in _import_places()})
     points = list(entry_points())
     ours = [one for one in points if one.ours]
-    told.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], installation)
+    told.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
     candidates = told.third_party(points)
     asked = [one for one in candidates if python and (directory_hooks or not one.file)]
-    for report in survey(asked, installation):
+    for report in survey(asked, record):
         told.report(report)
     for candidate in candidates:
         told.plugins.setdefault(candidate.name, _plugin(candidate))

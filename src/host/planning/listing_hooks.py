@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from host.run.installation import Places
+    from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Plugin
     from host.run.text import Messages
 
@@ -24,9 +24,9 @@ class ListingHooks:
     it changes.
     """
 
-    def __init__(self, lock: Lock, places: Places, messages: Messages) -> None:
+    def __init__(self, lock: Lock, installation: OpenInstallation, messages: Messages) -> None:
         self.lock = lock
-        self.places = places
+        self.installation = installation
         self.messages = messages
 
     def ask(
@@ -77,4 +77,4 @@ class ListingHooks:
         for warning in self.lock.warnings:
             if warning not in known:
                 self.messages.warn(warning)
-        write_lock(self.places.locks, self.places.key, self.lock)
+        write_lock(self.installation.locks, self.installation.key, self.lock)

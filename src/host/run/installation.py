@@ -176,7 +176,7 @@ def _lost(path: str) -> InstallationError:
     )
 
 
-class Places:
+class OpenInstallation:
     """A layout together with what its cli.json says; `key` names it in its lock."""
 
     __slots__ = ("commands_dir", "config", "key", "layout", "locks", "plugins_dir")
@@ -191,7 +191,7 @@ class Places:
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
         self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
 
-    def installation(self) -> "Installation":
+    def record(self) -> "Installation":
         """Return what hooks are told about the installation."""
         from host.records import Installation
 
@@ -204,7 +204,7 @@ class Places:
         )
 
 
-def open_places(layout: Layout, environ: "Mapping[str, str]") -> Places:
+def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
     """Return the installation at `layout`; raises InstallationError when it is none."""
     try:
         config = read_config(layout.config_file)
@@ -218,4 +218,4 @@ def open_places(layout: Layout, environ: "Mapping[str, str]") -> Places:
     if not cache_home.startswith("/"):
         cache_home = os.path.join(home(environ), ".cache")
     python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
-    return Places(layout, config, cache_home, python_path)
+    return OpenInstallation(layout, config, cache_home, python_path)

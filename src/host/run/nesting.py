@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from host.run.definition import Definition
-    from host.run.installation import Places
+    from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
 FRAMEWORK = (
@@ -42,7 +42,7 @@ class _Silence(Messages):
 
 
 def outer_environment(
-    environ: "Mapping[str, str]", places: "Places", lock: "Lock"
+    environ: "Mapping[str, str]", installation: "OpenInstallation", lock: "Lock"
 ) -> dict[str, str]:
     """Return `environ` less what the sources of the command that calls gave it.
 
@@ -50,7 +50,7 @@ def outer_environment(
     than they give is the caller's, or the command has set it itself: it stays. Where they
     cannot be asked, everything stays.
     """
-    if "COMMAND_NAME" not in environ or environ.get("CLI_DIR") != places.layout.root:
+    if "COMMAND_NAME" not in environ or environ.get("CLI_DIR") != installation.layout.root:
         return dict(environ)
     words = (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), environ["COMMAND_NAME"])
     try:

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from host.run.installation import Places
+    from host.run.installation import OpenInstallation
     from host.run.locate import Found
     from host.run.lock import Lock
     from host.run.sources import Source
@@ -35,7 +35,7 @@ LIBRARY_MARK = "CLI_HOST_INIT"
 def plan_run(
     found: "Found",
     words: "Sequence[str]",
-    places: "Places",
+    installation: "OpenInstallation",
     lock: "Lock",
     environ: dict[str, str],
     messages: Messages,
@@ -56,7 +56,7 @@ def plan_run(
     file = check_runnable(found.words, definition)
     if asks_help and file and not answers_help(file):
         return None
-    framework = framework_variables(places.layout, places.plugins_dir, found.words)
+    framework = framework_variables(installation.layout, installation.plugins_dir, found.words)
     given = Given(definition, args, messages.program, found.words)
     layers = read_layers(
         found.words,

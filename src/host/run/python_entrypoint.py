@@ -22,6 +22,7 @@ def main(argv: list[str]) -> int:
     What it raises is told in one line, or with DEBUG on as a traceback.
     """
     label, reference, *args = argv
+    sys.argv = [label, *args]  # by what name it was called, as programs expect it
     if b"LC_CTYPE" not in caller_environment():  # what it starts gets none either
         os.environ.pop("LC_CTYPE", None)
     messages = Messages(label, os.environ)

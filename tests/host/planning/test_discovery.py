@@ -18,7 +18,7 @@ from host import (
 from host.planning import discovery
 from host.planning.distributions import entry_points
 from host.planning.loading import Candidate
-from host.run.installation import Layout, Places, open_places
+from host.run.installation import Layout, OpenInstallation, open_installation
 from testing.installation import Made, builder, command
 
 
@@ -49,14 +49,14 @@ class Scanner:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> OpenInstallation:
     made: Made = builder(tmp_path)({"commands/a/b/command.json": command()})
     root = str(made.root)
-    return open_places(Layout("cli", root, f"{root}/core/cli.json"), {"HOME": str(made.home)})
+    return open_installation(Layout("cli", root, f"{root}/core/cli.json"), {"HOME": str(made.home)})
 
 
 def test_plugins_that_a_plugin_of_ours_finds(
-    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    places: OpenInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "found"
     folder.mkdir()
@@ -87,7 +87,7 @@ class _Silent:
 
 
 def test_without_the_plugin_of_directories_only_those_are_gone(
-    places: Places, monkeypatch: pytest.MonkeyPatch
+    places: OpenInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(places.plugins_dir) / "dropped"
     (folder / "c" / "d").mkdir(parents=True)
@@ -105,7 +105,9 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     assert [one.name for one in without.sources] == [one.name for one in everything.sources]
 
 
-def test_rights_hang_on_the_distribution(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rights_hang_on_the_distribution(
+    places: OpenInstallation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Pretender:
         @hookimpl
         def discover_commands(self) -> list[CommandTree]:

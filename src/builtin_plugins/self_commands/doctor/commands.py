@@ -14,7 +14,7 @@ from host.cli.catalog import contents
 
 def definitions(patient: Patient) -> Iterator[Finding]:
     """Yield what `self lint` finds, shellcheck's part aside."""
-    if patient.places is None:
+    if patient.installation is None:
         return
     layout = patient.layout
     lint = Lint(layout.root, patient.environ, layout.config_file, scripts=False)
@@ -39,14 +39,14 @@ def clashes(patient: Patient) -> Iterator[Finding]:
 
 def plugins(patient: Patient) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are gone."""
-    if patient.places is None:
+    if patient.installation is None:
         return
     call = f"{patient.call} self plugin"
     for plugin in patient.lock.plugins.values():
         if plugin.broken:
             message = f"plugin {plugin.name} is broken: {plugin.broken}"
             yield Finding(message, f"mend it, or: {call} disable {plugin.name}")
-    plugins_dir = patient.places.plugins_dir
+    plugins_dir = patient.installation.plugins_dir
     directories = {one.name for one in find_directory_plugins(plugins_dir)[0]}
     for entry in effective_registry(plugins_dir)[0].entries.values():
         gone = (

@@ -30,10 +30,10 @@ def settings(patient: Patient) -> Iterator[Finding]:
             move = f"mv {shlex.quote(path)} {shlex.quote(file)}"
             remedy = f"move its lines to {file}" if os.path.exists(file) else move
             yield Finding(f"{path} is not read; settings belong in {file}", remedy)
-    if patient.places is None or patient.session.safe or _is_open(file):
+    if patient.installation is None or patient.session.safe or _is_open(file):
         return
     words = (patient.program,)
-    ours = framework_variables(layout, patient.places.plugins_dir, words)
+    ours = framework_variables(layout, patient.installation.plugins_dir, words)
     try:
         capture_settings(file, {**patient.environ, **ours})
     except HostError as error:
@@ -42,13 +42,13 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def permissions(patient: Patient) -> Iterator[Finding]:
     """Yield what everybody may write to: who can write there decides what you run."""
-    layout, places = patient.layout, patient.places
-    if places is None:
+    layout, installation = patient.layout, patient.installation
+    if installation is None:
         return
     config = os.path.dirname(layout.settings_file)
     paths = [layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *patient.launchers]
-    paths += [config, layout.settings_file, places.commands_dir, places.plugins_dir]
-    for path in [*paths, registry_path(places.plugins_dir)]:
+    paths += [config, layout.settings_file, installation.commands_dir, installation.plugins_dir]
+    for path in [*paths, registry_path(installation.plugins_dir)]:
         if _is_open(path):
             yield Finding(
                 f"everybody may write to {path}",
@@ -71,9 +71,9 @@ def _close(path: str) -> None:
 
 def lock(patient: Patient) -> Iterator[Finding]:
     """Yield what keeps the lock from being kept; one that is not true is made anew anyway."""
-    if patient.places is None:
+    if patient.installation is None:
         return
-    for path in patient.places.locks:
+    for path in patient.installation.locks:
         try:
             status = os.lstat(path)
         except OSError:
@@ -86,8 +86,8 @@ def lock(patient: Patient) -> Iterator[Finding]:
                 f"rm {shlex.quote(path)}",
                 partial(os.unlink, path),
             )
-    if not any(_can_be_made(os.path.dirname(path)) for path in patient.places.locks):
-        here, cache = map(os.path.dirname, patient.places.locks)
+    if not any(_can_be_made(os.path.dirname(path)) for path in patient.installation.locks):
+        here, cache = map(os.path.dirname, patient.installation.locks)
         yield Finding(
             f"neither {here} nor {cache} can be written, so every call asks all plugins anew",
             f"make one of them writable, or run once as its owner: {patient.call} self lock",
@@ -102,9 +102,9 @@ def _can_be_made(directory: str) -> bool:
 
 def leftovers(patient: Patient) -> Iterator[Finding]:
     """Yield what an interrupted change left behind."""
-    if patient.places is None:
+    if patient.installation is None:
         return
-    plugins_dir = patient.places.plugins_dir
+    plugins_dir = patient.installation.plugins_dir
     staging = os.path.join(plugins_dir, STAGING)
     if os.path.lexists(staging):
         yield Finding(

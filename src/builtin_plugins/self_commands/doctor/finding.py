@@ -11,7 +11,7 @@ from typing import NamedTuple
 from host.cli.session import Session
 from host.errors import HostError
 from host.planning.discovery import ask
-from host.run.installation import Places
+from host.run.installation import OpenInstallation
 from host.run.lock import Lock
 from host.run.process import find_program
 
@@ -31,16 +31,16 @@ def of_line(line: str, otherwise: str) -> Finding:
 
 
 class Patient:
-    """The installation that is looked at; `places` is None where there is none that counts."""
+    """What is looked at; `installation` is None where there is none that counts."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.layout = session.layout
         self.environ: Mapping[str, str] = session.environ
         self.wrong = ""
-        self.places: Places | None = None
+        self.installation: OpenInstallation | None = None
         try:
-            self.places = session.places
+            self.installation = session.installation
         except HostError as error:
             self.wrong = str(error)
 
@@ -69,12 +69,12 @@ class Patient:
     @cached_property
     def lock(self) -> Lock:
         """Return what plugins say now; in safe mode without anybody's Python."""
-        if self.places is None:
+        if self.installation is None:
             return Lock([])
         if self.session.held is not None:
             return self.session.held
         python = not self.session.safe
-        return ask(self.places, directory_hooks=python, python=python)
+        return ask(self.installation, directory_hooks=python, python=python)
 
 
 def _is_launcher(path: str) -> bool:

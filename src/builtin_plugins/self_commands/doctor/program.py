@@ -27,7 +27,7 @@ def installation(patient: Patient) -> Iterator[Finding]:
     """Yield what makes it none, or what it lacks."""
     root, file = patient.layout.root, patient.layout.config_file
     again = f"{patient.call} self init {shlex.quote(root)}"
-    if patient.places is None:
+    if patient.installation is None:
         there = os.path.lexists(file)
         yield Finding(patient.wrong.partition("; to make")[0], f"mend {file}" if there else again)
         return
@@ -35,7 +35,7 @@ def installation(patient: Patient) -> Iterator[Finding]:
     missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
     if missing:
         yield Finding(f"{root} lacks {', '.join(missing)}", again)
-    commands_dir = patient.places.commands_dir
+    commands_dir = patient.installation.commands_dir
     if not os.path.isdir(commands_dir):
         yield Finding(
             f"there is no directory of commands, {commands_dir}",
@@ -45,7 +45,7 @@ def installation(patient: Patient) -> Iterator[Finding]:
 
 def launcher(patient: Patient) -> Iterator[Finding]:
     """Yield what keeps a launcher in `core` from starting the program."""
-    if patient.places is None:
+    if patient.installation is None:
         return
     if not patient.launchers:
         path = os.path.join(patient.layout.core_dir, patient.program)
@@ -80,7 +80,7 @@ def _what_keeps(path: str, patient: Patient) -> str:
 def on_path(patient: Patient) -> Iterator[Finding]:
     """Yield why the program's name, typed, does not start this installation."""
     path = os.path.join(patient.layout.core_dir, patient.program)
-    if patient.places is None or patient.layout.default or path not in patient.launchers:
+    if patient.installation is None or patient.layout.default or path not in patient.launchers:
         return
     found = find_program(patient.program, patient.environ)
     if found is None:
@@ -103,7 +103,7 @@ def _to_path(patient: Patient, path: str) -> str:
 def completion(patient: Patient) -> Iterator[Finding]:
     """Yield that the caller's shell does not complete this program's words."""
     shell = os.path.basename(patient.environ.get("SHELL", ""))
-    if patient.places is None or shell not in STUBS:
+    if patient.installation is None or shell not in STUBS:
         return
     if not is_installed(shell, patient.program, patient.environ):
         yield Finding(
@@ -117,8 +117,8 @@ def dependencies(patient: Patient) -> Iterator[Finding]:
     environ = patient.environ
     if find_program("bash", environ) is None and find_program("/bin/bash", environ) is None:
         yield Finding("bash, which reads settings.conf and runs scripts, is missing", "install it")
-    if patient.places is not None and find_program("git", environ) is None:
-        entries = effective_registry(patient.places.plugins_dir)[0].entries.values()
+    if patient.installation is not None and find_program("git", environ) is None:
+        entries = effective_registry(patient.installation.plugins_dir)[0].entries.values()
         if any(entry.kind == "git" for entry in entries):
             yield Finding("git, which plugins come from, is missing", "install it")
     yield from _packages()

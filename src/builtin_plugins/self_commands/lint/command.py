@@ -26,7 +26,7 @@ def command(session: Session, directory: str | None, format: str) -> int:
     status is 1. Scripts are checked with shellcheck where it is on PATH.
     """
     if directory is None:
-        session.places  # noqa: B018 - raises where there is no installation
+        session.installation  # noqa: B018 - raises where there is no installation
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
     else:
         root = os.path.realpath(directory)
