@@ -1,8 +1,10 @@
 # shellcheck shell=bash
 # Colours for what a script writes to stderr. bash, zsh, dash.
 #
-# Variables, each an escape sequence, or empty when stderr is no terminal,
-# NO_COLOR is set to anything but the empty string, or TERM is "dumb":
+# Variables, each an escape sequence or empty. The first of these that says something
+# decides, as it does for the program itself: NO_COLOR (not empty) or TERM=dumb: empty;
+# FORCE_COLOR or CLICOLOR_FORCE (neither empty nor 0): escape sequences; else escape
+# sequences when stderr is a terminal.
 #   NC RESET                                 back to normal
 #   RED GREEN YELLOW BLUE MAGENTA CYAN GRAY WHITE
 #   LIGHT_RED LIGHT_GREEN LIGHT_YELLOW LIGHT_BLUE LIGHT_MAGENTA LIGHT_CYAN LIGHT_GRAY
@@ -19,7 +21,12 @@ __cli_esc=''
 
 # Status 0 when escape sequences may be written to stderr now.
 __cli_colors_allowed() {
-  [ -t 2 ] && [ -z "${NO_COLOR-}" ] && [ "${TERM-}" != dumb ]
+  if [ -n "${NO_COLOR-}" ] || [ "${TERM-}" = dumb ]; then
+    return 1
+  fi
+  case "${FORCE_COLOR:-0},${CLICOLOR_FORCE:-0}" in
+    0,0) [ -t 2 ] && [ -n "${TERM+x}" ] ;;
+  esac
 }
 
 if __cli_colors_allowed; then

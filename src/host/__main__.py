@@ -34,14 +34,16 @@ def main() -> int:
     try:
         return dispatch(argv, environ, messages)
     except HostError as error:
-        messages.error(str(error), error.suggestions)
+        messages.error(error.what, error.remedy, error.suggestions)
         return error.status
     except KeyboardInterrupt:
         return die_of_interrupt()
     except Exception as failure:
         if messages.debugging:
             raise
-        messages.error(f"internal error: {type(failure).__name__}: {failure}; DEBUG=1 shows where")
+        messages.error(
+            f"internal error: {type(failure).__name__}: {failure}", "DEBUG=1 shows where"
+        )
         return HostError.status
 
 

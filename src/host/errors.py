@@ -11,8 +11,8 @@
     ├── CannotStartError   126    it is there but cannot start here
     └── MissingError       127    the entrypoint's file or its interpreter is missing
 
-The message is one line: what is wrong, where, and what to do about it. The
-statuses are documented in docs/reference.md; only `host.__main__` catches these.
+The message is one line: what is wrong and where, and what to do about it, each a value
+of its own. The statuses are documented in docs/reference.md; only `host.__main__` catches these.
 """
 
 TYPE_CHECKING = False
@@ -21,10 +21,18 @@ if TYPE_CHECKING:
 
 
 class HostError(Exception):
-    """A failure that one line on stderr explains."""
+    """A failure that one line on stderr explains: `what` is wrong, and the `remedy`, if any.
+
+    `suggestions` are command lines that may be meant; they are in the message, too.
+    """
 
     status = 1
-    suggestions: tuple[str, ...] = ()  # command lines, in the message too
+    suggestions: tuple[str, ...] = ()
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(f"{what}; {remedy}" if remedy else what)
+        self.what = what
+        self.remedy = remedy
 
 
 class InstallationError(HostError):
@@ -56,10 +64,11 @@ class UsageError(HostError):
 
     status = 2
 
-    def __init__(self, what: str, suggestions: "Iterable[str]" = ()) -> None:
+    def __init__(self, what: str, remedy: str = "", *, suggestions: "Iterable[str]" = ()) -> None:
         self.suggestions = tuple(suggestions)
-        hint = f"; did you mean {' or '.join(self.suggestions)}?" if self.suggestions else ""
-        super().__init__(what + hint)
+        if self.suggestions:
+            remedy = f"did you mean {' or '.join(self.suggestions)}?"
+        super().__init__(what, remedy)
 
 
 class CannotStartError(HostError):

@@ -93,7 +93,7 @@ class Program:
         """The file that starts it; raises MissingError where its launcher is gone."""
         path = os.path.join(self.core_dir, self.name)
         if not os.access(path, os.X_OK):
-            raise MissingError(f"{path}: the launcher is missing; make it again with: self init")
+            raise MissingError(f"{path}: the launcher is missing", "make it again with: self init")
         return path
 
     @property

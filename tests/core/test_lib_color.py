@@ -2,6 +2,7 @@
 
 import pytest
 
+from host.run.text import has_colour
 from testing.shells import LIB
 
 PLAIN = ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY", "WHITE"]
@@ -23,6 +24,24 @@ def test_all_are_distinct_codes_on_a_terminal(on_terminal, shell):
     assert all(code.startswith("\x1b[") and code.endswith("m") for code in codes.values())
     assert codes.pop("NC") == codes["RESET"] == "\x1b[0m"
     assert len(set(codes.values())) == len(codes)
+
+
+@pytest.mark.parametrize(
+    ("env", "coloured"),
+    [
+        ({"FORCE_COLOR": "1"}, True),
+        ({"CLICOLOR_FORCE": "1", "TERM": "xterm"}, True),
+        ({"FORCE_COLOR": "0", "CLICOLOR_FORCE": ""}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, False),
+    ],
+    ids=str,
+)
+def test_colours_are_forced_as_the_program_forces_them(run, shell, env, coloured):
+    env = {"TERM": "vt100", **env}
+    assert has_colour("", env, is_terminal=False) == coloured
+    _, out, _ = run(shell, f'set -eu\n. "$LIB_DIR/color.sh"\n{SHOW}', env=env)
+    assert ("\x1b" in out) == coloured
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1", "TERM": "xterm"}, {"TERM": "dumb"}])

@@ -224,11 +224,18 @@ def test_what_is_made_names_its_schema(install: Callable[..., Made], tmp_path: P
     made = install()
     assert made.run("self", "new", "plugin", "gp", cwd=tmp_path).status == 0
     assert made.run("self", "init", str(tmp_path / "root")).status == 0
-    files = [tmp_path / "root/core/cli.json", *(tmp_path / "gp").rglob("*.json")]
-    assert len(files) == 4
+    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [], "mine": [1]}})
+    assert made.run("self", "plugin", "add", str(tmp_path / "gp"), "--yes").status == 0
+    assert json.loads((made.root / "plugins/registry.json").read_text())["mine"] == [1]
+    new = ("--lang", "sh", "--description", "Greet")
+    assert made.run("self", "new", "command", "team", "hi", *new).status == 0
+    files = [*(tmp_path / "root").rglob("*.json"), *(tmp_path / "gp").rglob("*.json")]
+    files += [*(made.root / "commands").rglob("*.json"), made.root / "plugins/registry.json"]
+    files = [path for path in files if path.parent.name != "schema"]
+    assert len(files) > 10
     for path in files:
         values = json.loads(path.read_text())
-        assert values["$schema"] == SCHEMAS[path.stem]["$id"]
+        assert values.get("$schema") == SCHEMAS[path.stem]["$id"], path
         assert [*VALIDATORS[path.stem].iter_errors(values)] == []
     there = sorted(path.name for path in (tmp_path / "root/core/schema").iterdir())
     assert there == [f"{name}.schema.json" for name in sorted(SCHEMAS)]

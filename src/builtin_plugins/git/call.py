@@ -86,7 +86,7 @@ class Git:
                 preexec_fn=_bound,  # noqa: PLW1509 - no thread of ours lives then
             )
         except FileNotFoundError:
-            raise OperationError("git is not installed; install it, or add an archive") from None
+            raise OperationError("git is not installed", "install it, or add an archive") from None
         try:
             complaint = yield from self._watched(process, stall)
         finally:

@@ -22,15 +22,15 @@ class FastForward:
         git, (old, new) = self._git, self._compared
         if git("merge-base", old, new).decode().strip() != old:
             raise OperationError(
-                f"{git.directory}: has commits of its own, so it cannot be fast-forwarded; run: "
-                "git pull --rebase, then install.sh"
+                f"{git.directory}: has commits of its own, so it cannot be fast-forwarded",
+                "run: git pull --rebase, then install.sh",
             )
         changed = self._names(old, new)
         for name in self._names(old):
             if name in changed:
                 raise OperationError(
-                    f"{git.directory}/{name}: has changes of yours; commit them, or undo them "
-                    f"with: git checkout -- {name}"
+                    f"{git.directory}/{name}: has changes of yours",
+                    f"commit them, or undo them with: git checkout -- {name}",
                 )
         with suppress(OperationError):  # it fails for what differs, too
             git("update-index", "-q", "--refresh")

@@ -67,7 +67,7 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
         elif there is None:
             raise PluginError(f"{entry.name} was removed meanwhile; nothing was changed")
         elif there != former._replace(enabled=there.enabled):
-            raise PluginError(f"{entry.name} was changed by somebody else meanwhile; try again")
+            raise PluginError(f"{entry.name} was changed by somebody else meanwhile", "try again")
         elif there != former:  # switched on or off meanwhile, which stays
             entry = entry._replace(enabled=there.enabled)
         entry = entry._replace(installed_at=now())
@@ -81,7 +81,7 @@ def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
 def _check_place(plugins_dir: str, entry: Entry) -> None:
     place = os.path.join(plugins_dir, entry.name)
     if os.path.lexists(place):
-        raise PluginError(f"{place} is in the way; remove it{or_name(entry)}")
+        raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
 
 
 def confirmed(question: str, yes: bool) -> bool:

@@ -43,13 +43,13 @@ def check_collisions(
     for one in taken:
         if not one.kept:
             raise PluginError(
-                f"{one.line}, and that of {name} would be found in its place; disable or remove "
-                "one of the two plugins"
+                f"{one.line}, and that of {name} would be found in its place",
+                "disable or remove one of the two plugins",
             )
     if taken and not force:
         more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
         line = next(iter(taken)).line
-        raise PluginError(f"{line}{more}; --force adds {name}, the existing one wins")
+        raise PluginError(f"{line}{more}", f"--force adds {name}, the existing one wins")
     for one in taken:
         session.messages.warn(f"{one.line} and wins")
 

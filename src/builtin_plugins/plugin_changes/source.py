@@ -82,7 +82,7 @@ def parse_source(
     if ref and found.kind != "git":
         raise UsageError(f"--ref goes with a git repository; {found.source} is none")
     if sha256 and found.kind in ("git", "local"):
-        raise UsageError("--sha256 goes with an archive or a wheel; git has --ref COMMIT")
+        raise UsageError("--sha256 goes with an archive or a wheel", "git has --ref COMMIT")
     return replace(found, ref=ref, sha256=sha256.lower())
 
 
@@ -167,8 +167,8 @@ def _by_short(text: str, site: str, ssh: bool) -> Origin | None:
     address = SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
     if not site and not ssh and os.path.isdir(text):
         raise UsageError(
-            f"{text}: there is a directory of that name here; write ./{text} to link it, or "
-            f"{address} for the repository"
+            f"{text}: there is a directory of that name here",
+            f"write ./{text} to link it, or {address} for the repository",
         )
     return Origin("git", address, address)
 
@@ -196,7 +196,7 @@ def _by_scheme(text: str) -> Origin | None:
         raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
     if urlsplit(stored).query != urlsplit(text).query:
         raise UsageError(
-            f"{stored}: git takes no secret in a query; write https://USER:TOKEN@HOST/…"
+            f"{stored}: git takes no secret in a query", "write https://USER:TOKEN@HOST/…"
         )
     return Origin("git", stored, text)
 
@@ -229,7 +229,7 @@ def _by_form(text: str) -> Origin:
     with suppress(UsageError):
         parse_requirement(text)
         ways = f"{ways}, or pip:{shown} for a package"
-    raise UsageError(f"{shown}: neither a path nor a package; {ways}")
+    raise UsageError(f"{shown}: neither a path nor a package", ways)
 
 
 def _path_of(address: str) -> str:

@@ -72,7 +72,7 @@ def staging(plugins_dir: str, waiting: Waiting) -> Iterator[Stage]:
     make_directory(plugins_dir)
     for name in (STAGING, VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
-            raise PluginError(f"{plugins_dir}/{name}: is a link; remove it")
+            raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
     area = os.path.join(plugins_dir, STAGING)
     with exclusive(plugins_dir, waiting):
         heal(plugins_dir)

@@ -95,8 +95,9 @@ def add_staged(
         session.messages.warn(problem)
     if entry.kind != "pip" and not found.commands and not found.hooks:
         raise PluginError(
-            f"{entry.source}: holds no command and no hook; a plugin has <category>/<command>/"
-            f"command.json (see: {session.program} self new plugin --help)"
+            f"{entry.source}: holds no command and no hook",
+            "a plugin has <category>/<command>/"
+            f"command.json (see: {session.program} self new plugin --help)",
         )
     session.show_lines(*plan_lines(entry, found))
     check_collisions(session, entry.name, collisions(session, entry, found), force=force)
@@ -125,7 +126,7 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
     for entry in registry.entries.values():
         same = entry.source == origin.source and entry.ref == origin.ref
         if name and entry.name == name and not same:
-            raise PluginError(f"{installed(session, entry)}; or use --name")
+            raise PluginError(f"{installed(session, entry)}", "or use --name")
         if same and entry.name == (name or entry.name) and _is_here(session, entry):
             return entry
     return None

@@ -129,7 +129,7 @@ def unknown_plugin(session: Session, rows: Iterable[Row], name: str) -> UsageErr
     near = nearest(name, [row.entry.name for row in rows])
     see = f"see: {session.program} self plugin list"
     hint = f"did you mean {' or '.join(near)}?" if near else see
-    return UsageError(f"there is no plugin {name or EMPTY}; {hint}")
+    return UsageError(f"there is no plugin {name or EMPTY}", hint)
 
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:

@@ -68,7 +68,7 @@ def _bring_all(
             failed.append(entry.name)
             session.messages.error(f"{entry.name}: {error}")
     if failed:
-        raise OperationError(f"not brought in: {', '.join(failed)}; run it again")
+        raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
 
 
 def _lacking(

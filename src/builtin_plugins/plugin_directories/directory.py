@@ -137,9 +137,11 @@ def _hooks_file(root: str, relative: str) -> str:
 
 def _check_place(name: str, root: str, *, leads_out: bool) -> None:
     if name in FRAMEWORK_WORDS:
-        raise PluginError(f"{root}: {name} is a word of this program itself; rename the directory")
+        raise PluginError(
+            f"{root}: {name} is a word of this program itself", "rename the directory"
+        )
     if not is_plugin_name(name):
-        raise PluginError(f"{root}: cannot be a plugin's name; use a-z, 0-9 and ._-")
+        raise PluginError(f"{root}: cannot be a plugin's name", "use a-z, 0-9 and ._-")
     if leads_out:
         raise PluginError(f"{root}: leads out of the plugins directory")
 

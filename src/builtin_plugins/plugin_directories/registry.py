@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.schema import schema_address
 from host.errors import HostError, PluginError
 from host.run.json_files import Number, read_json
 
@@ -190,13 +191,13 @@ def read_registry(path: str) -> Registry:
     except FileNotFoundError:
         return _empty()
     except HostError as error:
-        raise PluginError(str(error)) from None
+        raise PluginError(error.what, error.remedy) from None
     version = values.get("version", "") if isinstance(values, dict) else None
     if type(version) is not str or not version.split(".")[0].isdecimal():
         raise PluginError(f'{path}: "version": expected a string such as "{FORMAT}"')
     if int(version.split(".")[0][:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
         raise PluginError(
-            f"{path}: format {version} is newer than this program; update it: self update"
+            f"{path}: format {version} is newer than this program", "update it: self update"
         )
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -224,7 +225,8 @@ def effective_registry(plugins_dir: str) -> tuple[Registry, str]:
 
 
 def _empty() -> Registry:
-    return Registry({"version": FORMAT, "plugins": []}, exists=False)
+    values = {"$schema": schema_address("registry"), "version": FORMAT, "plugins": []}
+    return Registry(values, exists=False)
 
 
 @contextmanager
@@ -247,7 +249,7 @@ def exclusive(
         except OSError as failure:
             raise PluginError(f"{path}: {failure.strerror}") from None
         if not taken:
-            raise PluginError(f"{path}: another change is under way; try again")
+            raise PluginError(f"{path}: another change is under way", "try again")
         yield
     finally:
         os.close(descriptor)
@@ -260,6 +262,7 @@ def write_registry(path: str, registry: Registry) -> None:
     it is what counts when somebody damages it. Raises OSError.
     """
     if registry.changed:
+        registry.values = {"$schema": schema_address("registry"), **registry.values}
         write_file(os.path.realpath(path), dump(registry.values) + "\n")
         registry.changed, registry.exists = False, True
     plugins_dir = os.path.dirname(path)

@@ -35,12 +35,12 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
         search = session.environ.get("PATH")
         argv = [one for one in _USUAL if shutil.which(one, path=search)][:1]
     if not argv:
-        raise OperationError(f"no editor is set; set EDITOR, or open {path} yourself")
+        raise OperationError("no editor is set", f"set EDITOR, or open {path} yourself")
     try:
         os.execvpe(argv[0], [*argv, path], dict(session.environ))
     except OSError as failure:
         raise OperationError(
-            f"{argv[0]}: {failure.strerror}; set VISUAL or EDITOR to an editor that is there"
+            f"{argv[0]}: {failure.strerror}", "set VISUAL or EDITOR to an editor that is there"
         ) from None
 
 

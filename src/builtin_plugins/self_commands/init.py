@@ -36,12 +36,12 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
     """
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
-        raise UsageError(f"{program} cannot name a program; use letters, digits and ._-")
+        raise UsageError(f"{program} cannot name a program", "use letters, digits and ._-")
     try:
         root = Path(os.path.abspath(directory or session.layout.root))
     except FileNotFoundError:
         raise OperationError(
-            f"{directory}: cannot be found from a deleted current directory; give its full path"
+            f"{directory}: cannot be found from a deleted current directory", "give its full path"
         ) from None
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def _held(root: Path, session: Session) -> Iterator[None]:
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         if not take_lock(descriptor, _PATIENCE, session.messages.line):
-            raise OperationError(f"{root}: another self init is under way; try again")
+            raise OperationError(f"{root}: another self init is under way", "try again")
         yield
     finally:
         os.close(descriptor)

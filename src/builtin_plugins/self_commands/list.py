@@ -18,8 +18,9 @@ from host.errors import UsageError
 def command(session: Session, words: tuple[str, ...], everything: bool, format: str) -> None:
     """List every command below WORDS, or all there are."""
     found = session.find(words)
-    if found.kind == "unknown":
-        raise unknown(session, found, words[len(found.words) :])
+    rest = words[len(found.words) :]
+    if found.kind != "command" and rest:
+        raise unknown(session, found, rest)
     if found.kind == "command":
-        raise UsageError(f"{' '.join(found.words)} is a command; name a category, or nothing")
+        raise UsageError(f"{' '.join(found.words)} is a command", "name a category, or nothing")
     session.show(listing_text(session, found, format, everything=everything, deep=True))

@@ -30,11 +30,11 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     It has one command that works; add the plugin to try it.
     """
     if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
-        raise UsageError(f"{name} cannot name a plugin; use a-z, 0-9 and -")
+        raise UsageError(f"{name} cannot name a plugin", "use a-z, 0-9 and -")
     files = package_files(name) if python else directory_files(name)
     target = Path(os.path.abspath(name))
     if os.path.lexists(target):
-        raise OperationError(f"{target}: is there already; choose another name")
+        raise OperationError(f"{target}: is there already", "choose another name")
     try:
         write_directory(target, files)
     except OSError as failure:

@@ -73,15 +73,15 @@ def _check(session: Session, words: tuple[str, ...]) -> None:
     """Raise UsageError or OperationError unless `words` can become something new."""
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word}: no word for a command; use letters, digits and ._-")
+            raise UsageError(f"{word}: no word for a command", "use letters, digits and ._-")
     if words[0] in NOT_CATEGORIES:
-        raise UsageError(f"{words[0]}: is this program's own word; choose another one")
+        raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
     for count in range(1, len(words) + 1):
         found = session.find(words[:count])
         if found.kind == "command" and len(found.words) == count:
             raise OperationError(
-                f"{' '.join(words[:count])} is a command already; "
-                f"see: {session.program} self which {' '.join(words[:count])}"
+                f"{' '.join(words[:count])} is a command already",
+                f"see: {session.program} self which {' '.join(words[:count])}",
             )
 
 
@@ -94,7 +94,7 @@ def _make(session: Session, words: tuple[str, ...], files: dict[str, object]) ->
         at /= left.pop(0)
     target = at / left[0]
     if os.path.lexists(target):
-        raise OperationError(f"{target}: is there already; choose other words, or remove it")
+        raise OperationError(f"{target}: is there already", "choose other words, or remove it")
     for depth in range(len(left) - 1):
         inside = "/".join(left[1 : depth + 1])
         about = f"What {shown_name(left[depth])} is for"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from builtin_plugins.files.schema import schema_address
+
 _BASH = """\
 #!/usr/bin/env bash
 # The library of the program is loaded already: log_info, log_error and others.
@@ -45,6 +47,7 @@ def command_files(word: str, language: str, description: str) -> dict[str, objec
     """Return the files of a command, by name; a value that is no text is JSON."""
     script, text = SCRIPTS[language]
     definition = {
+        "$schema": schema_address("command"),
         "name": shown_name(word),
         "description": description,
         "entrypoint": script,
@@ -55,7 +58,13 @@ def command_files(word: str, language: str, description: str) -> dict[str, objec
 
 
 def category_files(word: str, description: str) -> dict[str, object]:
-    return {"category.json": {"name": shown_name(word), "description": description}}
+    return {
+        "category.json": {
+            "$schema": schema_address("category"),
+            "name": shown_name(word),
+            "description": description,
+        }
+    }
 
 
 def shown_name(word: str) -> str:

@@ -31,7 +31,8 @@ def command(session: Session, text: tuple[str, ...], everything: bool, format: s
     if not commands:
         raise OperationError(
             f"no command has {' and '.join(text)} in its words, name, description, group or "
-            f"arguments; see: {session.program} self list"
+            "arguments",
+            f"see: {session.program} self list",
         )
     holding = {one.words[:count] for one in commands for count in range(1, len(one.words))}
     categories = tuple(one for one in inside.categories if one.words in holding)

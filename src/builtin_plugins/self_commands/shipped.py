@@ -16,13 +16,6 @@ _COMMANDS = (
 )
 
 
-def schema_address(kind: str) -> str:
-    """Return where the JSON Schema of `kind`.json is, as "$schema" names it."""
-    return (
-        f"https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/{kind}.schema.json"
-    )
-
-
 def shipped_files() -> Iterator[tuple[Path, Path]]:
     """Yield each shipped file: its path in an installation, relative, and where it is now."""
     skeleton = _skeleton()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builtin_plugins.self_commands.shipped import schema_address
+from builtin_plugins.files.schema import schema_address
 
 _SCRIPT = """\
 #!/usr/bin/env bash

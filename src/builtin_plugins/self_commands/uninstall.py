@@ -45,8 +45,8 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     """
     if purge and os.path.lexists(os.path.join(session.layout.root, ".git")):
         raise OperationError(
-            f"{session.layout.root} is a git checkout; --purge could remove work of yours; "
-            "remove the directory yourself"
+            f"{session.layout.root} is a git checkout; --purge could remove work of yours",
+            "remove the directory yourself",
         )
     removal = _planned(session, purge=purge)
     stays = [*_staying(session, removal)]
@@ -63,7 +63,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
 
 def _ask(session: Session) -> None:
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise OperationError("nobody is here to be asked; nothing was removed; add --yes")
+        raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
     click.confirm(f"uninstall {printable(session.program)}?", abort=True, err=True)
 
 

@@ -104,7 +104,7 @@ class CheckoutUpdate:
         self.now = _version_at(git, self._old)
         branch = _said(git, "symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
         if not branch:
-            raise OperationError(f"{self.root}: is on no branch; run: git switch main")
+            raise OperationError(f"{self.root}: is on no branch", "run: git switch main")
         remote = _said(git, "config", f"branch.{branch}.remote") or "origin"
         merge = _said(git, "config", f"branch.{branch}.merge") or f"refs/heads/{branch}"
         address = _said(git, "remote", "get-url", remote)

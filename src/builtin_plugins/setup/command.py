@@ -73,7 +73,7 @@ def _find_tool(environ: Mapping[str, str]) -> Tool:
     """Return the tool that COMMAND_NAME names; raises OperationError when nothing does."""
     word = environ.get("COMMAND_NAME", "")
     if not word:
-        raise OperationError("COMMAND_NAME is not set; start it as a command")
+        raise OperationError("COMMAND_NAME is not set", "start it as a command")
     try:
         program = Program.current(environ)
         definition = program.find(program.words).definition

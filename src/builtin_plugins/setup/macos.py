@@ -60,7 +60,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
     for prefix in _prefixes(environ):
         found = found or find_program(os.path.join(prefix, "bin", "brew"), environ)
     if found is None:
-        raise OperationError("Homebrew is not installed; see https://brew.sh, then try again")
+        raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
     return found
 
 

@@ -110,7 +110,7 @@ def user_directories(name: str, environ: Mapping[str, str]) -> tuple[str, str]:
 
 def _check_path(name: str, path: str) -> None:
     if not path:
-        raise OperationError(f"{name} is empty; give an absolute path")
+        raise OperationError(f"{name} is empty", "give an absolute path")
     if not path.startswith("/"):
         raise OperationError(f"{name}: {path} is not an absolute path")
     if ".." in path.split("/"):
@@ -125,13 +125,13 @@ def _check_install_dir(settings: Settings, environ: Mapping[str, str]) -> None:
     name = variable(places.tool, "INSTALL_DIR")
     chosen = places.install_dir
     if os.path.islink(chosen):
-        raise OperationError(f"{name}: {chosen} is a symbolic link; name its target")
+        raise OperationError(f"{name}: {chosen} is a symbolic link", "name its target")
     real = os.path.join(os.path.realpath(os.path.dirname(chosen)), os.path.basename(chosen))
     for path in (chosen, real):
         if path in _SYSTEM or os.path.dirname(path) in _SYSTEM_PARENTS:
             raise OperationError(
-                f"{name}: {chosen} is a system directory; "
-                f"choose one of its own, such as /opt/{places.tool}"
+                f"{name}: {chosen} is a system directory",
+                f"choose one of its own, such as /opt/{places.tool}",
             )
     kept = user_directories(settings.name, environ)
     for path in (home(environ), *kept, places.bin_dir, os.path.dirname(places.desktop_file)):

@@ -57,7 +57,7 @@ def check_environment() -> None:
         check_installer(os.environ)
         return
     raise OperationError(
-        f"{sys.executable} is not in a virtual environment, so nothing is installed into it; "
+        f"{sys.executable} is not in a virtual environment, so nothing is installed into it",
         "install this program with its install.sh, pipx, or python3 -m venv"
     )
 
@@ -96,7 +96,7 @@ def _check_exchange(path: str) -> None:
     if not exchange(one, other):
         raise OperationError(
             f"{os.path.dirname(path)}: this file system cannot exchange two directories, so the "
-            f"environment cannot be changed in one step; change it yourself with: "
+            "environment cannot be changed in one step", f"change it yourself with: "
             f"{sys.executable} -m pip install …"
         )
     shutil.rmtree(path)
@@ -108,7 +108,7 @@ def _locked(prefix: str, waiting: Callable[[str], object]) -> Iterator[int]:
     descriptor = os.open(os.path.join(prefix, "pyvenv.cfg"), os.O_RDONLY | os.O_CLOEXEC)
     try:
         if not take_lock(descriptor, _PATIENCE, waiting):
-            raise OperationError(f"{prefix}: another change is under way; try again")
+            raise OperationError(f"{prefix}: another change is under way", "try again")
         yield descriptor
     finally:
         os.close(descriptor)

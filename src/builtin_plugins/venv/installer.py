@@ -51,7 +51,7 @@ def _find_uv(environ: Mapping[str, str]) -> str:
     uv = shutil.which("uv", path=environ.get("PATH")) or shutil.which("uv", path=home)
     if uv is None:
         raise OperationError(
-            f"{sys.prefix} has no pip, and there is no uv on PATH; install pip with: "
+            f"{sys.prefix} has no pip, and there is no uv on PATH", f"install pip with: "
             f"{sys.executable} -m ensurepip"
         )
     return uv

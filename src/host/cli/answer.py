@@ -6,7 +6,7 @@ no click, `self` no renderer.
 
 import os
 
-from host.cli.options import Asked, parse_options
+from host.cli.options import Asked, parse_options, without_color
 from host.cli.session import Session
 from host.errors import InstallationError
 from host.run.importing import complete_import_path
@@ -38,6 +38,9 @@ def run_cli(
     session = Session(layout, environ, messages, safe=safe, start=start)
     asked = parse_options(words, layout.program)
     messages.choice = asked.color or messages.choice
+    if asked.words[:1] in (("help",), (RESERVED,)):
+        asked.words, chosen = without_color(asked.words, layout.program)
+        messages.choice = chosen or messages.choice
     if asked.version:
         session.show(version_of(session))
         return 0

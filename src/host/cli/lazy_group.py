@@ -47,7 +47,7 @@ class LazyGroup(click.Group):
             what = f"unknown command {args[0]}"
             if not near:
                 raise click.UsageError(what, ctx)
-            raise UsageError(what, [f"{ctx.command_path} {one}" for one in near])
+            raise UsageError(what, suggestions=[f"{ctx.command_path} {one}" for one in near])
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

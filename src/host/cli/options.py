@@ -65,7 +65,30 @@ def parse_options(words: "Sequence[str]", label: str) -> Asked:
     try:
         return Asked(**command.make_context("cli", list(words)).params)
     except click.UsageError as error:
-        raise UsageError(f"{one_line(error.format_message())}; see: {label} --help") from None
+        raise UsageError(one_line(error.format_message()), f"see: {label} --help") from None
+
+
+def without_color(words: "Sequence[str]", label: str) -> tuple[tuple[str, ...], str]:
+    """Return `words` without --color, and what it says, "" where it is not among them.
+
+    For words that no command of an installation gets: of `self` and `help`. Words behind
+    `--` stay. Raises UsageError for a wrong value.
+    """
+    kept: list[str] = []
+    chosen = ""
+    left = list(words)
+    while left and left[0] != "--":
+        word = left.pop(0)
+        name, sign, value = word.partition("=")
+        if name != "--color":
+            kept.append(word)
+            continue
+        value = value if sign or not left else left.pop(0)
+        if value not in COLOURS:
+            said = f"expected auto, always or never, found {value or 'nothing'}"
+            raise UsageError(f"--color: {said}", f"see: {label} --help")
+        chosen = value
+    return (*kept, *left), chosen
 
 
 def one_line(message: str) -> str:

@@ -34,8 +34,8 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
         shown = [one.words[1] for one in declared if not one.definition.hidden]
         near = nearest(rest[0], shown)
         if not near:
-            raise UsageError(f"{what}; see: {session.program} self")
-        raise UsageError(what, [f"{session.program} self {one}" for one in near])
+            raise UsageError(what, f"see: {session.program} self")
+        raise UsageError(what, suggestions=[f"{session.program} self {one}" for one in near])
     from host.cli.pages import show
 
     show(session, Asked((RESERVED, *rest)))
@@ -72,7 +72,7 @@ def _call(session: Session, declared: Declared, args: list[str]) -> int:
         )
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else label
-        raise UsageError(f"{one_line(error.format_message())}; see: {path} --help") from None
+        raise UsageError(one_line(error.format_message()), f"see: {path} --help") from None
     except click.ClickException as error:
         raise OperationError(one_line(error.format_message())) from None
     except click.Abort:

@@ -25,7 +25,7 @@ def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Defin
     if found.kind == "unknown" or rest:
         raise unknown(session, found, rest)
     if found.definition is None or not found.definition.entrypoint:
-        raise UsageError(f"{' '.join(words)} is a category; name one of its commands")
+        raise UsageError(f"{' '.join(words)} is a category", "name one of its commands")
     return found, found.definition
 
 
@@ -37,7 +37,7 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     where = " ".join([session.program, *found.words])
     word = rest[0]
     if word.startswith("-"):
-        return UsageError(f"unknown option {word} of {where}; see: {where} --help")
+        return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
     told: list[str] = []
     names = _words_in(session.lock, found, told.append)
     for text in told:  # what is wrong here may be why
@@ -57,11 +57,11 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
     for place in roots(session.lock.trees) if is_word(word) else ():
         remark = place.finder.remark(place.at, "/".join([*found.words, word]))
         if remark:
-            return UsageError(f"{what}; {remark}")
+            return UsageError(what, remark)
     meant = suggestions(session, found, word, names)
     if not meant:
-        return UsageError(f"{what}; see: {where} --help")
-    return UsageError(what, [" ".join([session.program, *words]) for words in meant])
+        return UsageError(what, f"see: {where} --help")
+    return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])
 
 
 def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> set[str]:

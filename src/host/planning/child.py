@@ -164,7 +164,7 @@ class _Lines:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:
                 raise PluginError(
-                    f"not imported and asked within {seconds:g} seconds; self lock tries again"
+                    f"not imported and asked within {seconds:g} seconds", "self lock tries again"
                 )
             chunk = os.read(self._descriptor, _CHUNK)
             if not chunk:

@@ -43,7 +43,7 @@ def given(
         hint = unfit.hint
         if hint is None:
             hint = f"usage: {program} {command} {usage_of(arguments)}"
-        raise UsageError("; ".join(filter(None, [f"{command}: {unfit}", hint]))) from None
+        raise UsageError(f"{command}: {unfit}", hint) from None
     return _variables(arguments, line.texts)
 
 

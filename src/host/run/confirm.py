@@ -21,8 +21,8 @@ def confirm(question: str, program: str, words: "Sequence[str]") -> None:
     command = " ".join(words)
     if not (os.isatty(0) and os.isatty(2)):
         raise NotConfirmedError(
-            f"{command}: asks before it runs, and there is no terminal to ask on; "
-            f"to run it all the same: {program} --yes {command} …"
+            f"{command}: asks before it runs, and there is no terminal to ask on",
+            f"to run it all the same: {program} --yes {command} …",
         )
     os.write(2, encode(f"{printable(question)} [y/N] "))
     answer = os.read(0, _LONGEST_ANSWER)

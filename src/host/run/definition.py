@@ -169,7 +169,7 @@ def read_config(path: str) -> Config:
     except FileNotFoundError:
         raise InstallationError(f"configuration file not found: {path}") from None
     except DefinitionError as error:
-        raise InstallationError(str(error)) from None
+        raise InstallationError(error.what, error.remedy) from None
 
 
 def read_command(path: str) -> Definition:

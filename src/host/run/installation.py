@@ -172,7 +172,7 @@ def _absolute(path: str) -> str:
 
 def _lost(path: str) -> InstallationError:
     return InstallationError(
-        f"{path}: cannot be found from a deleted current directory; give its full path"
+        f"{path}: cannot be found from a deleted current directory", "give its full path"
     )
 
 
@@ -211,7 +211,7 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
     except InstallationError as error:
         if layout.default and not os.path.lexists(layout.config_file):
             raise InstallationError(
-                f"{error}; to make an installation run: {layout.program} self init"
+                error.what, f"to make an installation run: {layout.program} self init"
             ) from None
         raise
     cache_home = environ.get("XDG_CACHE_HOME", "")

@@ -62,7 +62,7 @@ def read_text(path: str, content: bytes, error: "type[HostError]") -> str:
     Raises `error` naming file and line for what is not UTF-8; UTF-16 is told as such.
     """
     if is_utf_16(content):
-        raise error(f"{path}: is UTF-16; save it as UTF-8")
+        raise error(f"{path}: is UTF-16", "save it as UTF-8")
     try:
         return content.removeprefix(BOM).decode()
     except UnicodeDecodeError as failure:

@@ -179,21 +179,25 @@ def check_required(definition: Definition, layers: Layers) -> None:
     missing = [name for name in definition.required_envs if not layers.get(name)]
     empty = [name for name in missing if name in layers.system]  # nothing else counts there
     unset = [name for name in missing if name not in layers.system]
-    told = []
+    what, remedies = [], []
     if unset:
         them = "it" if len(unset) == 1 else "them"
-        told.append(
-            f"{', '.join(unset)} must be set; export {them}, or set {them} in "
-            "config/settings.conf, a file of env_files, or envs"
+        what.append(f"{', '.join(unset)} must be set")
+        remedies.append(
+            f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
         )
     if empty:
         them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
-        told.append(
+        what.append(
             f"{', '.join(empty)} {are} empty in your environment, which goes before every other "
-            f"source; give {them} a value there, or unset {them}"
+            "source"
         )
-    if told:
-        raise SourceError(f"{definition.file}: {'; '.join(told)}")
+        remedies.append(f"give {them} a value there, or unset {them}")
+    if len(what) > 1:  # each has to stand beside its remedy
+        what = [f"{one}; {remedy}" for one, remedy in zip(what, remedies, strict=True)]
+        remedies = []
+    if what:
+        raise SourceError(f"{definition.file}: {'; '.join(what)}", "".join(remedies))
 
 
 def prepare(

@@ -94,7 +94,8 @@ def execute(plan: Exec) -> HostError:
             size = sum(len(encode(word)) + 1 for word in plan.argv)
             return CannotStartError(
                 f"{plan.path}: arguments ({size:,} bytes) and environment are too large for this "
-                f"system; {largest_variables(plan.env)}"
+                "system",
+                largest_variables(plan.env),
             )
         if failure.errno == errno.ENOENT:
             return MissingError(f"{plan.path}: it or its interpreter is missing")
@@ -140,7 +141,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     if not head.startswith(b"#!"):
         if b"\0" in head:
             if not executable:
-                raise CannotStartError(f"{file}: not executable; run: chmod +x {file}")
+                raise CannotStartError(f"{file}: not executable", f"run: chmod +x {file}")
             return Start(file, [file])
         bash = find_bash(environ)
         if bash is None:
@@ -165,7 +166,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     except PermissionError:
         if os.access(file, os.X_OK) and os.path.isfile(file):
             return b"\0", True  # a binary that may be run but not read
-        raise CannotStartError(f"{file}: cannot be read; check its permissions") from None
+        raise CannotStartError(f"{file}: cannot be read", "check its permissions") from None
     except OSError as failure:
         raise CannotStartError(f"{file}: {failure.strerror}") from None
     try:
@@ -185,7 +186,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
 def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping[str, str]") -> str:
     """Return the path of the interpreter that a shebang comes down to."""
     if program.endswith("\r") or argument.endswith("\r"):
-        raise MissingError(f"{file}: its first line ends with CR LF; save it with LF line ends")
+        raise MissingError(f"{file}: its first line ends with CR LF", "save it with LF line ends")
     if not program:
         raise MissingError(f"{file}: its first line names no interpreter")
     if not os.path.isfile(program):

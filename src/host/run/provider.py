@@ -42,8 +42,8 @@ def ask_provider(
     report = report_of(start, timeout, _left_running, quiet=quiet)
     if report is None:
         raise SourceError(
-            f"{owner}: did not answer within {timeout:g} s; "
-            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+            f"{owner}: did not answer within {timeout:g} s",
+            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them",
         )
     kind, _, *said = [*report.removesuffix(END).split(b"\0"), b""]
     said = said[:-1]

@@ -33,7 +33,7 @@ def main(argv: list[str]) -> int:
         status = call(target, label, args, reference)
         flush()
     except HostError as error:
-        messages.error(str(error))
+        messages.error(error.what, error.remedy)
         return error.status
     except KeyboardInterrupt:
         return die_of("SIGINT")
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
         drop_output()
         if messages.debugging:
             raise
-        messages.error(f"{type(failure).__name__}: {failure}; DEBUG=1 shows where")
+        messages.error(f"{type(failure).__name__}: {failure}", "DEBUG=1 shows where")
         return HostError.status
     return status
 

@@ -109,19 +109,19 @@ def capture_settings(
         return {}
     except SourceError:
         if os.path.isfile(path) and not os.access(path, os.R_OK):
-            raise SourceError(f"{path}: cannot be read; check its permissions") from None
+            raise SourceError(f"{path}: cannot be read", "check its permissions") from None
         raise
     _check_text(path, content)
     if status.st_mode & stat.S_IWOTH:
-        raise SourceError(f"{path}: everybody may write to it; run: chmod o-w {path}")
+        raise SourceError(f"{path}: everybody may write to it", f"run: chmod o-w {path}")
     bash = find_bash(environ)
     if bash is None:
         raise MissingError(f"{path}: bash is needed to read it and is not on PATH")
     within, mark = environ.get(READING, ""), f"{status.st_dev}:{status.st_ino}"
     if mark in within.split():
         raise SourceError(
-            f"{path}: calls this program while it is being read, and that would read it again; "
-            "take the call out of it"
+            f"{path}: calls this program while it is being read, and that would read it again",
+            "take the call out of it",
         )
     timeout = time_limit(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
@@ -129,8 +129,8 @@ def capture_settings(
     output = _run(bash, path, _wants_parse(content), env, timeout, quiet=quiet)
     if output is None:
         raise SourceError(
-            f"{path}: did not end within {timeout:g} s; "
-            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+            f"{path}: did not end within {timeout:g} s",
+            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them",
         )
     return _read_records(path, output)
 
@@ -138,9 +138,9 @@ def capture_settings(
 def _check_text(path: str, content: bytes) -> None:
     """Raise SourceError for what bash would read otherwise than its author meant it."""
     if is_utf_16(content):
-        raise SourceError(f"{path}: is UTF-16; save it as UTF-8")
+        raise SourceError(f"{path}: is UTF-16", "save it as UTF-8")
     if content.startswith(BOM):
-        raise SourceError(f"{path}: begins with a byte-order mark; save it as UTF-8 without BOM")
+        raise SourceError(f"{path}: begins with a byte-order mark", "save it as UTF-8 without BOM")
     if b"\r" not in content:
         return
     at = content.find(b"\r\n")
@@ -149,8 +149,8 @@ def _check_text(path: str, content: bytes) -> None:
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
         raise SourceError(
-            f"{path}:{line}: ends with CR LF, as on Windows; save it with LF line ends, "
-            f"or run: sed -i 's/\\r$//' {path}"
+            f"{path}:{line}: ends with CR LF, as on Windows",
+            f"save it with LF line ends, or run: sed -i 's/\\r$//' {path}",
         )
 
 
@@ -170,8 +170,8 @@ def _run(
 
         if failure.errno == errno.E2BIG:
             raise CannotStartError(
-                f"{path}: the environment is too large for this system; "
-                f"{largest_variables(environ)}"
+                f"{path}: the environment is too large for this system",
+                largest_variables(environ),
             ) from None
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
 

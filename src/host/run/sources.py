@@ -119,7 +119,7 @@ class Reading:
         except SourceError as failure:
             if path == written:
                 raise
-            raise SourceError(f'{failure} (env_files: "{written}")') from None
+            raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
 
     def env_file(self, source: Source, path: str) -> None:
         from host.run.env_file import FileWarnings, read_env_file
@@ -134,8 +134,8 @@ class Reading:
                 value = self.expanded(value, f"{path}: {entry.name}", warnings.tell)
             if self.definition.sudo and _is_refused(entry.name):
                 raise SourceError(
-                    f"{path}: {entry.name} is not taken from a .env file for a command with "
-                    '"sudo"; export it before the command instead'
+                    f'{path}: {entry.name} is not taken from a .env file for a command with "sudo"',
+                    "export it before the command instead",
                 )
             self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
         warnings.close()

@@ -97,19 +97,16 @@ class Messages:
         """Tell whether what goes to `descriptor` has colours."""
         return has_colour(self.choice, self.environ, is_terminal=os.isatty(descriptor))
 
-    def error(self, text: str, suggestions: "Iterable[str]" = ()) -> None:
-        """Say why the program ends; what follows the last `; ` is what to do about it.
+    def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
+        """Say why the program ends, and what to do about it.
 
-        `suggestions` are command lines that stand there; on a terminal each has a line.
+        `suggestions` are command lines that `remedy` has too; on a terminal each has a line.
         """
         colours = self.colours(2)
         if not colours and not os.isatty(2):
-            self.line(f"{self.program}: {text}")
+            self.line(f"{self.program}: {text}; {remedy}" if remedy else f"{self.program}: {text}")
             return
-        what, _, remedy = text.rpartition("; ")
-        if not what:
-            what, remedy = remedy, ""
-        self._labelled("error:", _RED, what, colours)
+        self._labelled("error:", _RED, text, colours)
         lines = ["did you mean:", *(f"  {one}" for one in suggestions)] if suggestions else [remedy]
         for line in filter(None, lines):
             shown = printable(line)

@@ -54,14 +54,14 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
     "definition": (
         {"commands/a/c/command.json": "{}"},
         "definitions",
-        'c/command.json:1:1: "name" is missing',
-        "expected a string",
+        'c/command.json:1:1: "name" is missing; expected a string',
+        "mend ",
     ),
     "misspelt": (
         {"commands/a/b/command.json": command(env_file=[])},
         "definitions",
-        'command.json:1:73: unknown key "env_file"',
-        'did you mean "env_files"?',
+        'command.json:1:73: unknown key "env_file"; did you mean "env_files"?',
+        "mend ",
     ),
     "settings fail": (
         {"config/settings.conf": "exit 3\n"},

@@ -68,7 +68,12 @@ def test_color_stands_before_any_command_or_behind_a_category(team: Made) -> Non
     assert team.run("--color", "never", "ops", "deploy").all == (0, "ran\n", "")
     assert team.run("--color=always", "--yes", "ops", "deploy").stdout == "ran\n"
     assert "\x1b" in team.run("ops", "--color", "always").stdout
-    assert "\x1b" in team.run("--color=always", "self", "list").stdout
+    for words in (["self", "list"], ["help", "ops"], ["help", "ops", "deploy"], ["self", "env"]):
+        for at in range(len(words) + 1):
+            for colour in (["--color", "always"], ["--color=always"]):
+                shown = team.run(*words[:at], *colour, *words[at:])
+                assert "\x1b" in shown.stdout + shown.stderr, (words, at, shown)
+    assert team.run("self", "list", "--", "--color").status == 2  # a word, and none of ours
     assert "\x1b" not in on_terminal(team, "--color", "never", "ops")[1]
 
 
@@ -95,6 +100,8 @@ def test_an_error_on_a_terminal_has_its_remedy_on_a_line_of_its_own(
     assert plain == "cli: error: no such option '--nope'\n  see: cli ops --help\n"
     hostile = on_terminal(team, "\x1b[31m;; x", NO_COLOR="1")[1]
     assert "\x1b" not in hostile
+    _, named = on_terminal(team, "ops", "x; y", columns=columns, NO_COLOR="1")
+    assert named == "cli: error: unknown command x; y in ops\n  see: cli ops --help\n"
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -124,8 +124,8 @@ def _ask(git: Git, address: str, *arguments: str) -> bytes:
                 raise OperationError(f"{address}: {plain}") from None
         scheme, found, rest = address.partition("://")
         host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
-        hint = f"; check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
-        raise OperationError(f"{address}: {error}{hint}") from None
+        hint = f"check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
+        raise OperationError(f"{address}: {error}", hint) from None
 
 
 def _full_name(git: Git, address: str, name: str) -> str:

@@ -70,7 +70,7 @@ def described(entry: Entry, root: str, origin: Origin) -> Staged:
     try:
         found = read_contents(root)
     except HostError as error:
-        raise type(error)(_named(str(error), root, origin)) from None
+        raise type(error)(_named(error.what, root, origin), error.remedy) from None
     found = replace(found, problems=tuple(_named(one, root, origin) for one in found.problems))
     said = found.manifest
     if said is None:

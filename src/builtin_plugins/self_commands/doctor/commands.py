@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
 from builtin_plugins.plugin_directories.registry import effective_registry
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_line
+from builtin_plugins.self_commands.doctor.finding import Finding, Patient
 from builtin_plugins.self_commands.lint.finding import shown
 from builtin_plugins.self_commands.lint.trees import Lint
 from host.cli.catalog import contents
@@ -21,7 +21,7 @@ def definitions(patient: Patient) -> Iterator[Finding]:
     for one in lint.findings:
         if one.rule != "plugin":  # these are told as plugins
             place = f"{shown(one.file)}:{one.line}:{one.column}"
-            yield of_line(f"{place}: {one.message}", f"mend {shown(one.file)}")
+            yield Finding(f"{place}: {one.message}", one.remedy or f"mend {shown(one.file)}")
 
 
 def clashes(patient: Patient) -> Iterator[Finding]:

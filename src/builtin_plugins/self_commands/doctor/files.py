@@ -11,7 +11,7 @@ from functools import partial
 from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import registry_path
 from builtin_plugins.plugin_directories.repair import settle
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_line
+from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_error
 from host.errors import HostError
 from host.run.plan import framework_variables
 from host.run.settings import capture_settings
@@ -37,7 +37,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
     try:
         capture_settings(file, {**patient.environ, **ours})
     except HostError as error:
-        yield of_line(str(error), f"mend {file}")
+        yield of_error(error, f"mend {file}")
 
 
 def permissions(patient: Patient) -> Iterator[Finding]:

@@ -24,25 +24,24 @@ class Finding(NamedTuple):
     fix: Callable[[], object] | None = None
 
 
-def of_line(line: str, otherwise: str) -> Finding:
-    """Return the finding that an error's line is: what is wrong; what to do."""
-    message, _, remedy = line.partition("; ")
-    return Finding(message, remedy or otherwise)
+def of_error(error: HostError, otherwise: str) -> Finding:
+    """Return the finding that an error is, with its own remedy or, without one, `otherwise`."""
+    return Finding(error.what, error.remedy or otherwise)
 
 
 class Patient:
-    """What is looked at; `installation` is None where there is none that counts."""
+    """What is looked at: the `installation`, or what is `wrong` with it."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.layout = session.layout
         self.environ: Mapping[str, str] = session.environ
-        self.wrong = ""
+        self.wrong: HostError | None = None
         self.installation: OpenInstallation | None = None
         try:
             self.installation = session.installation
         except HostError as error:
-            self.wrong = str(error)
+            self.wrong = error
 
     @property
     def program(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.completion import STUBS, is_installed
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_line
+from builtin_plugins.self_commands.doctor.finding import Finding, Patient
 from builtin_plugins.self_commands.launcher import write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
 from host.errors import HostError
@@ -28,8 +28,8 @@ def installation(patient: Patient) -> Iterator[Finding]:
     root, file = patient.layout.root, patient.layout.config_file
     again = f"{patient.call} self init {shlex.quote(root)}"
     if patient.installation is None:
-        there = os.path.lexists(file)
-        yield Finding(patient.wrong.partition("; to make")[0], f"mend {file}" if there else again)
+        what = patient.wrong.what if patient.wrong else f"{root} is no installation"
+        yield Finding(what, f"mend {file}" if os.path.lexists(file) else again)
         return
     parts = [str(relative) for relative, _ in shipped_files() if relative.parts[1] == "lib"]
     missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
@@ -70,7 +70,7 @@ def _what_keeps(path: str, patient: Patient) -> str:
     try:
         start_of(path, patient.environ)
     except HostError as error:
-        return str(error).removeprefix(f"{path}: ")
+        return error.what.removeprefix(f"{path}: ")
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     said = _PACKAGES.search(text)
     packages = ast.literal_eval(said[1]) if said else ""
@@ -137,7 +137,7 @@ def _packages() -> Iterator[Finding]:
         except importlib_metadata.PackageNotFoundError:
             there = "not installed"
         if not (there[0].isdigit() and needed.specifier.contains(there, prereleases=True)):
-            yield of_line(
+            yield Finding(
                 f"the package {needed.name} is {there}, {needed} is needed",
                 f"install {needed} into this program's Python environment",
             )

@@ -32,17 +32,19 @@ class Linted:
         self.file = file
         self.positions = positions_in(file)
         self.definition: Definition | None = None
-        self.refused = ""
+        self.refused: HostError | None = None
         try:
             self.definition = read(file)
         except HostError as error:
-            self.refused = str(error)
+            self.refused = error
 
     def findings(self, usual: frozenset[str], environ: Mapping[str, str]) -> Iterator[Finding]:
         """Yield what the reader and the other rules say; `usual` names are defined anyway."""
         definition = self.definition
+        if self.refused:
+            refused = self.refused
+            yield of_error(self.file, self.positions, refused.what, remedy=refused.remedy)
         if definition is None:
-            yield of_error(self.file, self.positions, self.refused)
             return
         for line in definition.warnings:
             yield of_error(self.file, self.positions, line)

@@ -19,13 +19,21 @@ _GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong: `file` is absolute, `line` and `column` count from 1."""
+    """One thing that is wrong, and what to do: `line` and `column` count from 1.
+
+    `file` is absolute, `remedy` may be "".
+    """
 
     file: str
     line: int
     column: int
     rule: str
     message: str
+    remedy: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
 
 
 def at_key(file: str, positions: Positions, key: Iterable[str | int], text: str) -> Finding:
@@ -33,7 +41,9 @@ def at_key(file: str, positions: Positions, key: Iterable[str | int], text: str)
     return Finding(file, *positions.place(tuple(key)), "definition", text)
 
 
-def of_error(file: str, positions: Positions, text: str, rule: str = "definition") -> Finding:
+def of_error(
+    file: str, positions: Positions, text: str, rule: str = "definition", remedy: str = ""
+) -> Finding:
     """Return the finding that the reader's line `text` about `file` is.
 
     The line names `file`, then a line and column, or the key.
@@ -41,7 +51,7 @@ def of_error(file: str, positions: Positions, text: str, rule: str = "definition
     said = text.removeprefix(file)
     if found := _LINE.match(said):
         line, column = int(found[1]), int(found[2] or 1)
-        return Finding(file, line, column, rule, said[found.end() :])
+        return Finding(file, line, column, rule, said[found.end() :], remedy)
     said = said.removeprefix(": ")
     path: list[str | int] = []
     end = 0
@@ -50,10 +60,10 @@ def of_error(file: str, positions: Positions, text: str, rule: str = "definition
         path += _parts(found[1])
     named = _NAMED.match(said, end)
     if named and "stands twice in one object" in said:
-        return Finding(file, *positions.twice(named[1]), rule, said)
+        return Finding(file, *positions.twice(named[1]), rule, said, remedy)
     if named:
         path.append(named[1])
-    return Finding(file, *positions.place(tuple(path)), rule, said)
+    return Finding(file, *positions.place(tuple(path)), rule, said, remedy)
 
 
 def _parts(key: str) -> Iterable[str | int]:
@@ -78,13 +88,22 @@ def shown(file: str) -> str:
 
 def as_text(findings: Iterable[Finding]) -> str:
     return "".join(
-        f"{printable(shown(one.file))}:{one.line}:{one.column}: {printable(one.message)}\n"
+        f"{printable(shown(one.file))}:{one.line}:{one.column}: {printable(one.text)}\n"
         for one in findings
     )
 
 
 def as_json(findings: Iterable[Finding]) -> str:
-    rows = [{**one._asdict(), "file": shown(one.file)} for one in findings]
+    rows = [
+        {
+            "file": shown(one.file),
+            "line": one.line,
+            "column": one.column,
+            "rule": one.rule,
+            "message": one.text,
+        }
+        for one in findings
+    ]
     return json.dumps({"findings": rows}, indent=2) + "\n"
 
 
@@ -92,7 +111,7 @@ def as_github(findings: Iterable[Finding]) -> str:
     """Return workflow commands, which GitHub shows beside the lines."""
     return "".join(
         f"::error file={_escaped(shown(one.file), _GITHUB_PROPERTY)},line={one.line},"
-        f"col={one.column},title=lint {one.rule}::{_escaped(one.message, _GITHUB)}\n"
+        f"col={one.column},title=lint {one.rule}::{_escaped(one.text, _GITHUB)}\n"
         for one in findings
     )
 

@@ -74,8 +74,9 @@ def _start_finding(file: str, environ: Mapping[str, str]) -> Finding | None:
     try:
         start_of(file, environ)
     except HostError as error:
-        said = str(error).removeprefix(f"{file}: ")
-        return Finding(file, 1, 1, "shebang" if "interpreter" in said else "entrypoint", said)
+        said = error.what.removeprefix(f"{file}: ")
+        rule = "shebang" if "interpreter" in said else "entrypoint"
+        return Finding(file, 1, 1, rule, said, error.remedy)
     return None
 
 
@@ -84,18 +85,18 @@ def _carriage_returns(file: str, content: bytes) -> Iterator[Finding]:
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
         column = at - content.rfind(b"\n", 0, at)
-        text = f"ends with CR LF, as on Windows; run: sed -i 's/\\r$//' {file}"
-        yield Finding(file, line, column, "line-ends", text)
+        remedy = f"run: sed -i 's/\\r$//' {file}"
+        yield Finding(file, line, column, "line-ends", "ends with CR LF, as on Windows", remedy)
 
 
 def _how_it_starts(file: str, *, bare: bool) -> Iterator[Finding]:
     executable = os.stat(file).st_mode & 0o111
     if bare:
         more = "" if executable else f", and run: chmod +x {file}"
-        text = f"has no shebang, so bash runs it; begin it with #!/usr/bin/env bash{more}"
-        yield Finding(file, 1, 1, "shebang", text)
+        remedy = f"begin it with #!/usr/bin/env bash{more}"
+        yield Finding(file, 1, 1, "shebang", "has no shebang, so bash runs it", remedy)
     elif not executable:
-        yield Finding(file, 1, 1, "executable", f"is not executable; run: chmod +x {file}")
+        yield Finding(file, 1, 1, "executable", "is not executable", f"run: chmod +x {file}")
 
 
 def _is_shell(content: bytes) -> bool:

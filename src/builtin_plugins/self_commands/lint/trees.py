@@ -63,7 +63,7 @@ class Lint:
         try:
             config = read_config(file)
         except HostError as error:
-            yield of_error(file, positions_in(file), str(error), "installation")
+            yield of_error(file, positions_in(file), error.what, "installation", error.remedy)
             return
         for line in config.warnings:
             yield of_error(file, positions_in(file), line)

@@ -42,7 +42,7 @@ def _acquire(path: str) -> int:
                 undo.callback(os.close, descriptor)
                 held = os.fstat(descriptor)
                 if held.st_uid != os.geteuid():
-                    raise OperationError(f"{path} belongs to another user; remove it")
+                    raise OperationError(f"{path} belongs to another user", "remove it")
                 if not take_lock(descriptor):
                     raise OperationError(f"another setup is at work in {path}")
                 if os.path.samestat(os.lstat(path), held):
@@ -52,9 +52,9 @@ def _acquire(path: str) -> int:
                 pass  # its holder removed it just now
             except OSError as failure:
                 if failure.errno in (errno.ELOOP, errno.ENOTDIR):
-                    raise OperationError(f"{path} is in the way; remove it") from None
+                    raise OperationError(f"{path} is in the way", "remove it") from None
                 raise
-    raise OperationError(f"{path} keeps changing; try again")
+    raise OperationError(f"{path} keeps changing", "try again")
 
 
 @contextmanager

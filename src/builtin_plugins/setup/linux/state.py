@@ -128,8 +128,8 @@ def refuse_foreign(places: Places) -> None:
     for path, suffix, owner in owned(places):
         if owner is Owner.FOREIGN:
             raise OperationError(
-                f"{path} is there and setup did not make it; "
-                f"move it away or set {variable(places.tool, suffix)}"
+                f"{path} is there and setup did not make it",
+                f"move it away or set {variable(places.tool, suffix)}",
             )
 
 

@@ -31,9 +31,10 @@ def find_elevation(places: Places, environ: Mapping[str, str]) -> str | None:
     if sudo is None:
         tool = places.tool
         raise OperationError(
-            f"no right to write to {names}, and there is no sudo; run it as root, or set "
+            f"no right to write to {names}, and there is no sudo",
+            "run it as root, or set "
             f"{variable(tool, 'INSTALL_DIR')}, {variable(tool, 'BIN_DIR')} and "
-            f"{variable(tool, 'DESKTOP_FILE')} to places of your own"
+            f"{variable(tool, 'DESKTOP_FILE')} to places of your own",
         )
     return sudo
 
