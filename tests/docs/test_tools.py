@@ -71,7 +71,8 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) ->
     reader = Reader(tmp_path / "home", folder, TOOLS[tool])
     reader(install)
     assert reader("cli --version") == "cli-host 0.1.0\n"
-    reader("cli self init")
+    [start] = re.findall("`(cli self init .*?)`", (PROJECT / "README.md").read_text())
+    assert reader(start).splitlines()[-1].startswith("Hello, ")
     reader("cli self plugin add pip:other-cli")
     assert reader("cli other py") == "py 1.0\n"
     _offer_newer(folder, tmp_path / "newer")

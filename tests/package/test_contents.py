@@ -202,9 +202,13 @@ def test_links_of_the_readme_lead_somewhere_from_an_index(built: Built) -> None:
     version = _METADATA["project"]["version"]
     for link in links:
         assert link.startswith(("https://", "#")), link
-        blob = f"https://github.com/cli-host/cli-host/blob/v{version}/"
-        if link.startswith(blob):
-            assert (PROJECT / link.removeprefix(blob).partition("#")[0]).exists(), link
+        for place in (
+            f"https://github.com/cli-host/cli-host/blob/v{version}/",
+            f"https://raw.githubusercontent.com/cli-host/cli-host/v{version}/",
+        ):
+            if link.startswith(place):
+                assert (PROJECT / link.removeprefix(place).partition("#")[0]).exists(), link
+    assert re.search(r"^!\[.+\]\(https://raw\..+\.svg\)$", text, re.MULTILINE)
 
 
 def test_the_bill_of_materials_names_what_is_needed(built: Built) -> None:
