@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import os
 import re
@@ -20,6 +19,7 @@ from mkdocs.structure.pages import Page
 
 import host
 from host import hookspecs
+from host.records import Record
 
 _PROJECT = Path(__file__).parents[2]
 _TAKEN = {
@@ -140,8 +140,8 @@ def interface_page() -> Iterator[str]:
 
 def _class(name: str, value: Any) -> Iterator[str]:
     yield f"\n### `{name}`\n\n"
-    if dataclasses.is_dataclass(value):
-        fields = "".join(f"    {_field(one)}\n" for one in dataclasses.fields(value))
+    if issubclass(value, Record):
+        fields = "".join(f"    {line}\n" for line in _fields(value))
         yield f"```python\nclass {name}:\n{fields}```\n\n"
     elif issubclass(value, Exception):
         yield f"```python\nclass {name}({value.__base__.__name__})\n```\n\n"
@@ -166,9 +166,10 @@ def _function(level: str, name: str, function: Any) -> Iterator[str]:
     yield f"\n{_prose(inspect.getdoc(function) or '')}\n"
 
 
-def _field(field: Any) -> str:
-    default = "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
-    return f"{field.name}: {field.type}{default}"
+def _fields(record: type[Record]) -> Iterator[str]:
+    for name, kind in record.__annotations__.items():
+        default = f" = {getattr(record, name)!r}" if hasattr(record, name) else ""
+        yield f"{name}: {kind}{default}"
 
 
 def _signature(function: Any) -> str:

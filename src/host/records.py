@@ -13,6 +13,9 @@ else:
         return lambda record: record
 
 
+CHECK_MARK = "✓"
+
+
 @dataclass_transform(frozen_default=True)
 class Record:
     """Named values, given in order or by name, that nobody changes; equal when their values are.
@@ -158,6 +161,30 @@ class Command(Record):
     shadows: tuple[str, ...] = ()
     missing: bool = False
 
+    def indicators(self, terminal: Terminal) -> list[str]:
+        """Return what stands behind its row (SPEC 3), in the fixed order.
+
+        `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
+        `[destroy]`, the systems of a command that is not for this one, and `[missing]`
+        where its entrypoint is not there.
+        """
+        marks = []
+        if self.installed:
+            marks.append(CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]")
+        if self.plugin:
+            marks.append("[plugin]")
+        if self.dev:
+            marks.append("[dev]")
+        if self.definition.sudo:
+            marks.append("[sudo]")
+        if self.definition.destroys:
+            marks.append("[destroy]")
+        if not self.definition.compatible:
+            marks += [f"[{name}]" for name in self.definition.os]
+        if self.missing:
+            marks.append("[missing]")
+        return marks
+
 
 class Variable(Record):
     """One variable of a command's run: its value, the source that won, and what that shadows.
@@ -200,6 +227,22 @@ class Listing(Record):
     everything: bool = False
     runnable: bool = False
     arguments: tuple[Any, ...] = ()
+
+    def sections(self) -> list[tuple[str, list[Category | Command]]]:
+        """Return the rows under their headings, in the order to show them.
+
+        Subcategories, then commands without a group, then each group by name. Headings
+        are "Categories", "Commands" and the groups' names.
+        """
+        groups: dict[str, list[Category | Command]] = {}
+        for command in self.commands:
+            groups.setdefault(command.definition.group, []).append(command)
+        sections: list[tuple[str, list[Category | Command]]] = []
+        if self.categories:
+            sections.append(("Categories", list(self.categories)))
+        if "" in groups:
+            sections.append(("Commands", groups.pop("")))
+        return [*sections, *sorted(groups.items())]
 
 
 class Terminal(Record):

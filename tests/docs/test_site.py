@@ -114,6 +114,9 @@ def test_the_reference_is_complete(site: Path) -> None:
     for name in host.__all__:
         if name != "hookimpl":  # a marker, shown in each hook's example
             assert f'<h3 id="{name.lower()}">' in interface, name
+    text = re.sub(r"<[^>]*>", "", interface)
+    assert "width: int = 80" in text
+    assert "def sections(self)" in text
     specs = [name for name, value in vars(hookspecs).items() if hasattr(value, "cli_host_spec")]
     assert [name for name in specs if f'<h3 id="{name}">' not in interface] == []
     words = (site / "self.html").read_text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from host import Category, Command
 from host.cli import styles
 from host.cli.columns import width, wrap
-from host.cli.listing import indicators
 from host.run.text import printable
 
 TYPE_CHECKING = False
@@ -24,7 +23,7 @@ def about_of(row: Category | Command, terminal: Terminal) -> tuple[str, list[str
     """Return a row's description and its indicators."""
     if isinstance(row, Category):
         return shortened(row.description, terminal), []
-    marks = [printable(one) for one in indicators(row, terminal)]
+    marks = [printable(one) for one in row.indicators(terminal)]
     return shortened(row.definition.description, terminal), marks
 
 

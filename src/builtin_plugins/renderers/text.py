@@ -7,7 +7,6 @@ from host import Command
 from host.cli import styles
 from host.cli.columns import width, wrap
 from host.cli.help_page import argument_tables
-from host.cli.listing import grouped
 from host.cli.topics import DOCS, TOPICS
 from host.run.text import printable
 
@@ -45,7 +44,7 @@ def text_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
 
 def _by_kind(listing: Listing, terminal: Terminal, column: int) -> Iterator[str]:
     """Yield the rows of one category: subcategories, commands, each group."""
-    for heading, rows in grouped(listing):
+    for heading, rows in listing.sections():
         yield ""
         yield styles.styled(f"{printable(heading)}:", styles.HEADING, terminal)
         for row in rows:
@@ -65,7 +64,7 @@ def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[
         lines = lines_of(about.get(words, ""), [], terminal, indent)
         yield f"{heading}  {lines[0]}".rstrip()
         yield from (" " * indent + line for line in lines[1:])
-        for group, rows in grouped(listing.replaced(categories=(), commands=tuple(commands))):
+        for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():
             if group != "Commands":
                 yield f"  {styles.styled(f'{printable(group)}:', styles.HEADING, terminal)}"
             for row in rows:

@@ -6,7 +6,6 @@ from builtin_plugins.renderers.row import about_of, lines_of, name_of
 from host import Category
 from host.cli import styles
 from host.cli.columns import width
-from host.cli.listing import grouped
 from host.run.text import printable
 
 TYPE_CHECKING = False
@@ -23,7 +22,7 @@ def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
         printable(" ".join([listing.program, *listing.words])), styles.HEADING, terminal
     )
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
-    for _, section in grouped(listing):
+    for _, section in listing.sections():
         for row in section:
             rows.setdefault(row.words[:-1], []).append(row)
     pending = [("", row, row is rows[listing.words][-1]) for row in rows.get(listing.words, [])]

@@ -11,7 +11,6 @@ import click
 from host.cli.session import Session
 from host.cli.unknown import unknown
 from host.errors import OperationError, UsageError
-from host.run.definition import is_reference
 
 _USUAL = ("editor", "nano", "vi")
 
@@ -55,6 +54,6 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     told = found.definition
     if told is None or not told.file:
         raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
-    if definition or found.kind == "category" or is_reference(told.entrypoint):
+    if definition or found.kind == "category" or told.in_python:
         return told.file
     return os.path.join(os.path.dirname(told.file), told.entrypoint)

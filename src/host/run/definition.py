@@ -129,7 +129,7 @@ class Definition:
 
     def _takes_sources(self, fields: Fields) -> bool:
         """Return what `sources` says, a key of Python commands only."""
-        if not is_reference(self.entrypoint) or fields.value("sources") is None:
+        if not self.in_python or fields.value("sources") is None:
             return True
         takes = fields.flag("sources")
         for key, there in (("envs", self.envs), ("env_files", self.env_files)):
@@ -145,6 +145,11 @@ class Definition:
     @property
     def directory(self) -> str:
         return os.path.dirname(self.file)
+
+    @property
+    def in_python(self) -> bool:
+        """Tell whether `entrypoint` names an object of a module, not a file."""
+        return is_reference(self.entrypoint)
 
     @property
     def compatible(self) -> bool:
@@ -191,6 +196,6 @@ def read_category(path: str) -> Definition:
 def parse_declared(owner: str, fields: "Mapping[str, Any]") -> Definition:
     """Return the definition that plugin `owner` declares in code; raises DefinitionError."""
     definition = Definition("", Fields(owner, fields))
-    if not is_reference(definition.entrypoint):
+    if not definition.in_python:
         raise DefinitionError(f'{owner}: "entrypoint": expected a reference "package.module:attr"')
     return definition

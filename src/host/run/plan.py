@@ -12,7 +12,7 @@ from host.errors import (
     MissingError,
     SourceError,
 )
-from host.run.definition import SYSTEM_OS, Definition, is_reference
+from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY, Layout
 from host.run.json_files import read_regular
 from host.run.layers import Layers
@@ -162,7 +162,7 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
             f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
             f"{definition.foreign_systems()}"
         )
-    if is_reference(definition.entrypoint):
+    if definition.in_python:
         return ""
     file = os.path.join(definition.directory, definition.entrypoint)
     inside = os.path.realpath(definition.directory) + os.sep

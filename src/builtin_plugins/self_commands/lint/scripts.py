@@ -12,7 +12,6 @@ from builtin_plugins.self_commands.lint.finding import Finding, at_key
 from builtin_plugins.self_commands.lint.positions import Positions
 from host import Definition
 from host.errors import HostError
-from host.run.definition import is_reference
 from host.run.json_files import read_regular
 from host.run.process import find_program, start_of
 
@@ -31,7 +30,7 @@ class Script(NamedTuple):
 
 def entrypoint_file(definition: Definition) -> str:
     """Return the path of the file that a command runs, "" for a Python reference."""
-    if is_reference(definition.entrypoint):
+    if definition.in_python:
         return ""
     return os.path.join(definition.directory, definition.entrypoint)
 
