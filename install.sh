@@ -224,7 +224,7 @@ if [[ $action == uninstall ]]; then
     say "Uninstalled $name. What it needs stays for ${others//$'\n'/, }"
     exit 0
   fi
-  rm -f -- "$root/cli.lock"
+  rm -f -- "$root/cli.lock" "$root/cli.lock.index"
   rm -rf -- "$venv"
   forget_path
   say "Uninstalled. Your commands, config and plugins are still in $root"

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from host.cli.catalog import contents
 from host.cli.listing import select
 from host.cli.session import Session
 from host.cli.unknown import find_command
@@ -109,7 +108,7 @@ class Program:
         With `everything` also hidden ones and those for other systems.
         """
         session = self._session
-        inside = contents(tuple(words), session.lock, session.messages.warn, deep=True)
+        inside = session.contents(tuple(words), deep=True)
         found = select(inside, everything=everything).commands
         return tuple(one for one in found if one.words[0] != "self")
 

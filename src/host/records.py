@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +27,17 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         cls._names = tuple(cls.__annotations__)
+        cls._known = frozenset(cls._names)
+        cls._needed = frozenset(one for one in cls._names if not hasattr(cls, one))
 
     _names: tuple[str, ...] = ()
+    _known: frozenset[str] = frozenset()
+    _needed: frozenset[str] = frozenset()
 
     def __init__(self, *values: Any, **named: Any) -> None:
+        if not values and self._needed <= named.keys() <= self._known:
+            self.__dict__.update(named)
+            return
         fields = dict(zip(self._names, values, strict=False))
         odd = [name for name in named if name in fields or name not in self._names]
         fields.update(named)
@@ -147,8 +156,7 @@ class Command(Record):
 
     `installed` is None outside `setup`. `definition` has the attributes of a
     command.json (SPEC 2.3), already checked. `shadows` names the places whose
-    command of the same words this one hides; `missing` where the entrypoint's file is not
-    there.
+    command of the same words this one hides.
     """
 
     words: tuple[str, ...]
@@ -159,7 +167,13 @@ class Command(Record):
     dev: bool = False
     installed: bool | None = None
     shadows: tuple[str, ...] = ()
-    missing: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether its entrypoint is a file that is not there; the disk is asked each time."""
+        if not self.directory or self.definition.in_python:
+            return False
+        return not os.path.exists(f"{self.directory}/{self.definition.entrypoint}")
 
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return what stands behind its row (SPEC 3), in the fixed order.

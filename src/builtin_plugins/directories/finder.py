@@ -8,12 +8,14 @@ import os
 import stat
 
 from host.errors import DefinitionError
-from host.run.definition import is_word, read_category, read_command
+from host.run import definition as definition_files
+from host.run.definition import is_word, read_command
 from host.run.json_files import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from host.run.definition import Definition
 
@@ -28,13 +30,15 @@ class Directories:
     """The finder of a directory of categories, laid out like `commands/`.
 
     A link to a directory is followed, but no link below it, and none to a directory
-    that the tree lies in; so every walk ends.
+    that the tree lies in; so every walk ends. `definitions` is what reads them, for who
+    reads many: an index that need not parse them again.
     """
 
-    __slots__ = ("_beyond", "_holding", "_real", "root")
+    __slots__ = ("_beyond", "_holding", "_real", "definitions", "root")
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.definitions: Any = definition_files
         self._real = ""  # the root's real path, once a link makes it interesting
         self._beyond: set[str] = set()  # places reached through a link
         self._holding: set[str] = set()  # places known to hold commands
@@ -55,16 +59,18 @@ class Directories:
     def command(self, place: str) -> "Definition | None":
         """Return what the command.json there says, None without one; raises DefinitionError."""
         try:
-            return read_command(os.path.join(place, "command.json"))
+            found: Definition = self.definitions.read_command(f"{place}/command.json")
         except FileNotFoundError:
             return None
+        return found
 
     def category(self, place: str) -> "Definition | None":
         """Return what the category.json there says, None without one; raises DefinitionError."""
         try:
-            return read_category(os.path.join(place, "category.json"))
+            found: Definition = self.definitions.read_category(f"{place}/category.json")
         except FileNotFoundError:
             return None
+        return found
 
     def inner(self, place: str, tell: "Tell | None" = None) -> list[tuple[str, str]]:
         """Return (word, path) of the directories in `place` that can be something, sorted.
@@ -120,9 +126,10 @@ class Directories:
         try:
             with os.scandir(place) as entries:
                 for entry in entries:
-                    if entry.name.startswith((".", "__")) or not _is_directory(entry):
+                    word = entry.name
+                    if word.startswith((".", "__")) or not _is_directory(entry):
                         continue
-                    if not is_word(entry.name):
+                    if not is_word(word):
                         if names:
                             tell(
                                 f"{entry.path}: left out; a word has letters, digits and ._- "
@@ -131,9 +138,9 @@ class Directories:
                     elif not entry.is_symlink():
                         if place in self._beyond:
                             self._beyond.add(entry.path)
-                        yield entry.name, entry.path
+                        yield word, entry.path
                     elif self._follows(place, entry.path, tell):
-                        yield entry.name, entry.path
+                        yield word, entry.path
         except OSError as failure:
             tell(f"{_shortened(place)}: {failure.strerror}")
 

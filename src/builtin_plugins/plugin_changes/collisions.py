@@ -18,9 +18,10 @@ from builtin_plugins.venv.copy import VenvCopy
 from host.cli.catalog import contents
 from host.cli.session import Session
 from host.errors import OperationError, PluginError
+from host.planning.cache_files import write_lock
 from host.run.installation import Layout
 from host.run.locate import locate, roots
-from host.run.lock import Lock, Plugin, Tree, read_lock, write_lock
+from host.run.lock import Lock, Plugin, Tree, read_lock
 from host.run.text import Messages
 
 _KEY = "copy"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import click
 
 from host import Command
-from host.cli.catalog import contents
 from host.cli.listing import select
 from host.cli.pages import rendered
 from host.cli.session import Session
@@ -25,8 +24,7 @@ def command(session: Session, text: tuple[str, ...], everything: bool, format: s
     Of several words each must be there somewhere; the case of letters makes no difference.
     """
     wanted = [word.casefold() for word in text]
-    inside = contents((), session.lock, session.messages.warn, deep=True)
-    inside = select(inside, everything=everything)
+    inside = select(session.contents((), deep=True), everything=everything)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
     if not commands:
         raise OperationError(

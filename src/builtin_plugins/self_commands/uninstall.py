@@ -70,7 +70,7 @@ def _ask(session: Session) -> None:
 def _planned(session: Session, *, purge: bool) -> Removal:
     installation, layout = session.installation, session.layout
     launchers = [path for path in _entries(layout.core_dir) if is_launcher(path)]
-    files = [path for path in installation.locks if os.path.isfile(path)]
+    files = [path for path in (*installation.locks, *installation.indexes) if os.path.isfile(path)]
     files += _unchanged(layout.root)
     trees: list[str] = []
     if purge:

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from host.cli.catalog import contents
 from host.cli.session import Session
 from host.cli.unknown import find_command
 from host.run.definition import Definition
@@ -52,5 +51,5 @@ def _described(session: Session, found: Found, definition: Definition) -> dict[s
 
 
 def _shadows(session: Session, found: Found) -> list[str]:
-    inside = contents(found.words[:-1], session.lock, session.messages.warn)
+    inside = session.contents(found.words[:-1])
     return [place for one in inside.commands if one.words == found.words for place in one.shadows]

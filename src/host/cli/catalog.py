@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from host.planning.definition_index import DefinitionIndex
     from host.run.definition import Definition
 
     Tell = Callable[[str], None]
@@ -23,16 +24,26 @@ class Contents(Record):
     commands: tuple[Command, ...]
 
 
-def contents(words: tuple[str, ...], lock: Lock, tell: Tell, *, deep: bool = False) -> Contents:
+def contents(
+    words: tuple[str, ...],
+    lock: Lock,
+    tell: Tell,
+    *,
+    deep: bool = False,
+    definitions: DefinitionIndex | None = None,
+) -> Contents:
     """Return what the category `words` holds, or with `deep` all below it.
 
-    A definition that is wrong is told to `tell` and left out. Reads files only.
+    A definition that is wrong is told to `tell` and left out. Reads files only, with
+    `definitions` those that it does not know.
     """
-    places = [] if words[:1] == (RESERVED,) else roots(lock.trees)
+    places = [] if words[:1] == (RESERVED,) else roots(lock.trees, definitions)
     for word in words:
         places = [inner for place in places if (inner := place.enter(word))]
     walk = _Walk(lock.commands, tell, deep)
     walk.category(words, places)
+    if definitions is not None:
+        definitions.save()
     return Contents(
         tuple(sorted(walk.categories, key=lambda one: one.words)),
         tuple(sorted(walk.commands, key=lambda one: one.words)),
@@ -60,9 +71,10 @@ class _Walk:
         pending = [(words, places)]
         while pending:
             at, here = pending.pop()
+            declared = [one for one in self.declared if one.words[: len(at)] == at]
             for word, reached in self.words_in(at, here).items():
                 inner = (*at, word)
-                own = [one for one in self.declared if one.words[: len(inner)] == inner]
+                own = [one for one in declared if one.words[: len(inner)] == inner]
                 below = self.decide(inner, reached, own)
                 if below is not None:
                     self.categories.append(self.described(inner, below))
@@ -90,7 +102,7 @@ class _Walk:
         None: a command, or nothing that counts.
         """
         places = decide(reached, self.tell)
-        exact = [one for one in own if one.words == words]
+        exact = [one for one in own if one.words == words] if own else own
         if places and places[0].runnable:
             self.commands.append(_command(words, places[0], places[1:], exact))
             return None
@@ -121,6 +133,7 @@ def _command(
     words: tuple[str, ...], place: Place, hidden: Iterable[Place], own: Iterable[Declared]
 ) -> Command:
     tree = place.tree
+    shadows = (*[one.at for one in hidden], *[f"plugin {one.plugin}" for one in own])
     return Command(
         words=words,
         definition=place.definition,
@@ -128,7 +141,7 @@ def _command(
         origin="plugin" if tree.plugin else "commands",
         plugin=tree.plugin,
         dev=tree.dev,
-        shadows=(*(one.at for one in hidden), *(f"plugin {one.plugin}" for one in own)),
+        shadows=shadows,
     )
 
 

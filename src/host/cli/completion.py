@@ -101,7 +101,16 @@ def complete(
         return arguments(found.definition, rest, current)
     if found.kind != "category" or rest:
         return Answer(beside=NONE if asks_help else FILES)
-    return Answer(_GLOBAL_OPTIONS.items()) if current.startswith("-") else _below(found, lock)
+    if current.startswith("-"):
+        return Answer(_GLOBAL_OPTIONS.items())
+    from host.planning.definition_index import DefinitionIndex
+
+    definitions = DefinitionIndex(installation)
+    for place in found.places:
+        place.finder.definitions = definitions
+    below = _below(found, lock)
+    definitions.save()
+    return below
 
 
 def _own(

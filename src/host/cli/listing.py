@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from host.cli.catalog import Contents
 
 TYPE_CHECKING = False
@@ -34,17 +32,5 @@ def with_installed(
     answers = iter(ask(asked)) if asked else iter(())
     return tuple(
         one.replaced(installed=bool(next(answers))) if one.words[0] == SETUP else one
-        for one in commands
-    )
-
-
-def with_missing(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """Return the commands with `missing` set for those whose entrypoint is a file not there."""
-    return tuple(
-        one.replaced(missing=True)
-        if one.directory
-        and not one.definition.in_python
-        and not os.path.exists(f"{one.directory}/{one.definition.entrypoint}")
-        else one
         for one in commands
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from host.cli.catalog import Contents, contents
+import gc
+
+from host.cli.catalog import Contents
 from host.cli.help_page import help_page
-from host.cli.listing import select, with_installed, with_missing
+from host.cli.listing import select, with_installed
 from host.cli.options import HELP_WORDS, Asked, parse_options
 from host.cli.session import Session
 from host.cli.topics import topic
@@ -63,8 +65,9 @@ def listing_text(
     session: Session, found: Found, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
+    gc.disable()  # what a listing is made of stays until its end; a search would find nothing
     everything_below = deep or format == "tree"
-    inside = contents(found.words, session.lock, session.messages.warn, deep=everything_below)
+    inside = session.contents(found.words, deep=everything_below)
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(place.holds_commands() for place in found.places):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
@@ -129,7 +132,7 @@ def _listing(
         version=version,
         categories=tuple(map(_with_own_words, inside.categories)),
         commands=with_installed(
-            with_missing(inside.commands),
+            inside.commands,
             lambda asked: session.listing_hooks.ask(
                 "is_installed", [{"command": one} for one in asked]
             ),

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from host.cli.catalog import Contents
+    from host.planning.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
 
 
@@ -117,6 +119,20 @@ class Session:
         from host.planning.listing_hooks import ListingHooks
 
         return ListingHooks(self.lock, self.installation, self.messages)
+
+    @once
+    def definitions(self) -> DefinitionIndex:
+        """What reads many definitions: the index, which parses only what it does not know."""
+        from host.planning.definition_index import DefinitionIndex
+
+        return DefinitionIndex(self.installation)
+
+    def contents(self, words: tuple[str, ...], *, deep: bool = False) -> Contents:
+        """Return what the category `words` holds; what is wrong there is warned of."""
+        from host.cli.catalog import contents
+
+        warn = self.messages.warn
+        return contents(words, self.lock, warn, deep=deep, definitions=self.definitions)
 
     def find(self, words: tuple[str, ...]) -> Found:
         """Return what the leading `words` name; raises DefinitionError."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from host.errors import HostError
+from host.planning.cache_files import write_lock
 from host.planning.child import Report, survey
 from host.planning.distributions import entry_points
 from host.planning.loading import (
@@ -31,7 +32,7 @@ from host.records import (
 )
 from host.run.definition import is_reference, is_word
 from host.run.installation import Layout, OpenInstallation
-from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Tree, stamp, write_lock
+from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Tree, stamp
 from host.run.sources import Source
 from host.run.text import Messages
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from host.errors import PluginError
 from host.run.importing import load_reference
-from host.run.lock import write_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,4 +76,6 @@ class ListingHooks:
         for warning in self.lock.warnings:
             if warning not in known:
                 self.messages.warn(warning)
+        from host.planning.cache_files import write_lock
+
         write_lock(self.installation.locks, self.installation.key, self.lock)

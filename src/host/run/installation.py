@@ -191,6 +191,11 @@ class OpenInstallation:
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
         self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
 
+    @property
+    def indexes(self) -> tuple[str, ...]:
+        """Where an index of definitions may be: beside the lock."""
+        return tuple([f"{place}.index" for place in self.locks])
+
     def record(self) -> "Installation":
         """Return what hooks are told about the installation."""
         from host.records import Installation

@@ -318,12 +318,17 @@ class Fields:
         return found
 
     def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":
-        """Return an array of objects; `members` are their string keys, true when required."""
+        """Return an array of objects: `members` are their string keys, true when required."""
         inner = self.objects(key)
         for one in inner:
             for member, required in members.items():
                 one.text(member, required)
-        return tuple([one.values for one in inner])
+        return tuple(
+            [
+                {member: one.values[member] for member in members if member in one.values}
+                for one in inner
+            ]
+        )
 
     def objects(self, key: str) -> "list[Fields]":
         """Return the fields of each object of an array; the path of each names its place."""

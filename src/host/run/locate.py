@@ -12,6 +12,7 @@ for places, which only it understands (`root` is the one of no words):
     holds_commands(place, tell)  whether it is a category: by its word or what is below
     aliased(place, alias)     the word of the command with that alias, "" for none
     remark(place, word)       why a word that is there names nothing, "" for no reason
+    definitions               what reads the files: host.run.definition, or like it an index
 
 `tell` is called with what is wrong there, in a line. Finders are this distribution's
 own: what a plugin adds costs a run of another's command nothing.
@@ -95,12 +96,16 @@ class Found:
         return [place.at for place in self.places]
 
 
-def roots(trees: "Iterable[Tree]") -> list[Place]:
-    """Return the place of no words in each tree, with the finder that the tree names."""
+def roots(trees: "Iterable[Tree]", definitions: "Any" = None) -> list[Place]:
+    """Return the place of no words in each tree, with the finder that the tree names.
+
+    `definitions` is what they are to read files with, where many are read.
+    """
     found = []
     for tree in trees:
         module, _, name = tree.finder.partition(":")
         finder = getattr(__import__(module, fromlist=[name]), name)(tree.path)
+        finder.definitions = definitions or finder.definitions
         found.append(Place(tree, finder, finder.root))
     return found
 

@@ -22,10 +22,9 @@ RESERVED = "self"  # the first word of the commands that manage the program itse
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
-_FORMAT = b"cli-host lock 5 "
+FORMAT = b"cli-host lock 5 "
 _HASH_KEY = 0x636C69
 _OURS = "builtin_plugins."  # where the modules of our own plugins are
-_CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
@@ -199,7 +198,7 @@ def _own_content(place: str) -> bytes:
 
 def _parse(content: bytes, key: str) -> Lock | None:
     head, _, body = content.partition(b"\n")
-    if head != _FORMAT + _checksum(body):
+    if head != FORMAT + checksum(body):
         return None
     values = parse_json("lock", body)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
@@ -215,77 +214,6 @@ def _parse(content: bytes, key: str) -> Lock | None:
     )
 
 
-def write_lock(places: "Iterable[str]", key: str, lock: Lock) -> None:
-    """Write `lock` to the first of `places` that can be written, whole or not at all.
-
-    When one of its stamps no longer holds, nothing is written. Where no place can be
-    written, nothing is either.
-    """
-    import json
-
-    body = json.dumps(
-        {
-            "key": key,
-            "stamps": lock.stamps,
-            "trees": [[tree.path, tree.plugin, tree.dev, tree.finder] for tree in lock.trees],
-            "commands": [
-                [list(own.words), own.fields, own.plugin, own.ours] for own in lock.commands
-            ],
-            "sources": [
-                [own.name, own.rank, own.reader, own.files, own.provider, own.words, own.plugin]
-                for own in lock.sources
-            ],
-            "plugins": [plugin.row() for plugin in lock.plugins.values()],
-        },
-        indent=1,
-    ).encode()
-    if not _settled(lock.stamps):
-        return
-    for place in places:
-        if _replace(place, _FORMAT + _checksum(body) + b"\n" + body):
-            return
-
-
-def _settled(stamps: "Mapping[str, str]") -> bool:
-    """Tell whether the stamps still hold, once a change could no longer hide behind them."""
-    import time
-
-    time.sleep(_CLOCK_GRAIN)
-    return all(stamp(path) == then for path, then in stamps.items())
-
-
-def _replace(place: str, content: bytes) -> bool:
-    """Put `content` at `place` by rename, so that a reader sees the old or the new.
-
-    The file beside it has one hidden name, so that a killed writer leaves no more than
-    that, and the next one takes it over; while somebody else writes, nothing is done.
-    """
-    import fcntl
-
-    directory, name = os.path.split(place)
-    beside = os.path.join(directory, f".{name}.new")
-    try:
-        os.makedirs(directory, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        with open(os.open(beside, flags, 0o644), "wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not os.path.samestat(os.stat(beside), os.fstat(file.fileno())):
-                return True  # its former writer has just put it in place
-            file.truncate()
-            file.write(content)
-            file.flush()
-            os.rename(beside, place)
-    except BlockingIOError:
-        return True  # somebody writes the same
-    except OSError:
-        try:
-            os.unlink(beside)
-        except OSError:
-            pass
-        return False
-    return True
-
-
-def _checksum(body: bytes) -> bytes:
+def checksum(body: bytes) -> bytes:
     """Return a hash against accidents, not attacks: it is in the interpreter itself."""
     return _imp.source_hash(_HASH_KEY, body).hex().encode()

@@ -6,17 +6,17 @@ import shutil
 
 import pytest
 
+from host.planning.cache_files import write_lock
 from host.run.lock import (
-    _FORMAT,
+    FORMAT,
     Lock,
     Plugin,
     Source,
     Tree,
-    _checksum,
+    checksum,
     lock_places,
     read_lock,
     stamp,
-    write_lock,
 )
 from testing.installation import command
 
@@ -55,7 +55,7 @@ def answers(made):
 
 def sum_kept(body: bytes) -> bytes:
     """Return a lock whose checksum is right and whose content is not."""
-    return _FORMAT + _checksum(body) + b"\n" + body
+    return FORMAT + checksum(body) + b"\n" + body
 
 
 GARBAGE = {

@@ -1,0 +1,271 @@
+"""The index of definitions: the same answers with it, without it and with garbage; never stale."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host.cli.catalog import contents
+from host.errors import DefinitionError
+from host.planning import definition_index
+from host.planning.definition_index import DefinitionIndex, KnownDefinition
+from host.run.definition import Definition
+from host.run.installation import OpenInstallation, find_layout, open_installation
+from host.run.lock import checksum, read_lock
+from testing.installation import Made, command
+
+LATER = 3600 * 10**9  # ns, by when whatever a test has written is settled
+
+RICH = {
+    "description": "Say hello \t \n “there”",
+    "group": "Greetings",
+    "os": ["linux", "mac"],
+    "sudo": ["linux"],
+    "aliases": ["hi", "hey"],
+    "effects": "destroy",
+    "examples": [{"command": "hello Ada", "more": [1, {"x": 2}]}, {"command": "hello", "y": 1}],
+    "args": [
+        {"name": "who", "choices": ["Ada", "Bob"], "required": True, "description": "Whom"},
+        {"name": "--times", "short": "-n", "value": "N", "type": "integer", "default": "2"},
+    ],
+    "envs": {"TOKEN": "tell-nobody", "NUMBER": 4.0},
+    "confirm": "Sure?",
+    "x-own": {"a": [1, 2.5]},
+    "entrypiont": "x",
+}
+FILES = {
+    "commands/demo/category.json": {"name": "Demo", "description": "For show"},
+    "commands/demo/hello/command.json": command(**RICH),
+    "commands/demo/hello/main.sh": "#!/bin/sh\n",
+    "commands/demo/plain/command.json": command(description="Plain"),
+    "commands/demo/gone/command.json": command(hidden=True),
+    "commands/demo/bad/command.json": '{"name": ',
+    "commands/demo/deep/er/command.json": command(),
+    "plugins/extra/demo/more/command.json": command(envs={"SECRET": "tell-nobody"}),
+}
+ASKED = [
+    ("demo",),
+    ("self", "list", "--format", "json", "--all"),
+    ("--format", "tree"),
+    ("self", "search", "hello"),
+    ("--complete", "zsh", "demo", ""),
+    ("demo", "hi", "--help"),
+]
+
+
+def opened(made: Made) -> OpenInstallation:
+    environ = {"HOME": str(made.home)}
+    return open_installation(find_layout(str(made.launcher), environ), environ)
+
+
+def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[object, list[str]]:
+    """Return what a listing of everything is made of, and what it tells."""
+    installation = opened(made)
+    lock = read_lock(installation.locks, installation.key)
+    assert lock is not None
+    told: list[str] = []
+    found = contents((), lock, told.append, deep=True, definitions=definitions)
+    shown = [
+        (one.words, *(_shown(getattr(one.definition, name)) for name in definition_index._KEPT))
+        for one in found.commands
+        if one.words[0] != "self"
+    ]
+    return (shown, found.categories), told
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, tuple) and value and hasattr(value[0], "usage"):
+        return [[getattr(one, name) for name in one.__slots__] for one in value]
+    return value
+
+
+def remember(made: Made) -> Path:
+    """Write the index of an installation as if its files had been left alone for an hour."""
+    listed(made, DefinitionIndex(opened(made), time.time_ns() + LATER))
+    index = made.root / "cli.lock.index"
+    assert index.is_file()
+    return index
+
+
+@pytest.fixture
+def made(install: Callable[..., Made]) -> Made:
+    made: Made = install(FILES)
+    made.run("demo")  # writes the lock
+    return made
+
+
+def test_with_and_without_and_with_garbage_it_is_the_same(made: Made) -> None:
+    expected = [made.run(*words).all for words in ASKED]
+    index = made.root / "cli.lock.index"
+    assert not index.exists()  # its files are too young to be kept
+    whole = remember(made).read_bytes()
+    assert [made.run(*words).all for words in ASKED] == expected
+    front = marshal.dumps(([], 5))
+    garbage = {
+        "junk": b"junk",
+        "cut": whole[: len(whole) // 2],
+        "one bit": whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:],
+        "head only": whole.partition(b"\n")[0],
+        "no table": b"%s %d %s\n" % (definition_index._FORMAT, len(front), checksum(front)) + front,
+        "no end": b"%s %d x\n" % (definition_index._FORMAT, 10**30),
+    }
+    for content in garbage.values():
+        index.write_bytes(content)
+        assert listed(made, DefinitionIndex(opened(made))) == listed(made)
+    index.write_bytes(garbage["one bit"])
+    assert [made.run(*words).all for words in ASKED] == expected
+
+
+def test_what_is_known_is_not_read_again(made: Made) -> None:
+    remember(made)
+    index = DefinitionIndex(opened(made))
+    known = index.read_command(f"{made.root}/commands/demo/hello/command.json")
+    assert isinstance(known, KnownDefinition)
+    assert (known.effects, known.examples[0]) == ("destroy", {"command": "hello Ada"})
+    assert known.envs == {"TOKEN": "tell-nobody", "NUMBER": "4.0"}
+    assert known.extra["x-own"] == {"a": [1, 2.5]}
+    assert all(hasattr(known, name) for name in Definition.__slots__)
+    assert not hasattr(known, "other")
+    gone = index.read_command(f"{made.root}/commands/demo/plain/command.json")
+    shutil.rmtree(made.root / "commands/demo/plain")
+    with pytest.raises(DefinitionError, match=r"plain/command.json: is gone"):
+        _ = gone.envs
+
+
+def test_it_holds_no_value_of_a_variable(made: Made) -> None:
+    whole = remember(made).read_bytes()
+    assert b"Plain" in whole
+    assert b"tell-nobody" not in whole
+
+
+def rewritten(file: Path) -> None:
+    """Write as many bytes in place, and set the time of writing back."""
+    times = file.stat()
+    file.write_text(file.read_text().replace("Plain", "Other"))
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def replaced(file: Path) -> None:
+    times = file.stat()
+    new = file.with_name("new")
+    new.write_text(file.read_text().replace("Plain", "Other"))
+    os.utime(new, ns=(times.st_atime_ns, times.st_mtime_ns))
+    new.rename(file)
+
+
+def exchanged(file: Path) -> None:
+    """Give two commands each other's directory; no file in them changes."""
+    here, there = file.parent, file.parent.with_name("hello")
+    here.rename(here.with_name(".x"))
+    there.rename(here)
+    here.with_name(".x").rename(there)
+
+
+def linked(file: Path) -> None:
+    file.rename(file.with_name("there"))
+    file.symlink_to("../hello/command.json")
+
+
+CHANGES = {
+    "as many bytes, the time set back": rewritten,
+    "another file of its size and time": replaced,
+    "two directories change places": exchanged,
+    "a link to another": linked,
+    "a category moves": lambda file: file.parents[1].rename(file.parents[1].with_name("other")),
+    "removed": lambda file: file.unlink(),
+    "the whole folder": lambda file: shutil.rmtree(file.parent),
+    "made wrong": lambda file: file.write_text("{"),
+    "a directory in its place": lambda file: (file.unlink(), file.mkdir()),
+    "one comes beside": lambda file: shutil.copytree(file.parent, file.parent.with_name("new")),
+    "a category takes its place": lambda file: (
+        file.rename(file.with_name("category.json")),
+        shutil.copytree(file.parents[1] / "hello", file.parent / "inner"),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_shows_at_once(made: Made, change: Callable[[Path], object]) -> None:
+    before = listed(made)
+    remember(made)
+    change(made.root / "commands/demo/plain/command.json")
+    after = listed(made)
+    assert after != before
+    assert listed(made, DefinitionIndex(opened(made))) == after
+
+
+def test_a_file_that_was_just_written_is_not_kept(made: Made) -> None:
+    file = made.root / "commands/demo/plain/command.json"
+    index = remember(made)
+    index.unlink()
+    listed(made, DefinitionIndex(opened(made)))
+    assert not index.exists()
+    os.utime(file, ns=(0, time.time_ns() + 2 * LATER))  # a clock that is ahead
+    whole = remember(made).read_bytes()
+    assert b"Plain" not in whole
+    assert b"Greetings" in whole
+
+
+def test_what_is_gone_goes_from_it(made: Made) -> None:
+    remember(made)
+    shutil.rmtree(made.root / "commands/demo/hello")
+    os.utime(made.root / "commands/demo/plain/command.json")
+    whole = remember(made).read_bytes()
+    assert b"Greetings" not in whole
+    assert b"Plain" in whole
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o644], ids=oct)
+def test_what_others_can_read_or_write_does_not_count(made: Made, mode: int) -> None:
+    index = remember(made)
+    assert index.stat().st_mode & 0o777 == 0o600
+    known = f"{made.root}/commands/demo/plain/command.json"
+    index.chmod(mode)
+    assert not isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_somebody_else_owns_does_not_count(made: Made) -> None:
+    os.chown(remember(made), 65534, 65534)
+    known = f"{made.root}/commands/demo/plain/command.json"
+    assert not isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+
+
+def test_another_code_or_system_has_another(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = f"{made.root}/commands/demo/plain/command.json"
+    remember(made)
+    monkeypatch.setattr(definition_index, "SYSTEM_OS", "plan9")
+    assert not isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+
+
+def test_it_has_a_limit(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = remember(made).read_bytes()
+    monkeypatch.setattr(definition_index, "_MOST_BYTES", 300)
+    os.utime(made.root / "commands/demo/plain/command.json")
+    assert len(remember(made).read_bytes()) < len(whole)
+    assert listed(made, DefinitionIndex(opened(made))) == listed(made)
+
+
+def test_without_a_place_to_write_everything_works(made: Made) -> None:
+    (made.home / ".cache").write_text("in the way")
+    (made.root / "cli.lock.index").mkdir()
+    expected = listed(made)
+    assert listed(made, DefinitionIndex(opened(made), time.time_ns() + LATER)) == expected
+
+
+def test_a_tab_leaves_the_others_parts_as_they_are(made: Made) -> None:
+    index = remember(made)
+    made.write({"plugins/extra/else/one/command.json": command(description="Elsewhere")})
+    again = DefinitionIndex(opened(made), time.time_ns() + LATER)
+    again.read_command(f"{made.root}/plugins/extra/else/one/command.json")
+    again.save()
+    assert json.dumps("Elsewhere").encode()[1:-1] in index.read_bytes()
+    known = f"{made.root}/commands/demo/plain/command.json"
+    assert isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
