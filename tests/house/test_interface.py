@@ -23,6 +23,7 @@ _BESIDE = {
     "host.run.definition.is_word": "names of new commands and plugins are words",
     "host.run.definition.parse_declared": "a wheel's declared commands are read as they would be",
     "host.run.definition": "the finder reads with this, or with an index that does the same",
+    "host.run.definition.read_category": "lint reads a category as a run does",
     "host.run.definition.read_command": "a plugin's commands are read before it is added",
     "host.run.expand.expand": "installed_when and <TOOL>_… expand as a run does",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",

@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_HEAD = 256  # bytes of the first line
-_FORMAT = f"cli-host index 1 of {sys.implementation.cache_tag}".encode()  # as marshal has it
+FORMAT = f"cli-host index 1 of {sys.implementation.cache_tag}".encode()  # as marshal has it
 _GARBAGE = (OSError, EOFError, LookupError, TypeError, ValueError, AttributeError)
 
 # What an entry holds, and what stands for the end of a row that is cut off.
-_KEPT = {
+KEPT = {
     "name": "", "description": "", "entrypoint": "", "group": "", "os": (), "sudo": False,
     "effects": "change", "aliases": (), "hidden": False, "destroys": False, "examples": (),
     "args": (), "warnings": (),
 }  # fmt: skip
-_USUAL = tuple(_KEPT.values())
-_ARGS = tuple(_KEPT).index("args")
+_USUAL = tuple(KEPT.values())
+_ARGS = tuple(KEPT).index("args")
 
 
 class DefinitionIndex:
@@ -144,7 +144,7 @@ class DefinitionIndex:
             table[folder] = (end, len(part), checksum(part))
             end += len(part)
         front = marshal.dumps((self._key, table))
-        head = b"%s %d %s\n" % (_FORMAT, len(front), checksum(front))
+        head = b"%s %d %s\n" % (FORMAT, len(front), checksum(front))
         return head + front + b"".join(list(parts.values())[: len(table)])
 
 
@@ -178,7 +178,7 @@ class KnownDefinition(Definition):
 
 
 def _row(definition: Definition) -> tuple[Any, ...]:
-    row = [getattr(definition, name) for name in _KEPT]
+    row = [getattr(definition, name) for name in KEPT]
     row[_ARGS] = tuple(
         [tuple([getattr(one, name) for name in Argument.__slots__]) for one in row[_ARGS]]
     )
@@ -210,7 +210,7 @@ def _table(place: str, key: str) -> dict[str, Any]:
     kind, length, there = head.rsplit(b" ", 2)
     start = len(head) + len(newline)
     front = _piece(place, start, int(length))
-    if kind != _FORMAT or checksum(front) != there:
+    if kind != FORMAT or checksum(front) != there:
         raise ValueError("not as written")
     owner, table = marshal.loads(front)  # noqa: S302 - as Python loads .pyc files
     if owner != key:

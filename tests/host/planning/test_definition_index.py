@@ -73,7 +73,7 @@ def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[obje
     told: list[str] = []
     found = contents((), lock, told.append, deep=True, definitions=definitions)
     shown = [
-        (one.words, *(_shown(getattr(one.definition, name)) for name in definition_index._KEPT))
+        (one.words, *(_shown(getattr(one.definition, name)) for name in definition_index.KEPT))
         for one in found.commands
         if one.words[0] != "self"
     ]
@@ -113,8 +113,8 @@ def test_with_and_without_and_with_garbage_it_is_the_same(made: Made) -> None:
         "cut": whole[: len(whole) // 2],
         "one bit": whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:],
         "head only": whole.partition(b"\n")[0],
-        "no table": b"%s %d %s\n" % (definition_index._FORMAT, len(front), checksum(front)) + front,
-        "no end": b"%s %d x\n" % (definition_index._FORMAT, 10**30),
+        "no table": b"%s %d %s\n" % (definition_index.FORMAT, len(front), checksum(front)) + front,
+        "no end": b"%s %d x\n" % (definition_index.FORMAT, 10**30),
     }
     for content in garbage.values():
         index.write_bytes(content)
