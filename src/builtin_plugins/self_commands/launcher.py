@@ -18,8 +18,11 @@ _LARGEST = 1 << 14  # bytes of a launcher
 
 _PYTHON = """\
 {head}
+import _signal
 import sys
 
+if _signal.getsignal(2) is _signal.default_int_handler:
+    _signal.signal(2, _signal.SIG_DFL)  # Ctrl-C ends it from here on
 sys.path.append({packages!r})
 try:
     from host.__main__ import main

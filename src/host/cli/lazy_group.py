@@ -10,6 +10,7 @@ import click
 from host.cli.suggestions import nearest
 from host.errors import UsageError
 from host.run.importing import load_reference
+from host.run.process import Interrupts
 
 
 class LazyGroup(click.Group):
@@ -35,7 +36,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.words:
             return None
-        found: click.Command = load_reference(self.words[cmd_name][0])
+        with Interrupts(raised=False):
+            found: click.Command = load_reference(self.words[cmd_name][0])
         found.name = cmd_name
         return found
 

@@ -16,6 +16,7 @@ from host.errors import InstallationError, OperationError, UsageError
 from host.run.definition import is_reference
 from host.run.importing import load_reference
 from host.run.lock import RESERVED, Declared
+from host.run.process import Interrupts
 
 
 def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int:
@@ -61,20 +62,23 @@ def _call(session: Session, declared: Declared, args: list[str]) -> int:
     label = " ".join([session.program, *declared.words])
     terminal = session.output.terminal
     click.Context.formatter_class = formatter_of(terminal)  # of commands in groups, too
+    settings = {
+        "obj": session,
+        "color": terminal.colour,
+        "help_option_names": list(HELP_WORDS[1:]),
+    }
     try:
-        status = command.main(
-            args=args,
-            prog_name=label,
-            obj=session,
-            standalone_mode=False,
-            color=terminal.colour,
-            help_option_names=list(HELP_WORDS[1:]),
-        )
+        with Interrupts(raised=True), command.make_context(label, args, **settings) as context:
+            status = command.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else label
         raise UsageError(one_line(error.format_message()), f"see: {path} --help") from None
     except click.ClickException as error:
         raise OperationError(one_line(error.format_message())) from None
-    except click.Abort:
+    except click.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise abort.__context__ from None
         raise OperationError("stopped; nothing was changed") from None
     return status if isinstance(status, int) else 0

@@ -24,6 +24,7 @@ from host.errors import PluginError
 from host.planning.loading import Candidate, load, worded
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
 from host.run.lock import stamp
+from host.run.process import Interrupts
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 
@@ -122,7 +123,7 @@ def answers(questions: Sequence[Callable[[], Any]], deadline: float) -> Generato
     `deadline` seconds or answers with something else than JSON.
     """
     reader, writer = os.pipe()
-    with tempfile.TemporaryFile() as printed:
+    with Interrupts(raised=True), tempfile.TemporaryFile() as printed:
         child = os.fork()
         if not child:
             os.close(reader)

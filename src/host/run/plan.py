@@ -16,7 +16,7 @@ from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY, Layout
 from host.run.json_files import read_regular
 from host.run.layers import Layers
-from host.run.process import Exec, as_bash_env, start_of
+from host.run.process import UNBLOCK, Exec, as_bash_env, interrupt_is_blocked, start_of
 from host.run.sources import Reading
 from host.run.text import Messages
 
@@ -211,15 +211,16 @@ def prepare(
     """Return the process to become: `file`, or the Python reference when it is ""."""
     if not file:
         label = " ".join([program, *words])
+        holds_interrupt = not interrupt_is_blocked()
         argv = [
             sys.executable,
-            "-I",
+            f"-IX{UNBLOCK}" if holds_interrupt else "-I",
             "-m",
             "host.run.python_entrypoint",
             label,
             definition.entrypoint,
         ]
-        return Exec(sys.executable, [*argv, *args], environment)
+        return Exec(sys.executable, [*argv, *args], environment, holds_interrupt=holds_interrupt)
     start = start_of(file, environment)
     env = dict(environment)
     library = os.path.join(env["LIB_DIR"], "init.sh")

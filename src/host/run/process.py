@@ -14,19 +14,31 @@ _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _PLAIN = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
 )  # characters that `env -S` takes as they are
+UNBLOCK = "unblock_interrupt"  # option -X of a Python that starts with SIGINT held back
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 _MOST_NAMED = 3  # variables, where an environment is too large
 
 
 class Exec:
-    """What `execve` gets: `path` to start, `argv` and the whole environment, as text."""
+    """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
 
-    __slots__ = ("argv", "env", "path")
+    With `holds_interrupt` Ctrl-C is held back until the new process is ready for it.
+    """
 
-    def __init__(self, path: str, argv: "Sequence[str]", env: "Mapping[str, str]") -> None:
+    __slots__ = ("argv", "env", "holds_interrupt", "path")
+
+    def __init__(
+        self,
+        path: str,
+        argv: "Sequence[str]",
+        env: "Mapping[str, str]",
+        *,
+        holds_interrupt: bool = False,
+    ) -> None:
         self.path = path
         self.argv = list(argv)
         self.env = dict(env)
+        self.holds_interrupt = holds_interrupt
 
 
 def caller_environment() -> dict[bytes, bytes]:
@@ -73,6 +85,38 @@ def restore_signals() -> None:
         _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
 
+class Interrupts:
+    """What Ctrl-C does meanwhile, unless it is ignored.
+
+    When `raised` it is a KeyboardInterrupt, for work that tidies up when it is stopped,
+    else it ends the process: what imports modules turns the exception into anything.
+    """
+
+    def __init__(self, *, raised: bool) -> None:
+        self._raised = raised
+        self._former: object = None
+
+    def __enter__(self) -> None:
+        import _signal
+
+        self._former = _signal.getsignal(_signal.SIGINT)
+        if self._former in (_signal.SIG_DFL, _signal.default_int_handler):
+            wanted = _signal.default_int_handler if self._raised else _signal.SIG_DFL
+            _signal.signal(_signal.SIGINT, wanted)
+
+    def __exit__(self, *_: object) -> None:
+        import _signal
+
+        _signal.signal(_signal.SIGINT, self._former)
+
+
+def interrupt_is_blocked() -> bool:
+    """Tell whether the caller lets no Ctrl-C through to this process."""
+    import _signal
+
+    return _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+
+
 def die_of_interrupt() -> int:
     """End as a shell expects of a program that Ctrl-C stopped: killed by SIGINT."""
     import _signal
@@ -85,6 +129,10 @@ def die_of_interrupt() -> int:
 def execute(plan: Exec) -> HostError:
     """Become the planned process; returns only the error that kept it from starting."""
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
+    if plan.holds_interrupt:
+        import _signal
+
+        _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
         os.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
     except OSError as failure:

@@ -1,11 +1,17 @@
 """`python -m host.run.python_entrypoint LABEL module:attr ARGS…`: a command written in Python."""
 
+import _signal
 import os
 import sys
 
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until the command's own code is there
+if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this Python started
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
+
 from host.errors import HostError, PluginError
 from host.run.importing import load_reference
-from host.run.process import caller_environment
+from host.run.process import Interrupts, caller_environment
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -27,11 +33,12 @@ def main(argv: list[str]) -> int:
         os.environ.pop("LC_CTYPE", None)
     messages = Messages(label, os.environ)
     try:
-        target = load_reference(reference)
-        if args[:1] in (["--help"], ["-h"]) and not answers_help(target, reference):
-            become_help_page(label)
-        status = call(target, label, args, reference)
-        flush()
+        with Interrupts(raised=True):
+            target = load_reference(reference)
+            if args[:1] in (["--help"], ["-h"]) and not answers_help(target, reference):
+                become_help_page(label)
+            status = call(target, label, args, reference)
+            flush()
     except HostError as error:
         messages.error(error.what, error.remedy)
         return error.status

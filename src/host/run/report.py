@@ -51,6 +51,7 @@ def report_of(
     pipes = Pipes(quiet=quiet)
     pid = 0
     jobs: Iterable[int] | None = None
+    restore = _nothing
     # A caller may ignore SIGCHLD; then nobody could wait for the child.
     disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     # Held back until `pid` is known: Ctrl-C must not leave the child behind.
@@ -59,19 +60,17 @@ def report_of(
     try:
         try:
             pid = start(pipes, mask)
-            restore = _pass_on(endings[1:], pid)
+            restore = _pass_on(endings, pid)
         finally:
             pipes.close_far_ends()
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
-        try:
-            output = _read_until_end(pipes, pid, timeout)
-        finally:
-            restore()
+        output = _read_until_end(pipes, pid, timeout)
         jobs = None if output is None else left_running(output)
         return output
     finally:
         if pid:  # its background jobs too
             _end_tree(pid, [pid] if jobs is None else jobs)
+        restore()
         pipes.close()
         _signal.signal(_signal.SIGCHLD, disposition)
 
@@ -179,14 +178,20 @@ def _open_descriptors() -> list[int]:
     return found
 
 
+def _nothing() -> None:
+    """Undo nothing: there was no child yet."""
+
+
 def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
     """Let signals that end this process end the process group `pid` first; return the undo."""
     import _signal
 
     def end(number: int, _: object) -> None:
-        _end_tree(pid, [pid])
-        _signal.signal(number, _signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        try:
+            _end_tree(pid, [pid])
+        finally:
+            _signal.signal(number, _signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
     changed = [one for one in numbers if _signal.getsignal(one) == _signal.SIG_DFL]
     for number in changed:
