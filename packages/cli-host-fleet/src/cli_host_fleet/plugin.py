@@ -24,5 +24,6 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
             "entrypoint": f"cli_host_fleet.{word}:command",
             "effects": effects,
             "sources": False,
+            "x-mcp": "named",  # an assistant gets what runs other commands only by its name
         }
         yield CommandDeclaration(("fleet", word), definition)

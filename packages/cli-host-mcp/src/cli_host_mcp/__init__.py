@@ -1,0 +1,1 @@
+"""The commands of an installation as tools of an assistant, over MCP."""

@@ -1,0 +1,146 @@
+"""Declared arguments → a JSON Schema, and an assistant's JSON → the words of a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cli_host_mcp.problem import CallError, meant
+from host import Definition
+
+WORDS = "words"  # the property of a command that declares no arguments
+_THERE = {"file": "a file that exists", "directory": "a directory that exists", "path": "a path"}
+
+
+def schema_of(definition: Definition) -> dict[str, Any]:
+    """Return the schema of the object that a call of the command takes."""
+    if not definition.args:
+        words = {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Its arguments, one string each, as on a command line",
+        }
+        return object_of({WORDS: words}, [])
+    properties = {key_of(one): _property(one) for one in definition.args}
+    return object_of(properties, [key_of(one) for one in definition.args if one.required])
+
+
+def key_of(argument: Any) -> str:
+    name: str = argument.bare_name
+    return name.removeprefix("--")
+
+
+def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command line; raises CallError for what does not fit.
+
+    Each value is one word, whatever is in it. A value cannot become an option: a positional
+    one must not begin with `-`, and that of an option is joined to it where it does.
+    """
+    known = [key_of(one) for one in definition.args] or [WORDS]
+    for key in given:
+        if key not in known:
+            raise CallError(f"unknown argument {key}{meant(key, known)}; known: {', '.join(known)}")
+    present = {key: value for key, value in given.items() if value is not None}
+    if not definition.args:
+        return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
+    missing = [key_of(one) for one in definition.args if one.required and not _has(present, one)]
+    if missing:
+        raise CallError(f"missing: {', '.join(missing)}")
+    return [*_options(definition.args, present), *_positionals(definition.args, present)]
+
+
+def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = required
+    return {**schema, "additionalProperties": False}
+
+
+def _property(argument: Any) -> dict[str, Any]:
+    description = ", ".join(filter(None, [argument.description, _THERE.get(argument.type)]))
+    if argument.flag:
+        found: dict[str, Any] = {"type": "boolean"}
+    elif argument.choices:
+        found = {"type": "string", "enum": list(argument.choices)}
+    else:
+        found = {"type": argument.type if argument.type in ("integer", "number") else "string"}
+    if argument.repeats:
+        found = {"type": "array", "items": found}
+        if argument.required:
+            found["minItems"] = 1
+    if description:
+        found["description"] = description
+    if argument.default is not None:
+        found["default"] = _default(found["type"], argument.default)
+    return found
+
+
+def _default(kind: str, text: str) -> Any:
+    if kind == "integer":
+        return int(text)
+    if kind == "number":
+        return float(text)
+    return [text] if kind == "array" else text
+
+
+def _has(present: Mapping[str, Any], argument: Any) -> bool:
+    return bool(present.get(key_of(argument), []) != [])
+
+
+def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
+    words = []
+    for one in arguments:
+        value = present.get(key_of(one))
+        if not one.option or value is None:
+            continue
+        if one.flag:
+            if not isinstance(value, bool):
+                raise CallError(f"{key_of(one)}: expected true or false")
+            words += [one.name] if value else []
+            continue
+        text = _text(key_of(one), value)
+        words += [f"{one.name}={text}"] if text.startswith("-") else [one.name, text]
+    return words
+
+
+def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
+    """Return the positional words; where one is left out, its default stands for it."""
+    words: list[str] = []
+    skipped: list[Any] = []
+    for one in (one for one in arguments if not one.option):
+        if not _has(present, one):
+            skipped.append(one)
+            continue
+        for before in skipped:
+            if before.default is None:
+                raise CallError(f"{key_of(one)} cannot be given without {key_of(before)}")
+            words.append(before.default)
+        skipped = []
+        value = present[key_of(one)]
+        for item in _list(key_of(one), value) if one.repeats else [value]:
+            text = _text(key_of(one), item)
+            if text.startswith("-"):
+                raise CallError(f"{key_of(one)}: a value must not begin with -; found {text[:60]}")
+            words.append(text)
+    return words
+
+
+def _list(key: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise CallError(f"{key}: expected an array, one string for each word")
+    return value
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise CallError(f"{key}: expected text")
+    text = str(value)
+    if "\0" in text:
+        raise CallError(f"{key}: a word of a command line cannot hold NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise CallError(f"{key}: half a character; expected text") from None
+    return text

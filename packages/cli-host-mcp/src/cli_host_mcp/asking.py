@@ -1,0 +1,78 @@
+"""The question to the user, through the client: a request to it, or what its next try brings.
+
+With the protocol of 2025 the server asks the client. That of 2026 has no such requests: the
+call ends with the question, and the client calls again with the answer.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any
+
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from cli_host_mcp.problem import CallError
+
+_KEY = "agree"
+_MOST_OPEN = 64
+_SECONDS = 600.0
+_NOTHING_TO_FILL_IN = {"type": "object", "properties": {}}
+
+
+class Asking:
+    """Asks; what was asked and not answered yet is remembered, each good for one answer."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[str, float]] = {}
+
+    async def ask(
+        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, question: str
+    ) -> types.InputRequiredResult | None:
+        """Return None where the user agreed, or the result that makes the client ask.
+
+        Raises CallError where the user does not agree or cannot be asked.
+        """
+        if not _can_ask(ctx):
+            raise CallError("it needs the user's yes, and this client cannot ask for it")
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            await self._request(ctx, question)
+            return None
+        if params.request_state is None or not params.input_responses:
+            return self._required(question)
+        asked, until = self._open.pop(params.request_state, ("", 0.0))
+        if asked != question or time.monotonic() > until:
+            return self._required(question)
+        answer = params.input_responses.get(_KEY)
+        if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
+            raise CallError("the user did not agree")
+        return None
+
+    async def _request(self, ctx: ServerRequestContext[Any], question: str) -> None:
+        try:
+            answer = await ctx.session.elicit_form(
+                question, _NOTHING_TO_FILL_IN, related_request_id=ctx.request_id
+            )
+        except MCPError as failure:
+            raise CallError(f"the client could not ask the user: {failure}") from None
+        if answer.action != "accept":
+            raise CallError("the user did not agree")
+
+    def _required(self, question: str) -> types.InputRequiredResult:
+        while len(self._open) >= _MOST_OPEN:
+            del self._open[next(iter(self._open))]
+        state = secrets.token_urlsafe(16)
+        self._open[state] = (question, time.monotonic() + _SECONDS)
+        form = types.ElicitRequestFormParams(message=question, requested_schema=_NOTHING_TO_FILL_IN)
+        return types.InputRequiredResult(
+            input_requests={_KEY: types.ElicitRequest(params=form)}, request_state=state
+        )
+
+
+def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
+    """Tell whether the client can show a form; `{}` says so, too."""
+    capabilities = ctx.session.client_capabilities
+    asks = capabilities.elicitation if capabilities else None
+    return asks is not None and (asks.form is not None or asks.url is None)

@@ -1,0 +1,102 @@
+"""Which commands an assistant gets: patterns and rules → each command's yes, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import click
+
+from cli_host_mcp.problem import ChoiceError, meant
+from host import Command, Program
+
+_KEY = "x-mcp"  # in a command.json: "named" or "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the options said; patterns are words joined by `/`, with `*`, `?` and `[…]`."""
+
+    patterns: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    read_only: bool = False
+    allow_sudo: bool = False
+
+    def refusal(self, command: Command) -> str:
+        """Return why an assistant does not get this command, "" where it does."""
+        definition = command.definition
+        named = "/".join(command.words) in self.patterns
+        wish = definition.extra.get(_KEY)
+        reasons = {
+            f"it is for {' and '.join(definition.os)}": not definition.compatible,
+            "it was not asked for": self.patterns and not _matches(command.words, self.patterns),
+            "--except leaves it out": _matches(command.words, self.left_out),
+            f'its definition says "{_KEY}": "never"': wish == "never",
+            "it must be named in full": not named and (definition.hidden or wish == "named"),
+            f'--read-only, and its effects are "{definition.effects}"': (
+                self.read_only and definition.effects != "read"
+            ),
+            "it needs sudo, and --allow-sudo was not given": (
+                definition.sudo and not self.allow_sudo
+            ),
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def served(self, commands: Iterable[Command]) -> list[Command]:
+        return [one for one in commands if not self.refusal(one)]
+
+    def check(self, commands: Sequence[Command]) -> None:
+        """Raise ChoiceError for a pattern that means no command."""
+        for pattern in (*self.patterns, *self.left_out):
+            if not any(_matches(one.words, (pattern,)) for one in commands):
+                names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
+                raise ChoiceError(f"{pattern}: no command or category{meant(pattern, names)}")
+
+
+def all_commands(program: Program) -> tuple[Command, ...]:
+    return program.commands(everything=True)
+
+
+def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a click command the options that choose, as the argument `choice`."""
+
+    @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
+    @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Less these.")
+    @click.option("--read-only", is_flag=True, help='Only commands with "effects": "read".')
+    @click.option("--allow-sudo", is_flag=True, help="Also commands that need sudo.")
+    @click.option(
+        "--tools",
+        "form",
+        type=click.Choice(["auto", "each", "search"]),
+        default="auto",
+        show_default=True,
+        help="A tool for each command, or find, describe and run; auto: beyond 40.",
+    )
+    def wrapped(
+        patterns: tuple[str, ...],
+        left_out: tuple[str, ...],
+        read_only: bool,
+        allow_sudo: bool,
+        **others: Any,
+    ) -> Any:
+        choice = Choice(_joined(patterns), _joined(left_out), read_only, allow_sudo)
+        return command(choice=choice, **others)
+
+    wrapped.__doc__ = command.__doc__
+    wrapped.__name__ = command.__name__
+    given = getattr(command, "__click_params__", [])
+    wrapped.__click_params__ = [*given, *wrapped.__click_params__]  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return patterns with `/` between words, however they were given."""
+    return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
+
+
+def _matches(words: Sequence[str], patterns: Iterable[str]) -> bool:
+    """Tell whether a pattern fits the command or a category that it is in."""
+    paths = ["/".join(words[:end]) for end in range(1, len(words) + 1)]
+    return any(fnmatchcase(path, pattern) for pattern in patterns for path in paths)

@@ -1,0 +1,120 @@
+"""What an assistant can call: the commands of now, as tools or behind three of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cli_host_mcp import toolbox
+from cli_host_mcp.arguments import words_of
+from cli_host_mcp.choice import Choice, all_commands
+from cli_host_mcp.masking import secrets_of
+from cli_host_mcp.problem import CallError, meant
+from host import Command, HostError, Program
+
+ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
+_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # of `mcp serve` itself, which starts the commands
+
+
+class UnknownToolError(CallError):
+    """There is no such tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command that is to run with these arguments; `question` is "" where nobody is asked."""
+
+    program: Program
+    command: Command
+    args: Sequence[str]
+    question: str
+
+    @property
+    def argv(self) -> list[str]:
+        agreed = ["--yes"] if self.question and self.command.definition.confirm else []
+        return [self.program.executable, *agreed, *self.command.words, *self.args]
+
+    @property
+    def line(self) -> str:
+        """What a user would type."""
+        return shlex.join([self.program.name, *self.command.words, *self.args])
+
+    def hidden(self, environ: Mapping[str, str]) -> set[str]:
+        """Return what the output must not show, of the caller's variables and the command's."""
+        try:
+            found = self.program.environment(self.command.words, caller=environ)
+        except HostError:
+            return secrets_of(environ)  # the run will say what is wrong
+        return secrets_of(environ, {name: one.value for name, one in found.items()})
+
+
+class Offer:
+    """The tools by the rules of `choice`; what they are is looked up anew for each request."""
+
+    def __init__(self, choice: Choice, form: str, confirm: str = "destroy") -> None:
+        self._choice = choice
+        self._form = form
+        self._asks = ASKS[confirm]
+        self._words: dict[str, tuple[str, ...]] = {}  # of each tool that was there last
+
+    def commands(self) -> list[Command]:
+        return self._choice.served(all_commands(Program.current()))
+
+    def tools(self) -> list[dict[str, Any]]:
+        """Return the tools as JSON objects."""
+        commands = self.commands()
+        if toolbox.searches(self._form, len(commands)):
+            self._words = {}
+            return toolbox.search_tools(self._choice.read_only)
+        self._words = {toolbox.tool_name(one.words): one.words for one in commands}
+        return [toolbox.tool_of(one) for one in commands]
+
+    def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
+        """Return what a call of tool `name` asks for: a run, or a text.
+
+        Raises UnknownToolError, CallError, and HostError for a broken definition.
+        """
+        if name not in self._words and name not in [one["name"] for one in self.tools()]:
+            known = [one["name"] for one in self.tools()]
+            raise UnknownToolError(f"unknown tool {name[:100]}{meant(name, known)}")
+        if name in self._words:
+            return self._call(self._words[name], given)
+        commands = self.commands()
+        if name == "find":
+            return toolbox.find(commands, str(given.get("query") or ""))
+        command = toolbox.named(commands, given.get("command", ""))
+        if name == "describe":
+            return json.dumps(toolbox.tool_of(command), indent=1, ensure_ascii=False)
+        arguments = given.get("arguments") or {}
+        if not isinstance(arguments, dict):
+            raise CallError("arguments: expected an object; `describe` shows its keys")
+        return self._call(command.words, arguments)
+
+    def _call(self, words: tuple[str, ...], given: Mapping[str, Any]) -> Call:
+        program = Program.current()
+        command = program.find(words)
+        if refusal := self._choice.refusal(command):
+            raise CallError(f"{' '.join(words)}: {refusal}")
+        args = words_of(command.definition, given)
+        if program.find([*words, *args]).words != words:
+            raise CallError(f"{shlex.join([*words, *args])}: these words are another command's")
+        program.arguments(command, args)
+        return Call(program, command, args, self._question(program, command, args))
+
+    def _question(self, program: Program, command: Command, args: Sequence[str]) -> str:
+        definition = command.definition
+        asked = definition.confirm if os.environ.get("CLI_YES") != "1" else ""
+        if not asked and definition.effects not in self._asks:
+            return ""
+        what = {"destroy": "It may destroy something.", "change": "It changes something."}
+        line = shlex.join([program.name, *command.words, *args])
+        return "\n".join(filter(None, [f"Run {line}?", asked, what.get(definition.effects)]))
+
+
+def caller_environment() -> dict[str, str]:
+    """Return the environment that commands are started with: that of the server's caller."""
+    return {name: value for name, value in os.environ.items() if name not in _OURS}

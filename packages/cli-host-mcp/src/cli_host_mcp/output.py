@@ -1,0 +1,98 @@
+"""What a command prints: kept within a limit, and turned into text for an assistant."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from cli_host_mcp.masking import Mask
+from host import printable
+
+_LONGEST_LINE = 500  # characters of a progress line
+_MOST_LINES = 20  # progress lines that wait
+_CUT_MARK = "\n… {} bytes are missing here …\n"
+
+
+class Stream:
+    """One of a command's two streams: its head and tail, as many bytes as allowed."""
+
+    def __init__(self, mask: Mask, limit: int) -> None:
+        self._mask = mask
+        self._head_size = limit // 2
+        self._tail_size = limit - limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._size = 0
+
+    def feed(self, data: bytes) -> bytes:
+        """Take what was printed; return it as far as it may be shown now."""
+        return self._keep(self._mask.feed(data))
+
+    def end(self) -> bytes:
+        return self._keep(self._mask.end())
+
+    def text(self) -> str:
+        """Return it all, or both ends with the count of what is missing between them."""
+        missing = self._size - len(self._head) - len(self._tail)
+        if not missing:
+            return shown(bytes(self._head + self._tail))
+        head, tail = _whole_characters(bytes(self._head), bytes(self._tail))
+        missing = self._size - len(head) - len(tail)
+        return shown(head) + _CUT_MARK.format(missing) + shown(tail)
+
+    def _keep(self, data: bytes) -> bytes:
+        self._size += len(data)
+        room = self._head_size - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:] if room > 0 else data
+        if len(self._tail) > self._tail_size:
+            del self._tail[: len(self._tail) - self._tail_size]
+        return data
+
+
+class Lines:
+    """The lines of a run that wait to be sent as progress: the newest, each cut."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._waiting: deque[tuple[int, str]] = deque(maxlen=_MOST_LINES)
+        self._open = {"stdout": b"", "stderr": b""}
+
+    def feed(self, stream: str, data: bytes) -> None:
+        *whole, rest = (self._open[stream] + data).split(b"\n")
+        self._open[stream] = rest[: 4 * _LONGEST_LINE]
+        self.count += len(whole)
+        first = self.count - len(whole)
+        for number, line in enumerate(whole[-_MOST_LINES:], max(first, self.count - _MOST_LINES)):
+            text = line[: 4 * _LONGEST_LINE].decode("utf-8", "surrogateescape").rstrip("\r")
+            self._waiting.append((number + 1, printable(text)[:_LONGEST_LINE]))
+
+    def taken(self) -> list[tuple[int, str]]:
+        """Return the lines that wait, each with its number, which only grows."""
+        found = list(self._waiting)
+        self._waiting.clear()
+        return found
+
+
+def shown(data: bytes) -> str:
+    r"""Return bytes as text; control characters and what is not UTF-8 as `\xNN`."""
+    text = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    if text.isprintable():
+        return text
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+
+
+def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
+    """Return both without the pieces of a UTF-8 character at the cut."""
+    for length in range(1, 4):
+        start = len(head) - length
+        if start >= 0 and head[start] >= 0xC0:
+            needed = 2 + (head[start] >= 0xE0) + (head[start] >= 0xF0)
+            if length < needed:
+                head = head[:start]
+            break
+        if start < 0 or head[start] < 0x80:
+            break
+    begin = 0
+    while begin < min(3, len(tail)) and 0x80 <= tail[begin] < 0xC0:
+        begin += 1
+    return head, tail[begin:]

@@ -1,0 +1,29 @@
+"""What the package adds to a program: three commands, written in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from host import CommandDeclaration, Installation, hookimpl
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
+    """Declare `mcp serve|tools|install`. They start with the caller's environment alone.
+
+    The installation's sources are for the commands that an assistant runs.
+    """
+    for word, description, effects in (
+        ("serve", "Give commands to an assistant, as tools", "change"),
+        ("tools", "Show which tools an assistant would get", "read"),
+        ("install", "Write this program into the configuration of assistants", "change"),
+    ):
+        definition = {
+            "name": f"MCP {word}",
+            "description": description,
+            "entrypoint": f"cli_host_mcp.{word}:command",
+            "effects": effects,
+            "sources": False,
+            "x-mcp": "named",
+        }
+        yield CommandDeclaration(("mcp", word), definition)

@@ -1,0 +1,26 @@
+"""What a user or an assistant can get wrong here, each in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from host import OperationError, UsageError
+
+
+class ChoiceError(UsageError):
+    """Options of `mcp serve`, `tools` or `install` that cannot be used. Status 2."""
+
+
+class ConfigurationError(OperationError):
+    """An assistant's configuration file that was left as it is. Status 1."""
+
+
+class CallError(UsageError):
+    """A call that is not carried out: nothing was run; the text is for the assistant."""
+
+
+def meant(word: str, names: Iterable[str]) -> str:
+    """Return `; did you mean …?` with the nearest names, "" where there are none."""
+    near = get_close_matches(word, sorted(set(names)), 3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

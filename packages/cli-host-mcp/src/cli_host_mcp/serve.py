@@ -1,0 +1,97 @@
+"""`mcp serve`: commands as tools of an assistant, over stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import click
+
+from cli_host_mcp.choice import Choice, all_commands, choice_options
+from cli_host_mcp.guard import Guard
+from cli_host_mcp.offer import ASKS, Offer
+from cli_host_mcp.toolbox import searches
+from host import Program
+
+_MOST_OUTPUT = 16 << 20
+
+
+@click.command
+@choice_options
+@click.option(
+    "--confirm",
+    type=click.Choice([*ASKS]),
+    default="destroy",
+    show_default=True,
+    help="From which effects on the user is asked.",
+)
+@click.option(
+    "--max-output",
+    type=click.IntRange(1024, _MOST_OUTPUT),
+    default=65536,
+    show_default=True,
+    metavar="BYTES",
+    help="Kept of each stream of a command.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=600,
+    show_default=True,
+    metavar="S",
+    help="Seconds for a command.",
+)
+@click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="At once.")
+def command(
+    choice: Choice, form: str, confirm: str, max_output: int, timeout: float, jobs: int
+) -> None:
+    """Give commands to an assistant, as tools of an MCP server on stdin and stdout.
+
+    The assistant starts it; `mcp install` writes it into its configuration.
+    """
+    program = Program.current()
+    commands = all_commands(program)
+    choice.check(commands)
+    served = choice.served(commands)
+    if not served:
+        program.messages.warn(f"no command is served; see: {program.name} mcp tools")
+    if os.isatty(0):
+        program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
+    guard = Guard()
+    guard.start()
+    sys.exit(_serve(program, guard, (choice, form, confirm), (max_output, timeout, jobs)))
+
+
+def _serve(
+    program: Program,
+    guard: Guard,
+    offered: tuple[Choice, str, str],
+    limited: tuple[int, float, int],
+) -> int:
+    """Serve; return the exit status, or die of the signal that ended it."""
+    import anyio  # the SDK takes half a second: the guard is there before
+
+    from cli_host_mcp.runs import Limits, Runner
+    from cli_host_mcp.server import Tools, serve, threads_for
+
+    async def main() -> int:
+        max_output, timeout, jobs = limited
+        threads_for(jobs)
+        limits = Limits(max_output, timeout)
+        tools = Tools(Offer(*offered), Runner(guard, limits), limits, jobs)
+        return await serve(program, tools, _instructions(program, offered))
+
+    number = anyio.run(main)
+    if number:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return 0
+
+
+def _instructions(program: Program, offered: tuple[Choice, str, str]) -> str:
+    choice, form, _ = offered
+    count = len(choice.served(all_commands(program)))
+    if not searches(form, count):
+        return f"The commands of {program.name}; each tool runs one."
+    return f"{count} commands of {program.name}: `find` them, `describe` one, then `run` it."

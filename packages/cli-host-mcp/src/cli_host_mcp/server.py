@@ -1,0 +1,163 @@
+"""The MCP server: the SDK's, with the tools of an offer and runs of its commands."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias, cast
+
+import anyio
+import anyio.to_thread
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from cli_host_mcp.asking import Asking
+from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
+from cli_host_mcp.problem import CallError
+from cli_host_mcp.runs import Ending, Limits, Runner, told
+from cli_host_mcp.wire import Wire
+from host import HostError, Program
+
+_MOST_WAITING = 64  # calls beyond those that run
+_LAST_ANSWERS = 1.0  # seconds for a client that ends to read them
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_Params: TypeAlias = types.CallToolRequestParams
+_Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
+
+
+class Tools:
+    """Answers the requests of a client; `jobs` runs at once, the others wait."""
+
+    def __init__(self, offer: Offer, runner: Runner, limits: Limits, jobs: int) -> None:
+        self._offer = offer
+        self._runner = runner
+        self._limits = limits
+        self._jobs = jobs
+        self._turn = anyio.CapacityLimiter(jobs)
+        self._asking = Asking()
+        self._calls = 0
+
+    async def list(
+        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        tools = [types.Tool.model_validate(one) for one in self._offer.tools()]
+        return types.ListToolsResult(tools=tools)
+
+    async def call(self, ctx: ServerRequestContext[Any], params: _Params) -> _Result:
+        """Carry out a call; what a user or an assistant can cause is one line in the result."""
+        try:
+            found = self._offer.answer(params.name, params.arguments or {})
+            if isinstance(found, str):
+                return _result([found])
+            with self._counted():
+                return await self._carry_out(ctx, params, found)
+        except UnknownToolError as failure:
+            raise MCPError(types.INVALID_PARAMS, str(failure)) from None
+        except HostError as failure:
+            return _result([f"{failure}; nothing was run"], failed=True)
+        except OSError as failure:
+            return _result([f"it cannot be started: {failure.strerror}"], failed=True)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        if self._calls >= self._jobs + _MOST_WAITING:
+            raise CallError(f"busy: {self._jobs} running, {_MOST_WAITING} waiting; try again later")
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+
+    async def _carry_out(
+        self, ctx: ServerRequestContext[Any], params: _Params, call: Call
+    ) -> _Result:
+        if call.question:
+            try:
+                required = await self._asking.ask(ctx, params, call.question)
+            except CallError as failure:
+                raise CallError(f"{failure}; by hand: {call.line}") from None
+            if required:
+                return required
+
+        async def progress(number: int, line: str) -> None:
+            await ctx.session.report_progress(number, message=line)
+
+        async with self._turn:
+            environ = caller_environment()
+            ending = await self._runner.run(call.argv, environ, call.hidden, progress)
+        return _ended(ending, self._limits)
+
+
+async def serve(program: Program, tools: Tools, instructions: str) -> int:
+    """Serve until the client goes away; return the signal that ended it, or 0."""
+    ended_by = 0
+    wire = Wire(program.messages.warn)
+    server: Server[Any] = Server(
+        program.name,
+        version=program.version,
+        instructions=instructions,
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
+    )
+    _tell_in_one_line(program)
+
+    async with anyio.create_task_group() as tasks:
+
+        async def end_on_signal() -> None:
+            nonlocal ended_by
+            with anyio.open_signal_receiver(*_SIGNALS) as signals:
+                async for number in signals:
+                    ended_by = number
+                    tasks.cancel_scope.cancel()
+
+        async def end_without_client() -> None:
+            await wire.gone.wait()
+            tasks.cancel_scope.cancel()
+
+        for task in (end_on_signal, end_without_client, wire.drain):
+            tasks.start_soon(task)
+        ends = cast("Any", wire)
+        async with stdio_server(stdin=ends, stdout=ends) as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+        with anyio.move_on_after(_LAST_ANSWERS):
+            await wire.empty()
+        tasks.cancel_scope.cancel()
+    return ended_by
+
+
+def threads_for(jobs: int) -> None:
+    """Have a thread for each wait of so many runs."""
+    anyio.to_thread.current_default_thread_limiter().total_tokens = 2 * jobs + 8
+
+
+def _ended(ending: Ending, limits: Limits) -> types.CallToolResult:
+    stderr = f"stderr:\n{ending.stderr}" if ending.stderr else ""
+    how = told(ending.status, limits.seconds)
+    blocks = [block for block in (ending.stdout, stderr, how) if block]
+    return _result(blocks or ["(it printed nothing)"], failed=ending.status != 0)
+
+
+def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:
+    content: list[types.ContentBlock] = [types.TextContent(text=block) for block in blocks]
+    return types.CallToolResult(content=content, is_error=failed)
+
+
+class _OneLine(logging.Handler):
+    """What the SDK logs, as a line of this program, without the traceback."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(logging.WARNING)
+        self._messages = program.messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        failure = record.exc_info[1] if record.exc_info else None
+        self._messages.warn(record.getMessage() + (f": {failure!r}" if failure else ""))
+
+
+def _tell_in_one_line(program: Program) -> None:
+    logging.getLogger().handlers = [_OneLine(program)]

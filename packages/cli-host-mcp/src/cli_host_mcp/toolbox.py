@@ -1,0 +1,128 @@
+"""Commands → tools, as plain JSON objects: their names, schemas and annotations."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cli_host_mcp.arguments import object_of, schema_of
+from cli_host_mcp.problem import CallError, meant
+from host import Command
+
+MOST_TOOLS = 40  # commands that get a tool each
+_LONGEST_NAME = 64
+_MOST_FOUND = 20
+_PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")  # a word that joins and splits at `__`
+_DIGITS = 24  # nobody finds two commands with the same 96 bits
+_HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
+_TEXT = {"type": "string"}
+
+
+def tool_name(words: Sequence[str]) -> str:
+    """Return a name of at most 64 letters, digits, `_` and `-`, another one for other words.
+
+    It is the words joined by `__` where no others give the same; else it ends in a hash,
+    which no plain one does.
+    """
+    plain = "__".join(words)
+    if (
+        len(plain) <= _LONGEST_NAME
+        and all(_PLAIN.fullmatch(word) for word in words)
+        and not _HASHED.fullmatch(plain)
+    ):
+        return plain
+    digest = hashlib.sha256("/".join(words).encode()).hexdigest()[:_DIGITS]
+    readable = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
+    return f"{readable[: _LONGEST_NAME - _DIGITS - 1]}-{digest}"
+
+
+def by_name(commands: Iterable[Command]) -> dict[str, Command]:
+    return {tool_name(one.words): one for one in commands}
+
+
+def tool_of(command: Command) -> dict[str, Any]:
+    definition = command.definition
+    lines = [definition.description]
+    if definition.effects == "destroy":
+        lines.append("It may destroy something.")
+    for example in definition.examples:
+        said = example.get("description")
+        lines.append(f"Example: {example['command']}" + (f"  ({said})" if said else ""))
+    return {
+        "name": tool_name(command.words),
+        "title": definition.name,
+        "description": "\n".join(filter(None, lines)),
+        "inputSchema": schema_of(definition),
+        "annotations": {
+            "readOnlyHint": definition.effects == "read",
+            "destructiveHint": definition.effects == "destroy",
+        },
+    }
+
+
+def search_tools(read_only: bool) -> list[dict[str, Any]]:
+    """Return the three tools that stand for any number of commands."""
+    command = {**_TEXT, "description": "The words of a command, as `find` shows them"}
+    return [
+        {
+            "name": "find",
+            "description": "Find commands by words of what they do; without any, list them.",
+            "inputSchema": object_of({"query": _TEXT}, []),
+            "annotations": {"readOnlyHint": True},
+        },
+        {
+            "name": "describe",
+            "description": "Tell what a command does, and which arguments it takes.",
+            "inputSchema": object_of({"command": command}, ["command"]),
+            "annotations": {"readOnlyHint": True},
+        },
+        {
+            "name": "run",
+            "description": "Run a command. Ask `describe` for its arguments first.",
+            "inputSchema": object_of(
+                {"command": command, "arguments": {"type": "object"}}, ["command"]
+            ),
+            "annotations": {"readOnlyHint": read_only, "destructiveHint": not read_only},
+        },
+    ]
+
+
+def searches(form: str, count: int) -> bool:
+    """Tell whether so many commands are served as three tools."""
+    return form == "search" or (form == "auto" and count > MOST_TOOLS)
+
+
+def find(commands: Sequence[Command], query: str) -> str:
+    """Return the commands that fit a query best, a line each."""
+    wanted = query.lower().split()
+    scored = [(sum(word in _told(one) for word in wanted), one) for one in commands]
+    most = max((score for score, _ in scored), default=0)
+    if wanted and not most:
+        return "nothing found; other words may, and an empty query lists all"
+    ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
+    fitting = [one for score, one in ranked if score or not wanted]
+    lines = [
+        f"{' '.join(one.words)}: {one.definition.description} ({one.definition.effects})"
+        for one in fitting[:_MOST_FOUND]
+    ]
+    if len(fitting) > _MOST_FOUND:
+        lines.append(f"… and {len(fitting) - _MOST_FOUND} more")
+    return "\n".join(lines)
+
+
+def named(commands: Sequence[Command], name: object) -> Command:
+    """Return the command that an assistant means by its words; raises CallError."""
+    text = " ".join(str(name).replace("/", " ").split())
+    for one in commands:
+        if text in (" ".join(one.words), tool_name(one.words)):
+            return one
+    known = [" ".join(one.words) for one in commands]
+    raise CallError(f"unknown command {text[:100]}{meant(text, known)}")
+
+
+def _told(command: Command) -> str:
+    definition = command.definition
+    words = (*command.words, definition.name, definition.description, definition.group)
+    return " ".join(words).lower()

@@ -1,0 +1,33 @@
+"""`mcp tools`: what an assistant would get, and what it would not."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from cli_host_mcp.choice import Choice, all_commands, choice_options
+from cli_host_mcp.toolbox import search_tools, searches, tool_of
+from host import Program
+
+
+@click.command
+@choice_options
+def command(choice: Choice, form: str) -> None:
+    """Show, as JSON, the tools that `mcp serve` would give with the same options.
+
+    `commands` are those that can be run; `left_out` are the others, each with the reason.
+    """
+    program = Program.current()
+    commands = all_commands(program)
+    choice.check(commands)
+    served = choice.served(commands)
+    reasons = {" ".join(one.words): choice.refusal(one) for one in commands}
+    shown = {
+        "tools": search_tools(choice.read_only)
+        if searches(form, len(served))
+        else [tool_of(one) for one in served],
+        "commands": [words for words, reason in reasons.items() if not reason],
+        "left_out": {words: reason for words, reason in reasons.items() if reason},
+    }
+    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))

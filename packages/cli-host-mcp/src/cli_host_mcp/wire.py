@@ -1,0 +1,102 @@
+"""stdin and stdout as the SDK's transport takes them, without a thread and without a flood.
+
+What goes out waits in memory up to a limit; beyond it nothing more is read. So a client that
+only writes is held up, and does not fill memory.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import anyio
+
+LONGEST_MESSAGE = 4 << 20  # bytes
+_MOST_WAITING = 16 << 20  # bytes of answers
+_PIECE = 1 << 16
+_SURE = 4096  # bytes that a pipe takes without blocking once it takes any
+
+
+class Wire:
+    """The client's end: lines that come in, text that goes out; `gone` is set when it closed.
+
+    Taking it turns the process's own stdin into nothing and its stdout into stderr: what
+    anything here prints is no message.
+    """
+
+    def __init__(self, complain: Callable[[str], None]) -> None:
+        self.gone = anyio.Event()
+        self._complain = complain
+        self._waiting = bytearray()
+        self._some = anyio.Event()
+        self._room = anyio.Event()
+        self._incoming, self._outgoing = _own(0), _own(1)
+        nowhere = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nowhere, 0)
+        os.close(nowhere)
+        os.dup2(2, 1)
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        rest = b""
+        dropping = False
+        while True:
+            await self._has_room()
+            await _ready(anyio.wait_readable, self._incoming)
+            piece = os.read(self._incoming, _PIECE)
+            if not piece:
+                return
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                if dropping:
+                    dropping = False
+                elif line.strip():
+                    yield line.decode("utf-8", "replace")
+            if len(rest) > LONGEST_MESSAGE:
+                if not dropping:
+                    self._complain(f"a message of more than {LONGEST_MESSAGE} bytes was dropped")
+                rest, dropping = b"", True
+
+    async def write(self, text: str) -> None:
+        await self._has_room()
+        if not self.gone.is_set():
+            self._waiting += text.encode()
+            self._some.set()
+
+    async def flush(self) -> None:
+        """Do nothing: `drain` writes as fast as the client reads."""
+
+    async def drain(self) -> None:
+        """Write what waits, until the client is gone."""
+        while not self.gone.is_set():
+            await self._some.wait()
+            try:
+                await _ready(anyio.wait_writable, self._outgoing)
+                del self._waiting[: os.write(self._outgoing, self._waiting[:_SURE])]
+            except OSError:
+                self._waiting.clear()
+                self.gone.set()
+            if not self._waiting:
+                self._some = anyio.Event()
+            self._room.set()
+            self._room = anyio.Event()
+
+    async def empty(self) -> None:
+        """Wait until nothing waits to be written."""
+        while self._waiting:
+            await self._room.wait()
+
+    async def _has_room(self) -> None:
+        while len(self._waiting) > _MOST_WAITING:
+            await self._room.wait()
+
+
+def _own(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+async def _ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> None:
+    try:
+        await wait(descriptor)
+    except PermissionError:
+        pass  # a regular file is always ready

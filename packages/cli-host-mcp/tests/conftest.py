@@ -1,0 +1,233 @@
+"""An installation with commands of all sorts, and the SDK's own client to call them with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, types
+from mcp.client.stdio import StdioServerParameters
+
+from cli_host_mcp.processes import VARIABLE
+from host import Program
+
+MODES = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
+SECRET = "correct horse battery"
+
+
+@dataclass
+class Cli:
+    """An installation and its user's home."""
+
+    root: Path
+    home: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        return str(self.root / "core" / "cli")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self.home), **self.env}
+
+    @property
+    def program(self) -> Program:
+        """The installation as `mcp serve` sees it."""
+        ours = {"CLI_DIR": str(self.root), "COMMAND_NAME": "serve", "COMMAND_CATEGORY": "mcp"}
+        return Program.current({**self.environ, **ours})
+
+    def command(self, words: str, script: str, **definition: object) -> None:
+        """Write a command into the installation."""
+        folder = self.root / "commands" / words.replace(" ", "/")
+        folder.mkdir(parents=True, exist_ok=True)
+        defined = {
+            "name": words.title(),
+            "description": f"Do {words}",
+            "entrypoint": "main.sh",
+            **definition,
+        }
+        (folder / "command.json").write_text(json.dumps(defined))
+        (folder / "main.sh").write_text(script)
+
+    def run(self, *words: str, env: Mapping[str, str] | None = None) -> Any:
+        return subprocess.run(
+            [self.file, *words],
+            env={**self.environ, **(env or {})},
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+
+    def marked(self) -> list[str]:
+        """Return the command lines of all processes that calls of its servers started."""
+        found = []
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                environ = Path("/proc", entry, "environ").read_bytes().split(b"\0")
+                line = Path("/proc", entry, "cmdline").read_bytes()
+            except OSError:
+                continue
+            ours = f"CLI_DIR={self.root}".encode() in environ
+            if ours and any(one.startswith(f"{VARIABLE}=".encode()) for one in environ):
+                found.append(line.replace(b"\0", b" ").decode(errors="replace"))
+        return found
+
+    def serve(self, *options: str, **more: Any) -> subprocess.Popen[bytes]:
+        """Start a server without a client, as the leader of a session as clients do."""
+        return subprocess.Popen(
+            [self.file, "mcp", "serve", *options],
+            env=self.environ,
+            cwd=self.home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            **{"stderr": subprocess.PIPE, **more},
+        )
+
+
+@dataclass
+class Answer:
+    """What a call brought."""
+
+    failed: bool
+    blocks: list[str]
+    progress: list[str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.blocks)
+
+
+class Assistant:
+    """A client that is connected over stdio, for tests that are no coroutines."""
+
+    def __init__(self, portal: BlockingPortal, client: Client, asked: list[str]) -> None:
+        self.portal = portal
+        self.client = client
+        self.asked = asked
+        self.answer = "accept"
+
+    def tools(self) -> dict[str, types.Tool]:
+        return {tool.name: tool for tool in self.portal.call(self.client.list_tools).tools}
+
+    def call(self, name: str, **given: Any) -> Answer:
+        return self.start(name, **given).result(60)
+
+    def start(self, name: str, **given: Any) -> Any:
+        """Begin a call; the result is a future, whose `cancel` cancels the request."""
+        return self.portal.start_task_soon(self._call, name, given)
+
+    async def _call(self, name: str, given: dict[str, Any]) -> Answer:
+        lines: list[str] = []
+
+        async def progress(_: float, __: float | None, message: str | None) -> None:
+            lines.append(f"{time.monotonic():.3f} {message}")
+
+        found = await self.client.call_tool(name, given, progress_callback=progress)
+        blocks = [one.text for one in found.content if isinstance(one, types.TextContent)]
+        return Answer(found.is_error, blocks, lines)
+
+
+@contextmanager
+def connected(
+    cli: Cli, mode: str, *options: str, asks: bool = True, log: Any = None
+) -> Iterator[Assistant]:
+    """Connect the SDK's client to a server of its own, by the protocol that `mode` names."""
+    asked: list[str] = []
+
+    async def elicit(_: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action=assistant.answer, content={})
+
+    server = StdioServerParameters(
+        command=cli.file, args=["mcp", "serve", *options], env=cli.environ, cwd=cli.home
+    )
+    client = Client(server, mode=MODES[mode], elicitation_callback=elicit if asks else None)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        assistant = Assistant(portal, client, asked)
+        yield assistant
+
+
+def until(holds: Callable[[], object], seconds: float = 10) -> None:
+    """Wait until this holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come true"
+        time.sleep(0.02)
+
+
+def made(place: Path) -> Cli:
+    """Make an installation whose `cli` is this environment's, with nothing in it."""
+    cli = Cli(place / "acme", place)
+    subprocess.run(
+        [sys.executable, "-m", "host", "self", "init", str(cli.root), "--name", "cli"],
+        env=cli.environ,
+        check=True,
+        capture_output=True,
+    )
+    for one in ("demo", "setup"):
+        subprocess.run(["rm", "-r", cli.root / "commands" / one], check=True)
+    return cli
+
+
+ARGS = [
+    {"name": "target", "required": True, "choices": ["web", "db"]},
+    {"name": "count", "type": "integer", "default": "3"},
+    {"name": "files...", "type": "path"},
+    {"name": "--force", "short": "-f"},
+    {"name": "--label", "value": "TEXT", "description": "what it is called"},
+    {"name": "--ratio", "value": "N", "type": "number"},
+]
+
+
+@pytest.fixture(scope="session")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """The installation that all tests share; a test that changes one makes its own."""
+    found = made(tmp_path_factory.mktemp("mcp"))
+    found.env = {"API_TOKEN": SECRET}
+    shown = "printf '%s\\n' \"$@\"\n"
+    found.command("show words", shown)
+    found.command("show args", shown, args=ARGS, effects="read")
+    found.command("show status", "echo out; echo err >&2; exit 3\n", effects="read")
+    found.command(
+        "show secret", 'echo "$API_TOKEN and $OTHER_KEY"\n', envs={"OTHER_KEY": "hush-hush"}
+    )
+    found.command("show stdin", 'cat; echo "$(readlink /proc/self/fd/0)"; : >/dev/tty\n')
+    found.command("odd megabytes", "head -c 10000000 /dev/zero | tr '\\0' x; echo end\n")
+    found.command("odd binary", "printf 'a\\377\\0\\033[1mb\\r\\n\\342\\200\\256c\\n'\n")
+    found.command("odd slow", "echo one; sleep 0.6; echo two\n")
+    found.command(
+        "odd hang", "trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait\n"
+    )
+    found.command("odd daemon", "setsid sleep 3 >&0 2>&0 & sleep 0.3; echo left\n")
+    found.command("odd straggler", "sleep 302 & echo done\n")
+    found.command("odd killed", "kill -9 $$\n")
+    found.command("odd foreign", "true\n", os=["amiga"])
+    found.command("odd hidden", "echo hidden\n", hidden=True)
+    found.command("odd never", "true\n", **{"x-mcp": "never"})
+    found.command("odd named", "echo named\n", **{"x-mcp": "named"})
+    found.command("risk drop", 'echo "dropped $1" | tee -a "$HOME/dropped"\n', effects="destroy")
+    found.command("risk sure", "echo sure\n", confirm="Really?", effects="read")
+    found.command("risk root", "id -u\n", sudo=True)
+    return found
+
+
+@pytest.fixture(scope="session", params=MODES)
+def assistant(cli: Cli, request: pytest.FixtureRequest) -> Iterator[Assistant]:
+    """A client in each protocol version, of a server with two jobs and the rest as it comes."""
+    with connected(cli, request.param, "--jobs", "2") as found:
+        yield found

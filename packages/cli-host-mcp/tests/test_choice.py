@@ -1,0 +1,81 @@
+"""Which commands are served, and what their tools are called."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from cli_host_mcp.choice import Choice, all_commands
+from cli_host_mcp.problem import ChoiceError
+from cli_host_mcp.toolbox import tool_name
+from conftest import Cli
+
+_USUAL = {"show args", "odd slow", "risk drop", "risk sure"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "there", "not_there"),
+    [
+        (Choice(), _USUAL, {"risk root", "odd named", "odd hidden", "odd foreign", "mcp serve"}),
+        (Choice(("show",)), {"show args", "show words"}, {"odd slow", "risk drop"}),
+        (Choice(("show/a*", "risk")), {"show args", "risk drop"}, {"show words", "odd slow"}),
+        (Choice(left_out=("risk", "odd/s*")), {"show args"}, {"risk drop", "odd slow"}),
+        (Choice(read_only=True), {"show args", "risk sure"}, {"odd slow", "risk drop"}),
+        (Choice(allow_sudo=True), {"risk root"}, {"odd never"}),
+        (Choice(("odd/named", "odd/hidden")), {"odd named", "odd hidden"}, {"odd slow"}),
+        (Choice(("odd/n*",)), set(), {"odd named", "odd never"}),
+        (Choice(("odd/never", "odd/foreign", "risk/root")), set(), {"odd never", "risk root"}),
+        (Choice(("mcp", "mcp/tools")), {"mcp tools"}, {"mcp serve", "mcp install"}),
+    ],
+)
+def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: set[str]) -> None:
+    served = {" ".join(one.words) for one in choice.served(all_commands(cli.program))}
+    assert there <= served
+    assert not not_there & served
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("shwo", "shwo: no command or category; did you mean show?"),
+        ("show/arg", "show/arg: no command or category; did you mean show/args"),
+        ("x*", "x*: no command or category"),
+    ],
+)
+def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None:
+    for choice in (Choice((pattern,)), Choice(left_out=(pattern,))):
+        with pytest.raises(ChoiceError) as refused:
+            choice.check(all_commands(cli.program))
+        assert str(refused.value).startswith(said)
+
+
+def test_the_tools_as_json(cli: Cli) -> None:
+    done = cli.run("mcp", "tools", "show", "risk root", "--read-only")
+    shown = json.loads(done.stdout)
+    assert shown["commands"] == ["show args", "show status"]
+    assert [one["name"] for one in shown["tools"]] == ["show__args", "show__status"]
+    assert shown["left_out"]["risk root"] == '--read-only, and its effects are "destroy"'
+    assert shown["left_out"]["odd slow"] == "it was not asked for"
+    assert done.stderr == ""
+    three = json.loads(cli.run("mcp", "tools", "--tools", "search").stdout)["tools"]
+    assert [one["name"] for one in three] == ["find", "describe", "run"]
+
+
+def test_names_are_short_and_never_the_same() -> None:
+    pieces = ["a", "a_", "_a", "a__b", "a.b", "a-b", "b", "A", "a_b", "x" * 64, "x" * 63 + "y"]
+    pieces.append(tool_name(["a.b"]))
+    words = [
+        one
+        for length in (1, 2, 3)
+        for one in itertools.product([piece for piece in pieces if piece[0] != "_"], repeat=length)
+    ]
+    names = [tool_name(one) for one in words]
+    assert len(set(names)) == len(words)
+    assert max(map(len, names)) <= 64
+    assert all(
+        set(name) <= set("abcdefghijklmnopqrstuvwxyABDEFGHIJKLMNOP0123456789_-") for name in names
+    )
+    assert tool_name(["demo", "hello"]) == "demo__hello"
+    assert tool_name(["db", "drop_all"]) == "db__drop_all"

@@ -1,0 +1,77 @@
+"""Secrets in output, and what is kept of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli_host_mcp.masking import Mask, secrets_of
+from cli_host_mcp.output import Lines, Stream, shown
+
+_SECRETS = {"abcdef", "abcdefgh", "fghijk", "línea-uno\nlínea-dos"}
+_TEXT = "xabcdefghabcdeabcdefghijk línea-uno\nlínea-dos abcdefg é".encode()
+
+
+def test_any_pieces_give_the_same() -> None:
+    whole = Mask(_SECRETS)
+    expected = whole.feed(_TEXT) + whole.end()
+    assert expected == "x********abcde********ijk ******** ********g é".encode()
+    for size in range(1, len(_TEXT)):
+        mask = Mask(_SECRETS)
+        pieces = [_TEXT[start : start + size] for start in range(0, len(_TEXT), size)]
+        assert b"".join(map(mask.feed, pieces)) + mask.end() == expected
+
+
+def test_what_begins_no_secret_is_not_held_back() -> None:
+    assert Mask(_SECRETS).feed(b"one\n") == b"one\n"
+    assert Mask(set()).feed(b"abc") == b"abc"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hidden"),
+    [
+        ("API_TOKEN", "0123456", {"0123456"}),
+        ("API_TOKEN", "short", set()),
+        ("PGPASS", " padded \n", {" padded \n", " padded ", "padded"}),
+        ("KEY", "first line\nsecond", {"first line\nsecond", "first line", "second"}),
+        ("DATABASE", "pg://me:s3cret/word@db/x", set()),
+        ("DATABASE", "pg://me:s3cretword@db/x", {"s3cretword"}),
+        ("PWD", "/home/somebody", set()),
+    ],
+)
+def test_what_is_a_secret(name: str, value: str, hidden: set[str]) -> None:
+    assert secrets_of({name: value}) == hidden
+
+
+@pytest.mark.parametrize("limit", range(8, 30))
+def test_a_cut_counts_what_is_missing_and_keeps_characters_whole(limit: int) -> None:
+    stream = Stream(Mask(set()), limit)
+    text = "ab€é𝄞" * 9
+    for byte in text.encode():
+        stream.feed(bytes([byte]))
+    head, missing, tail = stream.text().split("…")
+    assert text.startswith(head[:-1])
+    assert text.endswith(tail[1:])
+    kept = len((head[:-1] + tail[1:]).encode())
+    assert kept + int(missing.split()[0]) == len(text.encode())
+    assert limit - 6 <= kept <= limit
+
+
+def test_what_fits_is_whole() -> None:
+    stream = Stream(Mask(set()), 10)
+    stream.feed(b"01234")
+    stream.feed(b"56789")
+    assert stream.text() == "0123456789"
+
+
+def test_control_characters_are_shown() -> None:
+    assert shown(b"a\tb\r\nc\x1b[2J\x00\xff") == "a\tb\nc\\x1b[2J\\x00\\xff"
+
+
+def test_lines_are_few_and_short() -> None:
+    """Of a flood only the newest wait; their numbers grow."""
+    lines = Lines()
+    lines.feed("stdout", b"".join(b"%d\n" % n for n in range(1000)) + b"beg")
+    assert lines.taken() == [(n + 1, str(n)) for n in range(980, 1000)]
+    lines.feed("stderr", b"other\n")
+    lines.feed("stdout", b"un\n" + b"y" * 100_000 + b"\n")
+    assert lines.taken() == [(1001, "other"), (1002, "begun"), (1003, "y" * 500)]

@@ -1,0 +1,208 @@
+"""What must never happen: something left running, a server that hangs or fills memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import MODES, Assistant, Cli, connected, until
+
+_ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+}
+
+
+def request(number: int, method: str, **params: Any) -> bytes:
+    """Return a request by the protocol without a handshake."""
+    body = {"method": method, "params": {**params, "_meta": _ENVELOPE}}
+    return json.dumps({"jsonrpc": "2.0", "id": number, **body}).encode() + b"\n"
+
+
+def send(server: subprocess.Popen[bytes], *lines: bytes) -> None:
+    assert server.stdin
+    server.stdin.write(b"".join(lines))
+    server.stdin.flush()
+
+
+def received(server: subprocess.Popen[bytes]) -> dict[str, Any]:
+    assert server.stdout
+    line = server.stdout.readline()
+    assert line, server.stderr.read() if server.stderr else ""
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def hanging(cli: Cli, server: subprocess.Popen[bytes]) -> None:
+    """Call a command that hangs, and wait until it and its two children are there."""
+    send(server, request(1, "tools/call", name="odd__hang"))
+    until(lambda: len(cli.marked()) >= 3)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(cli: Cli) -> Any:
+    yield
+    until(lambda: not cli.marked(), 5)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_cancelled_call(cli: Cli, mode: str) -> None:
+    """It ends at once with all its processes, those in sessions of their own too; others go on."""
+    with connected(cli, mode, "--jobs", "1") as assistant:
+        running = assistant.start("odd__hang")
+        waiting = assistant.start("show__words", words=["next"])
+        until(lambda: len(cli.marked()) >= 3)
+        running.cancel()
+        assert waiting.result(10).text == "next\n"
+        assert assistant.call("show__words", words=["after"]).text == "after\n"
+        assert cli.marked() == []
+
+
+def test_a_call_whose_time_is_up(cli: Cli) -> None:
+    with connected(cli, "2026-07-28", "--timeout", "0.5") as assistant:
+        found = assistant.call("odd__hang")
+        assert found.blocks == ["up\n", "it was ended after 0.5 s"]
+        assert cli.marked() == []
+
+
+def test_what_a_command_leaves_in_its_group_ends_with_it(cli: Cli) -> None:
+    """What it starts in a session of its own stays: that is how one starts a service."""
+    with connected(cli, "2026-07-28") as assistant:
+        assert assistant.call("odd__straggler").text == "done\n"
+        assert cli.marked() == []
+        assert assistant.call("odd__daemon").text == "left\n"
+        assert cli.marked() == ["sleep 3 "]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(lambda server: server.stdin.close(), id="stdin ends"),
+        pytest.param(lambda server: server.send_signal(signal.SIGTERM), id="SIGTERM"),
+        pytest.param(lambda server: server.send_signal(signal.SIGINT), id="SIGINT"),
+        pytest.param(lambda server: os.killpg(server.pid, signal.SIGKILL), id="SIGKILL of all"),
+    ],
+)
+def test_a_server_that_ends(cli: Cli, end: Callable[[Any], None]) -> None:
+    """Nothing is left, also of a command that ignores TERM, and stdout is closed at once."""
+    with cli.serve() as server:
+        hanging(cli, server)
+        start = time.monotonic()
+        end(server)
+        assert server.stdout
+        server.stdout.read()
+        status = server.wait(10)
+        until(lambda: not cli.marked(), 3)
+        assert time.monotonic() - start < 4
+        assert server.stderr
+        assert server.stderr.read() == b""
+    assert status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL)
+
+
+def test_a_client_that_is_killed(cli: Cli, tmp_path: Path) -> None:
+    """A real one, in the middle of a call: its end of both pipes is gone, and it said nothing."""
+    client = tmp_path / "client.py"
+    client.write_text(
+        "import subprocess, sys\n"
+        "server = subprocess.Popen(sys.argv[2:], stdin=-1, stdout=-1, start_new_session=True)\n"
+        "server.stdin.write(sys.argv[1].encode()); server.stdin.flush()\n"
+        "print(server.pid, flush=True); server.wait()\n"
+    )
+    line = request(1, "tools/call", name="odd__hang").decode()
+    argv = [os.sys.executable, client, line, cli.file, "mcp", "serve"]
+    with subprocess.Popen(argv, env=cli.environ, stdout=subprocess.PIPE) as started:
+        assert started.stdout
+        server = int(started.stdout.readline())
+        until(lambda: len(cli.marked()) >= 3)
+        started.kill()
+    until(lambda: not cli.marked())
+    until(lambda: not Path(f"/proc/{server}").exists())
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 0.9])
+def test_killed_at_any_moment(cli: Cli, seconds: float) -> None:
+    with cli.serve(stderr=subprocess.DEVNULL) as server:
+        send(server, request(1, "tools/list"), request(2, "tools/call", name="odd__hang"))
+        time.sleep(seconds)
+        server.kill()
+        server.wait()
+        time.sleep(0.1)
+
+
+def test_a_flood_of_calls(cli: Cli) -> None:
+    """A thousand at once: what cannot wait is refused in a line, the rest is answered."""
+    with cli.serve("--jobs", "1") as server:
+        count = 1000
+        calls = [request(n, "tools/call", name="odd__slow") for n in range(count)]
+        send(server, *calls)
+        found = [received(server)["result"] for _ in range(count - 65)]
+        said = [one["content"][0]["text"] for one in found]
+        assert said.count("busy: 1 running, 64 waiting; try again later; nothing was run") > 900
+        ping = request(count, "tools/list")
+        send(server, ping)
+        while received(server)["id"] != count:
+            pass
+        server.terminate()
+
+
+def test_a_client_that_only_writes(cli: Cli) -> None:
+    """It is held up at last, and the server's memory stays as it is."""
+    with cli.serve(stderr=subprocess.DEVNULL) as server:
+        send(server, request(0, "tools/list"))
+        received(server)
+        assert server.stdin
+        os.set_blocking(server.stdin.fileno(), False)
+        block = b"".join(request(n, "tools/call", name="unknown" * 9) for n in range(1, 400))
+        until_seconds = time.monotonic() + 2
+        sent = 0
+        while time.monotonic() < until_seconds:
+            try:
+                sent += os.write(server.stdin.fileno(), block)
+            except BlockingIOError:
+                time.sleep(0.02)
+        assert _resident(server.pid) < 400, "MiB"
+        assert sent < 100 << 20
+        server.kill()
+
+
+def test_what_is_no_message_is_passed_over(cli: Cli) -> None:
+    odd = (b"{}", b"\xff\xfe", b"[1, 2]", b'{"jsonrpc": "2.0"', b"\n\n", b"x" * (5 << 20))
+    with cli.serve() as server:
+        for number, line in enumerate(odd):
+            send(server, line, b"\n", request(number, "tools/list"))
+            assert received(server)["id"] == number
+        assert server.stdin
+        server.stdin.close()
+        assert server.wait(10) == 0
+        assert server.stderr
+        told = server.stderr.read().decode()
+    assert told == "cli mcp serve: warning: a message of more than 4194304 bytes was dropped\n"
+
+
+def test_a_closed_stdout_ends_the_server(cli: Cli) -> None:
+    with cli.serve() as server:
+        assert server.stdout
+        server.stdout.close()
+        send(server, request(1, "tools/list"))
+        assert server.wait(10) == 0
+
+
+def test_a_command_line_that_is_too_long(assistant: Assistant) -> None:
+    found = assistant.call("show__words", words=["x" * 200_000] * 20)
+    assert found.failed
+    assert found.text == "it cannot be started: Argument list too long"
+
+
+def _resident(process: int) -> int:
+    """Return the MiB of memory that a process has."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) // 1024

@@ -1,0 +1,87 @@
+"""The package itself: what it imports of the host, and what it costs who does not use it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cli_host_mcp
+import host
+from conftest import Cli
+
+_SOURCE = Path(cli_host_mcp.__file__).parent
+_MODULES = sorted(_SOURCE.glob("*.py"))
+_README = Path(__file__).parents[1] / "README.md"
+
+
+@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
+def test_only_public_names_of_the_host(module: Path) -> None:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            assert not [one.name for one in node.names if one.name.split(".")[0] == "host"]
+        elif isinstance(node, ast.ImportFrom):
+            assert not (node.module or "").startswith(("host.", "builtin_plugins"))
+            if node.module == "host":
+                assert {one.name for one in node.names} <= set(host.__all__)
+
+
+def test_a_module_is_a_page_or_two() -> None:
+    assert [one.name for one in _MODULES if len(one.read_text().splitlines()) > 250] == []
+
+
+def test_a_run_loads_nothing_of_it(cli: Cli) -> None:
+    """Neither of the package nor of the SDK: once the lock is built, also not for a listing."""
+    cli.run("self", "list")
+    for words in (("show", "words"), ("self", "list"), ("mcp",)):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-IS", cli.file, *words],
+            env=cli.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        loaded = re.findall(r"\| +([\w.]+)$", done.stderr, re.MULTILINE)
+        assert "host.__main__" in loaded
+        assert [
+            one for one in loaded if one.split(".")[0] in ("cli_host_mcp", "mcp", "anyio")
+        ] == []
+
+
+def test_the_commands_are_declared(cli: Cli) -> None:
+    done = cli.run("self", "list", "mcp", "--format", "json")
+    rows = {tuple(row["path"]): row for row in json.loads(done.stdout)["commands"]}
+    assert {words: row["effects"] for words, row in rows.items()} == {
+        ("mcp", "serve"): "change",
+        ("mcp", "tools"): "read",
+        ("mcp", "install"): "change",
+    }
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("word", ["serve", "tools", "install"])
+def test_each_has_a_page_and_the_readme_names_its_options(cli: Cli, word: str) -> None:
+    shown = cli.run("mcp", word, "--help")
+    assert shown.returncode == 0
+    assert f"Usage: cli mcp {word} [OPTIONS]" in shown.stdout
+    options = set(re.findall(r"--[a-z][a-z-]+", shown.stdout)) - {"--help"}
+    assert [one for one in sorted(options) if one not in _README.read_text()] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("serve", "nothing"), "cli mcp serve: nothing: no command or category"),
+        (("tools", "--except", "x*"), "cli mcp tools: x*: no command or category"),
+    ],
+)
+def test_usage(cli: Cli, words: tuple[str, ...], said: str) -> None:
+    done = cli.run("mcp", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,202 @@
+"""Commands called by the SDK's own client over stdio, by both protocols."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from mcp import MCPError
+
+from conftest import SECRET, Assistant, Cli, connected
+
+
+def test_each_command_is_a_tool(assistant: Assistant) -> None:
+    tools = assistant.tools()
+    assert {"show__args", "show__words", "odd__hang", "risk__drop"} <= set(tools)
+    assert not {"risk__root", "odd__never", "odd__named", "odd__hidden", "mcp__serve"} & set(tools)
+    shown = tools["show__args"]
+    assert (shown.title, shown.description) == ("Show Args", "Do show args")
+    assert shown.input_schema == {
+        "type": "object",
+        "properties": {
+            "target": {"type": "string", "enum": ["web", "db"]},
+            "count": {"type": "integer", "default": 3},
+            "files": {"type": "array", "items": {"type": "string"}, "description": "a path"},
+            "force": {"type": "boolean"},
+            "label": {"type": "string", "description": "what it is called"},
+            "ratio": {"type": "number"},
+        },
+        "required": ["target"],
+        "additionalProperties": False,
+    }
+    hints = {
+        name: (tools[name].annotations.read_only_hint, tools[name].annotations.destructive_hint)
+        for name in ("show__args", "show__words", "risk__drop")
+    }
+    assert hints == {
+        "show__args": (True, False),
+        "show__words": (False, False),
+        "risk__drop": (False, True),
+    }
+
+
+def test_values_reach_the_command_as_words(assistant: Assistant) -> None:
+    words = ["a b", "", "$(id)", "-x", "--yes", "é\n;", "*"]
+    assert assistant.call("show__words", words=words).blocks == ["".join(f"{w}\n" for w in words)]
+    found = assistant.call(
+        "show__args", target="web", files=["x y"], force=True, label="-rm", ratio=0.5
+    )
+    assert found.text.splitlines() == [
+        "--force",
+        "--label=-rm",
+        "--ratio",
+        "0.5",
+        "web",
+        "3",
+        "x y",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "missing: target"),
+        ({"target": "mail"}, "expected one of web, db"),
+        ({"target": "--force"}, "target: a value must not begin with -; found --force"),
+        ({"target": "web", "files": ["-rf"]}, "files: a value must not begin with -; found -rf"),
+        ({"target": "web", "files": "x"}, "files: expected an array"),
+        ({"target": "web", "count": "many"}, "count: expected a whole number; found many"),
+        ({"target": "web", "force": "yes"}, "force: expected true or false"),
+        ({"target": "web", "label": ["a"]}, "label: expected text"),
+        ({"target": "web", "lable": "a"}, "unknown argument lable; did you mean label?"),
+        ({"target": "web", "--force": True}, "unknown argument --force; did you mean force?"),
+        ({"target": "web", "label": "a\0b"}, "label: a word of a command line cannot hold NUL"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    assistant: Assistant, given: dict[str, object], said: str
+) -> None:
+    found = assistant.call("show__args", **given)
+    assert found.failed
+    assert said in found.text
+    assert found.text.endswith("; nothing was run")
+    assert "\n" not in found.text
+
+
+@pytest.mark.parametrize("name", ["nothing", "risk__root", "odd__never", "mcp__serve", "self__env"])
+def test_what_is_not_served_cannot_be_called(assistant: Assistant, name: str) -> None:
+    with pytest.raises(MCPError, match=f"unknown tool {name}"):
+        assistant.call(name)
+
+
+def test_streams_and_status_are_told(assistant: Assistant) -> None:
+    found = assistant.call("show__status")
+    assert found.failed
+    assert found.blocks == ["out\n", "stderr:\nerr\n", "exit status 3"]
+    assert assistant.call("odd__killed").blocks == ["killed by signal 9, Killed"]
+
+
+def test_there_is_no_input_and_no_terminal(assistant: Assistant) -> None:
+    found = assistant.call("show__stdin")
+    assert found.blocks[0] == "/dev/null\n"
+    assert "/dev/tty: No such device or address" in found.blocks[1]
+
+
+def test_secrets_are_masked(assistant: Assistant) -> None:
+    found = assistant.call("show__secret")
+    assert found.blocks == ["******** and ********\n"]
+    assert SECRET not in "".join(found.progress)
+
+
+def test_much_output_is_cut_in_the_middle(assistant: Assistant) -> None:
+    found = assistant.call("odd__megabytes")
+    head, missing, tail = re.split(r"\n… (\d+) bytes are missing here …\n", found.blocks[0])
+    assert len(head) + int(missing) + len(tail) == 10_000_004
+    assert len(head) + len(tail) == 65536
+    assert tail.endswith("xxx" + "end\n")
+
+
+def test_bytes_that_are_no_text_are_told(assistant: Assistant) -> None:
+    assert assistant.call("odd__binary").blocks == ["a\\xff\\x00\\x1b[1mb\n\\u202ec\n"]
+
+
+def test_progress_comes_while_it_runs(assistant: Assistant) -> None:
+    found = assistant.call("odd__slow")
+    end = time.monotonic()
+    times = {line.split()[1]: float(line.split()[0]) for line in found.progress}
+    assert set(times) == {"one", "two"}
+    assert times["one"] < end - 0.4
+
+
+def test_jobs_beyond_the_limit_wait(assistant: Assistant) -> None:
+    """Three of 0.6 s each, two at once."""
+    start = time.monotonic()
+    running = [assistant.start("odd__slow") for _ in range(3)]
+    assert all(one.result(30).text == "one\ntwo\n" for one in running)
+    assert time.monotonic() - start > 1.2
+
+
+def test_the_user_is_asked_before_something_is_destroyed(assistant: Assistant, cli: Cli) -> None:
+    dropped = cli.home / "dropped"
+    dropped.unlink(missing_ok=True)
+    for answer, said in (("decline", "did not agree"), ("cancel", "did not agree")):
+        assistant.answer = answer
+        found = assistant.call("risk__drop", words=["it all"])
+        assert found.failed
+        assert said in found.text
+        assert found.text.endswith("by hand: cli risk drop 'it all'; nothing was run")
+    assert not dropped.exists()
+    assistant.answer = "accept"
+    assert assistant.call("risk__drop", words=["it all"]).blocks == ["dropped it all\n"]
+    assert assistant.asked[-1] == "Run cli risk drop 'it all'?\nIt may destroy something."
+    assert assistant.call("risk__sure").blocks == ["sure\n"]
+    assert assistant.asked[-1] == "Run cli risk sure?\nReally?"
+
+
+def test_a_changed_command_counts_at_once(assistant: Assistant, cli: Cli) -> None:
+    cli.command("odd new", "echo first\n")
+    assert assistant.call("odd__new").text == "first\n"
+    cli.command("odd new", "echo second\n", **{"x-mcp": "never"})
+    assert assistant.call("odd__new").text == (
+        'odd new: its definition says "x-mcp": "never"; nothing was run'
+    )
+
+
+def test_words_of_a_longer_command_are_refused(assistant: Assistant, cli: Cli) -> None:
+    """A plugin can bring `show words deeper` where `show words` is a command."""
+    deeper = cli.root / "plugins" / "deep" / "show" / "words" / "deeper"
+    deeper.mkdir(parents=True, exist_ok=True)
+    (deeper / "command.json").write_text(
+        '{"name": "D", "description": "d", "entrypoint": "main.sh", "effects": "destroy"}'
+    )
+    (deeper / "main.sh").write_text("echo deeper\n")
+    found = assistant.call("show__words", words=["deeper"])
+    assert found.text == "deeper\n" or "another command's" in found.text
+    assert cli.run("show", "words", "deeper").stdout == "deeper\n"
+
+
+@pytest.mark.parametrize("mode", ["2025-11-25", "2026-07-28"])
+def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
+    """It gets the line to run by hand; --read-only and --except leave out, --tools searches."""
+    options = ("--tools", "search", "--timeout", "0.5", "--max-output", "1024")
+    with connected(cli, mode, *options, "--except", "show", asks=False) as assistant:
+        assert list(assistant.tools()) == ["find", "describe", "run"]
+        assert len(str([one.model_dump() for one in assistant.tools().values()])) < 3000
+        assert "risk drop: Do risk drop (destroy)" in assistant.call("find", query="drop").text
+        assert "show args" not in assistant.call("find").text
+        shown = assistant.call("describe", command="odd slow").text
+        assert '"name": "odd__slow"' in shown
+        found = assistant.call("run", command="risk drop", arguments={"words": ["x"]})
+        assert found.text == (
+            "it needs the user's yes, and this client cannot ask for it; "
+            "by hand: cli risk drop x; nothing was run"
+        )
+        assert "unknown command show args" in assistant.call("run", command="show args").text
+        late = assistant.call("run", command="odd/slow")
+        assert late.blocks == ["one\n", "it was ended after 0.5 s"]
+        assert (
+            "unknown argument force"
+            in assistant.call("run", command="odd slow", arguments={"force": True}).text
+        )
+        assert "expected an object" in assistant.call("run", command="odd slow", arguments=[1]).text
