@@ -10,7 +10,6 @@ import stat
 from host.errors import DefinitionError
 from host.run import definition as definition_files
 from host.run.definition import is_word, read_command
-from host.run.json_files import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 _LONGEST_SHOWN = 400  # characters of a path
 _LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
+_PAGE = 4096  # bytes; nearly every command.json is smaller
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_ESCAPES = tuple(rb"\u00%d" % high for high in range(2, 8))  # of ASCII letters, digits and signs
 _MOST_BEYOND = 10_000  # directories behind one link that are searched for a command
 
 
@@ -96,20 +98,26 @@ class Directories:
     def aliased(self, place: str, alias: str) -> str:
         """Return the word of the command in `place` that has `alias`, "" for none.
 
-        A definition is parsed only when the word stands in it, or an escape that may be it.
+        There may be a hundred thousand: a definition is parsed only when its bytes speak of
+        aliases and hold the word, or an escape that may be either.
         """
         sought = alias.encode("utf-8", "surrogateescape")
-        for word, path in self.inner(place):
-            file = os.path.join(path, "command.json")
-            try:
-                content = read_regular(file, _LARGEST, DefinitionError)
-                if sought not in content and b"\\u" not in content:
-                    continue
-                definition = read_command(file)
-            except (FileNotFoundError, DefinitionError):
-                continue
-            if definition.entrypoint and alias in definition.aliases:
-                return word
+        try:
+            holder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return ""
+        try:
+            for word, path in self.inner(place):
+                content = _content(f"{word}/command.json", holder)
+                if _may_say(content, b"aliases") and _may_say(content, sought):
+                    try:
+                        definition = read_command(f"{path}/command.json")
+                    except (FileNotFoundError, DefinitionError):
+                        continue
+                    if definition.entrypoint and alias in definition.aliases:
+                        return word
+        finally:
+            os.close(holder)
         return ""
 
     def remark(self, place: str, word: str) -> str:
@@ -177,6 +185,36 @@ class Directories:
                 return ""
             pending += [path for _, path in sorted(self._listed(at, tell, names=False))]
         return ""
+
+
+def _content(file: str, holder: int) -> bytes:
+    """Return what a file in the directory `holder` holds, at most `_LARGEST` bytes; never waits.
+
+    In few calls, as it is asked of each command of a category.
+    """
+    try:
+        descriptor = os.open(file, _FLAGS, dir_fd=holder)
+    except OSError:
+        return b""
+    try:
+        content = os.read(descriptor, _PAGE)
+        if len(content) == _PAGE:
+            content += os.read(descriptor, _LARGEST)
+    except OSError:  # a directory, or a FIFO that somebody has open
+        return b""
+    finally:
+        os.close(descriptor)
+    return content
+
+
+def _may_say(content: bytes, text: bytes) -> bool:
+    """Tell whether JSON holds `text`, or an escape that may stand for a part of it."""
+    if text in content:
+        return True
+    if b"\\" not in content:
+        return False
+    plain = text.translate(None, b"._-").isalnum()  # then it is written in one other way at most
+    return not plain or any(escape in content for escape in _ESCAPES)
 
 
 def _nobody(text: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NEAR = 0.6  # how alike a name must be to be suggested
 _NEAR_ELSEWHERE = 0.75  # the same for a name in another category
 _MOST = 3  # names in a suggestion
-_PATIENCE = 0.3  # seconds for each of: comparing names, looking through the tree
+_PATIENCE = 0.2  # seconds for each of: comparing names, looking through the tree
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
 
 
@@ -107,6 +107,8 @@ def _elsewhere(session: Session, word: str) -> dict[str, list[Words]]:
         if time.monotonic() > until:
             break
         for name, at in place.finder.inner(place.at):
+            if time.monotonic() > until:  # also in the midst of a large category
+                return reached
             if words or name != RESERVED:
                 add((*words, name))
                 pending.append(((*words, name), Place(place.tree, place.finder, at)))
