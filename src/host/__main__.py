@@ -69,7 +69,8 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             _find_packages(safe)
             from host.planning.discovery import refresh
 
-            lock = refresh(installation, messages, safe)
+            nested = "COMMAND_NAME" in environ  # then the outer command's plugins count, too
+            lock = refresh(installation, messages, safe, () if nested else words)
         if "COMMAND_NAME" in environ:  # a command calls
             from host.run.nesting import outer_environment
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from host.errors import HostError
-from host.planning.cache_files import write_lock
+from host.planning.cache_files import can_be_made, write_lock
 from host.planning.child import Report, survey
 from host.planning.distributions import entry_points
 from host.planning.loading import (
@@ -20,6 +20,7 @@ from host.planning.loading import (
     shortened,
     source_files,
 )
+from host.planning.serving import serving
 from host.records import (
     CommandDeclaration,
     CommandTree,
@@ -42,13 +43,21 @@ _ASKED = ("find_plugins", "discover_commands", "env_sources")
 _STRONGEST, _WEAKEST = 2.0, 4.0
 
 
-def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
+def refresh(
+    installation: OpenInstallation,
+    messages: Messages,
+    safe: bool = False,
+    run: Sequence[str] = (),
+) -> Lock:
     """Ask all plugins what there is; write and return the lock.
 
-    In safe mode no third-party Python is imported, and nothing is written. Each
-    broken plugin is warned of once.
+    In safe mode no third-party Python is imported, and nothing is written. Where nothing
+    can be written and this is for a `run` of these words, only plugins that may serve it
+    are asked: each run would have to. Each broken plugin is warned of once.
     """
-    lock = _declared(installation, python=not safe, prepare=not safe)
+    if any(map(can_be_made, installation.locks)):
+        run = ()
+    lock = _declared(installation, python=not safe, prepare=not safe, run=run)
     for warning in lock.warnings:
         messages.warn(warning)
     if not safe:
@@ -79,6 +88,7 @@ def _declared(
     python: bool,
     directory_hooks: bool = True,
     prepare: bool = False,
+    run: Sequence[str] = (),
 ) -> Lock:
     """Ask the plugins and check what they say; a failure costs only the plugin that failed."""
     record = installation.record()
@@ -88,6 +98,8 @@ def _declared(
     told.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
     candidates = told.third_party(points)
     asked = [one for one in candidates if python and (directory_hooks or not one.file)]
+    if run:
+        asked = serving(asked, run, [tree for _, tree in told.trees])
     for report in survey(asked, record):
         told.report(report)
     for candidate in candidates:

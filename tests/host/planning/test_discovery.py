@@ -19,6 +19,7 @@ from host.planning import discovery
 from host.planning.distributions import entry_points
 from host.planning.loading import Candidate
 from host.run.installation import Layout, OpenInstallation, open_installation
+from host.run.text import Messages
 from testing.installation import Made, builder, command
 
 
@@ -103,6 +104,36 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     assert gone == {"builtin.plugin_directories", "dropped"}
     assert [one.words for one in without.commands] == [one.words for one in everything.commands]
     assert [one.name for one in without.sources] == [one.name for one in everything.sources]
+
+
+SERVES = {  # words, what the plugin's Python says, whether it is asked
+    "our command, a plugin of commands": ("a b", "discover_commands", False),
+    "our command, a plugin of variables": ("a b", "env_sources", True),
+    "a plugin's command, one that may go before it": ("p c", "discover_commands tryfirst", True),
+    "a plugin's command, one that may not": ("p c", "discover_commands", False),
+    "a command that is nowhere else": ("x y", "discover_commands", True),
+    "a listing": ("", "is_installed", True),
+}
+
+
+@pytest.mark.parametrize(("words", "says", "asked"), SERVES.values(), ids=SERVES)
+def test_where_no_lock_can_be_written_a_run_asks_only_who_may_serve_it(
+    tmp_path: Path, words: str, says: str, asked: bool
+) -> None:
+    """A package that hangs would cost three seconds in each run."""
+    made: Made = builder(tmp_path)(
+        {
+            "commands/a/b/command.json": command(),
+            "plugins/one/p/c/command.json": command(),
+            "plugins/two/plugin.json": {"hooks": "hooks.py"},
+            "plugins/two/hooks.py": f"# {says}\nopen({str(tmp_path / 'asked')!r}, 'w')\n",
+        }
+    )
+    layout = Layout("cli", str(made.root), f"{made.root}/core/cli.json")
+    installation = open_installation(layout, {"HOME": str(made.home)})
+    installation.locks = ("/dev/null/cli.lock",)
+    discovery.refresh(installation, Messages("cli", {}), run=tuple(words.split()))
+    assert (tmp_path / "asked").exists() == asked
 
 
 def test_rights_hang_on_the_distribution(
