@@ -11,9 +11,6 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 
 from host.errors import HostError, UsageError
 from host.run.installation import find_layout, open_installation, program_name
-from host.run.locate import locate, roots
-from host.run.lock import read_lock
-from host.run.plan import plan_run, question
 from host.run.process import (
     caller_environment,
     die_of_interrupt,
@@ -63,6 +60,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         return complete(layout, words[1:], environ, messages)
     start = None
     if words and words[0] not in ("self", "help") and not words[0].startswith("-"):
+        from host.run.locate import locate, roots
+        from host.run.lock import read_lock
+        from host.run.plan import plan_run, question
+
         installation = open_installation(layout, environ)
         lock = None if safe else read_lock(installation.locks, installation.key)
         if lock is None:
@@ -86,7 +87,6 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
         start = (installation, lock, found)
-    _find_packages(safe)
     from host.cli.answer import run_cli
 
     return run_cli(layout, words, environ, messages, safe, start)
@@ -118,6 +118,8 @@ def complete(
     layout: "Layout", given: "Sequence[str]", environ: dict[str, str], messages: Messages
 ) -> int:
     """Answer a shell's Tab (the stubs of `self completion` call this)."""
+    from host.run.lock import read_lock
+
     installation = open_installation(layout, environ)
     lock = read_lock(installation.locks, installation.key)
     if lock is None:
@@ -134,7 +136,7 @@ def complete(
 def _find_packages(safe: bool) -> None:
     from host.run.importing import complete_import_path
 
-    complete_import_path(safe)
+    complete_import_path("click" if safe else "")
 
 
 if __name__ == "__main__":

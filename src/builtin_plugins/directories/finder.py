@@ -171,8 +171,11 @@ class Directories:
         That is `place` itself with a category.json, else the first at or below it with
         a command.json; "" when there is none.
         """
-        if os.path.isfile(os.path.join(place, "category.json")):
+        if os.path.isfile(f"{place}/category.json"):
             return place
+        near = _command_in(place)
+        if near:
+            return near
         pending = [place]
         left = _MOST_BEYOND
         while pending:
@@ -215,6 +218,22 @@ def _may_say(content: bytes, text: bytes) -> bool:
         return False
     plain = text.translate(None, b"._-").isalnum()  # then it is written in one other way at most
     return not plain or any(escape in content for escape in _ESCAPES)
+
+
+def _command_in(place: str) -> str:
+    """Return a directory right below `place` with a command.json, no link; "" for none.
+
+    Most categories have one, and what else is in there need not be listed to tell so.
+    """
+    try:
+        with os.scandir(place) as entries:
+            for entry in entries:
+                known = is_word(entry.name) and not entry.is_symlink()
+                if known and os.path.isfile(f"{entry.path}/command.json"):
+                    return entry.path
+    except OSError:
+        pass  # whoever lists it tells so
+    return ""
 
 
 def _nobody(text: str) -> None:

@@ -9,9 +9,7 @@ import os
 from host.cli.options import Asked, parse_options, without_color
 from host.cli.session import Session
 from host.errors import InstallationError
-from host.run.importing import complete_import_path
 from host.run.installation import Layout
-from host.run.lock import RESERVED
 from host.run.text import Messages, printable
 
 TYPE_CHECKING = False
@@ -38,6 +36,11 @@ def run_cli(
     session = Session(layout, environ, messages, safe=safe, start=start)
     asked = parse_options(words, layout.program)
     messages.choice = asked.color or messages.choice
+    if asked.version and not asked.words:
+        session.show(version_of(session))
+        return 0
+    from host.run.lock import RESERVED
+
     if asked.words[:1] in (("help",), (RESERVED,)):
         asked.words, chosen = without_color(asked.words, layout.program)
         messages.choice = chosen or messages.choice
@@ -47,6 +50,7 @@ def run_cli(
     if asked.words[:1] == ("help",):
         asked = Asked(asked.words[1:], True, False, asked.everything, asked.format)
     if asked.words[:1] == (RESERVED,):
+        session.find_packages()
         from host.cli.self_group import run_self
 
         return run_self(session, asked.words, help_asked=asked.help)
@@ -82,7 +86,7 @@ def version_of(session: Session) -> str:
 
 def own_version(session: Session) -> str:
     """Return the name and version of the host itself."""
-    complete_import_path(session.safe)
+    session.find_packages()
     import importlib_metadata
 
     from host.planning.loading import OWN_DISTRIBUTION

@@ -12,6 +12,9 @@ def width(text: str) -> int:
     """Return the columns that a printable `text` takes."""
     if text.isascii():
         return len(text)
+    from host.run.importing import complete_import_path
+
+    complete_import_path("wcwidth")
     import wcwidth
 
     return max(0, wcwidth.wcswidth(text))

@@ -47,6 +47,9 @@ def parse_options(words: "Sequence[str]", label: str) -> Asked:
         return Asked(tuple(words))
     if len(words) == 1 and words[0] in (*HELP_WORDS, *_VERSION_WORDS):
         return Asked((), help=words[0] in HELP_WORDS, version=words[0] in _VERSION_WORDS)
+    from host.run.importing import complete_import_path
+
+    complete_import_path("click")
     import click
 
     command = click.Command(

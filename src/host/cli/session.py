@@ -5,8 +5,6 @@ from __future__ import annotations
 from host.cli.once import once
 from host.cli.output import Output
 from host.run.installation import Layout, OpenInstallation, open_installation
-from host.run.locate import Found, locate, roots
-from host.run.lock import Lock, read_lock
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -16,6 +14,8 @@ if TYPE_CHECKING:
     from host.cli.catalog import Contents
     from host.planning.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
+    from host.run.locate import Found
+    from host.run.lock import Lock
 
 
 class Session:
@@ -60,9 +60,16 @@ class Session:
     def installation(self) -> OpenInstallation:
         return open_installation(self.layout, self.environ)
 
+    def find_packages(self) -> None:
+        """Make what is installed importable, in safe mode no more than this program needs."""
+        from host.run.importing import complete_import_path
+
+        complete_import_path("click" if self.safe else "")
+
     @once
     def lock(self) -> Lock:
         if self.held is None:
+            self.find_packages()
             from host.planning.discovery import refresh
 
             return refresh(self.installation, self.messages, self.safe)
@@ -78,6 +85,7 @@ class Session:
         """
         if self.held is not None:
             return self.held
+        self.find_packages()
         from host.planning.discovery import ask
 
         return ask(self.installation, directory_hooks=False, python=False)
@@ -90,6 +98,7 @@ class Session:
         """
         if self.held is not None:
             return self.held
+        self.find_packages()
         from host.planning.discovery import ask
 
         return ask(self.installation, directory_hooks=False, python=not self.safe)
@@ -97,10 +106,13 @@ class Session:
     @once
     def held(self) -> Lock | None:
         """The lock as it is on disk, None when it does not hold, or in safe mode."""
+        from host.run.lock import read_lock
+
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
 
     def refresh_lock(self) -> Lock:
         """Ask all plugins again and write the lock anew."""
+        self.find_packages()
         from host.planning.discovery import refresh
 
         lock = refresh(self.installation, self.messages, self.safe)
@@ -136,5 +148,7 @@ class Session:
 
     def find(self, words: tuple[str, ...]) -> Found:
         """Return what the leading `words` name; raises DefinitionError."""
+        from host.run.locate import locate, roots
+
         found, self._found = self._found, None
         return found or locate(words, roots(self.lock.trees), self.lock.commands)

@@ -14,8 +14,6 @@ its owner's alone, and only its owner's counts. It has a part for each folder of
 found by a table in front: a Tab reads one part. Deleting it changes nothing.
 """
 
-from __future__ import annotations
-
 import marshal
 import os
 import sys
@@ -23,7 +21,6 @@ import time
 
 from host.errors import DefinitionError
 from host.run import definition as definition_files
-from host.run.arguments import Argument
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.lock import checksum, stamp
 
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from host.run.arguments import Argument
     from host.run.installation import OpenInstallation
 
     Entries = dict[str, Any]
@@ -57,13 +55,13 @@ class DefinitionIndex:
 
     __slots__ = ("_changed", "_folders", "_key", "_place", "_places", "_settled", "_table")
 
-    def __init__(self, installation: OpenInstallation, now: int = 0) -> None:
+    def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
         code = stamp(os.path.dirname(definition_files.__file__))
         self._key = f"{installation.key}\n{SYSTEM_OS}\n{code}"
         self._places = installation.indexes
         self._settled = (now or time.time_ns()) - _SLOWEST_CLOCK
-        self._folders: dict[str, Entries] = {}
+        self._folders: "dict[str, Entries]" = {}
         self._changed: set[str] = set()
         self._place, self._table = _found(self._places, self._key)
 
@@ -75,7 +73,7 @@ class DefinitionIndex:
         """Do what `host.run.definition.read_category` does."""
         return self._read(path, definition_files.read_category)
 
-    def _read(self, path: str, read: Callable[[str], Definition]) -> Definition:
+    def _read(self, path: str, read: "Callable[[str], Definition]") -> Definition:
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -95,7 +93,7 @@ class DefinitionIndex:
             self._changed.add(folder)
         return definition
 
-    def _part(self, folder: str) -> Entries:
+    def _part(self, folder: str) -> "Entries":
         """Return the entries of a folder, none where they are not as written."""
         try:
             return dict(marshal.loads(self._content(folder)))  # noqa: S302 - as Python loads .pyc files
@@ -153,7 +151,7 @@ class KnownDefinition(Definition):
 
     __slots__ = ()
 
-    def __init__(self, file: str, row: Sequence[Any]) -> None:
+    def __init__(self, file: str, row: "Sequence[Any]") -> None:
         self.file = file
         (
             self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
@@ -162,7 +160,7 @@ class KnownDefinition(Definition):
         ) = row if len(row) == len(_USUAL) else (*row, *_USUAL[len(row) :])  # fmt: skip
         self.args = tuple([_argument(values) for values in row[_ARGS]]) if len(row) > _ARGS else ()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> "Any":
         """Read the file, as a listing seldom has to."""
         if name not in Definition.__slots__:
             raise AttributeError(name)
@@ -177,24 +175,26 @@ class KnownDefinition(Definition):
         return getattr(self, name)
 
 
-def _row(definition: Definition) -> tuple[Any, ...]:
+def _row(definition: Definition) -> "tuple[Any, ...]":
     row = [getattr(definition, name) for name in KEPT]
     row[_ARGS] = tuple(
-        [tuple([getattr(one, name) for name in Argument.__slots__]) for one in row[_ARGS]]
+        [tuple([getattr(one, name) for name in one.__slots__]) for one in row[_ARGS]]
     )
     while row and row[-1] == _USUAL[len(row) - 1]:
         row.pop()
     return tuple(row)
 
 
-def _argument(values: Sequence[Any]) -> Argument:
+def _argument(values: "Sequence[Any]") -> "Argument":
+    from host.run.arguments import Argument
+
     argument = Argument.__new__(Argument)
     for name, value in zip(Argument.__slots__, values, strict=True):
         setattr(argument, name, value)
     return argument
 
 
-def _found(places: Iterable[str], key: str) -> tuple[str, dict[str, Any]]:
+def _found(places: "Iterable[str]", key: str) -> "tuple[str, dict[str, Any]]":
     """Return the first index that is this user's own and made for `key`, and its table."""
     for place in places:
         try:
@@ -204,7 +204,7 @@ def _found(places: Iterable[str], key: str) -> tuple[str, dict[str, Any]]:
     return "", {}
 
 
-def _table(place: str, key: str) -> dict[str, Any]:
+def _table(place: str, key: str) -> "dict[str, Any]":
     """Return where each folder's part is; raises ValueError for what is not as written."""
     head, newline, _ = _piece(place, 0, _LONGEST_HEAD).partition(b"\n")
     kind, length, there = head.rsplit(b" ", 2)

@@ -33,8 +33,7 @@ from host.records import (
 )
 from host.run.definition import is_reference, is_word
 from host.run.installation import Layout, OpenInstallation
-from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Tree, stamp
-from host.run.sources import Source
+from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
 # Settings first, so that plugin sources can use them; the definition's own last.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host.errors import PluginError
-from host.run.importing import load_reference
+from host.run.importing import complete_import_path, load_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class ListingHooks:
             answer = load_reference(f"{plugin.reference}:{hook}")
             wanted = answer.__code__.co_varnames[: answer.__code__.co_argcount]
             return [answer(**{name: call[name] for name in wanted}) for call in calls]
+        complete_import_path()
         from host.planning.child import asked
         from host.planning.loading import from_file, from_reference
 

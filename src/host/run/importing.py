@@ -30,13 +30,13 @@ def load_reference(reference: str) -> "Any":
     return found
 
 
-def complete_import_path(safe: bool = False) -> None:
+def complete_import_path(needed: str = "") -> None:
     """Make everything that is installed importable, where the launcher skipped `site` (-S).
 
-    `site` runs what `.pth` files of packages say, so with `safe` it is left alone unless
-    what this program itself needs cannot be found without it.
+    `site` takes its time and runs what `.pth` files of packages say, so who needs one
+    package of this program's own names it: it is left alone where that is found without.
     """
-    if not sys.flags.no_site or "site" in sys.modules or (safe and _finds_click()):
+    if not sys.flags.no_site or "site" in sys.modules or (needed and _finds(needed)):
         return
     import site
 
@@ -44,10 +44,10 @@ def complete_import_path(safe: bool = False) -> None:
         site.main()
 
 
-def _finds_click() -> bool:
+def _finds(package: str) -> bool:
     from _frozen_importlib_external import PathFinder
 
-    return PathFinder.find_spec("click") is not None
+    return PathFinder.find_spec(package) is not None
 
 
 class StdoutOnStderr:

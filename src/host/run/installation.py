@@ -5,7 +5,6 @@ import sys
 
 from host.errors import InstallationError
 from host.run.definition import Config, read_config
-from host.run.lock import lock_places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,6 +173,12 @@ def _lost(path: str) -> InstallationError:
     return InstallationError(
         f"{path}: cannot be found from a deleted current directory", "give its full path"
     )
+
+
+def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
+    """Return where a lock may be: beside the installation, else in the user's cache."""
+    flat = lock_file.replace("%", "%25").replace("/", "%2F")
+    return lock_file, os.path.join(cache_home, "cli-host", flat[-200:])
 
 
 class OpenInstallation:

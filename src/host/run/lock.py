@@ -11,7 +11,6 @@ import os
 from host.errors import HostError
 from host.run.definition import Definition, parse_declared
 from host.run.json_files import parse_json, read_regular
-from host.run.sources import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +75,38 @@ class Declared:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
             self._definition = parse_declared(owner, self.fields)
         return self._definition
+
+
+class Source:
+    """One declared source: a `reader` of files or of a definition's field, or a provider.
+
+    `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
+    command's definition), or "python" (calls `provider`, a "module:attr"). `words`
+    are the leading words of the commands that it serves; () serves all.
+    """
+
+    __slots__ = ("files", "name", "plugin", "provider", "rank", "reader", "words")
+
+    def __init__(
+        self,
+        name: str,
+        rank: float,
+        reader: str,
+        files: "Iterable[str]" = (),
+        provider: str = "",
+        words: "Iterable[str]" = (),
+        plugin: str = "",
+    ) -> None:
+        self.name = name
+        self.rank = rank
+        self.reader = reader
+        self.files = tuple(files)
+        self.provider = provider
+        self.words = tuple(words)
+        self.plugin = plugin
+
+    def serves(self, words: tuple[str, ...]) -> bool:
+        return words[: len(self.words)] == self.words
 
 
 class Plugin:
@@ -165,12 +196,6 @@ def stamp(path: str) -> str:
     except OSError:
         return ""
     return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
-
-
-def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
-    """Return where a lock may be: beside the installation, else in the user's cache."""
-    flat = lock_file.replace("%", "%25").replace("/", "%2F")
-    return lock_file, os.path.join(cache_home, "cli-host", flat[-200:])
 
 
 def read_lock(places: "Iterable[str]", key: str) -> Lock | None:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from host.run.installation import OpenInstallation
     from host.run.locate import Found
-    from host.run.lock import Lock
-    from host.run.sources import Source
+    from host.run.lock import Lock, Source
 
 LIBRARY_MARK = "CLI_HOST_INIT"
 

@@ -10,7 +10,9 @@ from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
+
+    from host.run.lock import Source
 
 # What a command that runs with more rights never takes from a file in its folder.
 _REFUSED_WITH_SUDO = frozenset(
@@ -25,38 +27,6 @@ _REFUSED_WITH_SUDO = frozenset(
         "RUBYOPT",
     ]
 )
-
-
-class Source:
-    """One declared source: a `reader` of files or of a definition's field, or a provider.
-
-    `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
-    command's definition), or "python" (calls `provider`, a "module:attr"). `words`
-    are the leading words of the commands that it serves; () serves all.
-    """
-
-    __slots__ = ("files", "name", "plugin", "provider", "rank", "reader", "words")
-
-    def __init__(
-        self,
-        name: str,
-        rank: float,
-        reader: str,
-        files: "Iterable[str]" = (),
-        provider: str = "",
-        words: "Iterable[str]" = (),
-        plugin: str = "",
-    ) -> None:
-        self.name = name
-        self.rank = rank
-        self.reader = reader
-        self.files = tuple(files)
-        self.provider = provider
-        self.words = tuple(words)
-        self.plugin = plugin
-
-    def serves(self, words: tuple[str, ...]) -> bool:
-        return words[: len(self.words)] == self.words
 
 
 class Reading:
@@ -76,7 +46,7 @@ class Reading:
         self.layers = layers
         self.messages = messages
 
-    def read(self, source: Source) -> None:
+    def read(self, source: "Source") -> None:
         """Offer what `source` says to the layers; raises SourceError."""
         if not source.serves(self.words):
             return
@@ -93,13 +63,13 @@ class Reading:
         else:
             self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
 
-    def envs(self, source: Source) -> None:
+    def envs(self, source: "Source") -> None:
         file = self.definition.file or source.name
         for name, text in self.definition.envs.items():
             value = self.expanded(text, f'{file}: "envs.{name}"')
             self.offer(Assignment(name, value, source.rank, f"{file}: envs.{name}"))
 
-    def settings(self, source: Source) -> None:
+    def settings(self, source: "Source") -> None:
         for path in source.files:
             if _may_be_there(path):
                 from host.run.settings import capture_settings
@@ -109,7 +79,7 @@ class Reading:
                 changed = {name: text for name, text in values.items() if before.get(name) != text}
                 self.offer_all(source, path, changed)
 
-    def listed_file(self, source: Source, written: str) -> None:
+    def listed_file(self, source: "Source", written: str) -> None:
         """Read an entry of `env_files`; one that expands to nothing is no file."""
         path = self.expanded(written, f'{self.definition.file}: "env_files"')
         if not path:
@@ -121,7 +91,7 @@ class Reading:
                 raise
             raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
 
-    def env_file(self, source: Source, path: str) -> None:
+    def env_file(self, source: "Source", path: str) -> None:
         from host.run.env_file import FileWarnings, read_env_file
 
         warnings = FileWarnings(path, self.messages.warn)
@@ -146,11 +116,11 @@ class Reading:
                 f"{assignment.name}: {assignment.origin} is ignored, the caller has set it"
             )
 
-    def offer_all(self, source: Source, origin: str, values: "Mapping[str, str]") -> None:
+    def offer_all(self, source: "Source", origin: str, values: "Mapping[str, str]") -> None:
         for name, value in values.items():
             self.offer(Assignment(name, value, source.rank, origin))
 
-    def provided(self, source: Source) -> dict[str, str]:
+    def provided(self, source: "Source") -> dict[str, str]:
         from host.run.provider import ask_provider
 
         environ = self.layers.environment()

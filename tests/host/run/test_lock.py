@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from host.planning.cache_files import write_lock
+from host.run.installation import lock_places
 from host.run.lock import (
     FORMAT,
     Lock,
@@ -14,7 +15,6 @@ from host.run.lock import (
     Source,
     Tree,
     checksum,
-    lock_places,
     read_lock,
     stamp,
 )
