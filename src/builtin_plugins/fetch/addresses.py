@@ -12,8 +12,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote_to_bytes, urljoin
 
 from host import OperationError, UsageError
-
-SECRET_NAME = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
+from host.cli.secret_texts import SECRET_NAME, masked
 
 # RFC 3986 without what parsers disagree about: no backslash, blank or control character
 # anywhere, one @, and a host of plain letters.
@@ -27,10 +26,6 @@ _ADDRESS = re.compile(
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _HOST_AS_USER = re.compile(r"([\w-]+\.)+[\w-]+", re.ASCII)
-
-_WORD = re.compile(r"\S+")
-_SITE = re.compile(r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)")
-_PARAMETER = re.compile(r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)""")
 
 
 class Address(NamedTuple):
@@ -142,40 +137,3 @@ def without_credentials(text: str) -> str:
         mark = query = ""
     user = f"{address.user}@" if address.scheme.endswith("ssh") and address.user else ""
     return f"{address.scheme}://{user}{address.host}{path}{mark}{query}"
-
-
-def masked(text: str) -> str:
-    """Return `text` with the credentials of all in it that looks like an address as `…`.
-
-    Those are user and password, where ssh's user is no secret, and secret-looking
-    values of a query; also of what is too broken to be an address. Takes linear time.
-    """
-    return _PARAMETER.sub(_without_value, _WORD.sub(_without_users, text))
-
-
-def _without_value(found: re.Match[str]) -> str:
-    return f"{found['name']}=…" if SECRET_NAME.search(found["name"]) else found[0]
-
-
-def _without_users(found: re.Match[str]) -> str:
-    """Mask what stands before a host in one word: up to the last @ before the path.
-
-    Where what looks like a host has a port that is none, it is the beginning of a
-    password with a slash in it, which ends at the word's last @.
-    """
-    word = found[0]
-    last = word.rfind("@")
-    kept, at = [], 0
-    for part in _SITE.finditer(word, 0, last + 1):
-        site, start = part["site"], part.start("site")
-        if start < at:
-            continue
-        both, mark, _ = site.rpartition("@")
-        user, colon, rest = (both or site).partition(":")
-        if mark and (start or colon):  # else a mail address, or ssh's short form
-            kept += [word[at:start], user if word.endswith("ssh://", 0, start) else "…"]
-            at = start + len(both)
-        elif not mark and start and rest and not rest.isdecimal() and "[" not in user:
-            kept += [word[at:start], "…"]
-            at = last
-    return "".join([*kept, word[at:]])

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.git.login import Login
+from host.cli.secret_texts import masked
 from host.errors import OperationError
 
 _KEPT_VARIABLES = frozenset(

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from builtin_plugins.fetch.addresses import masked, without_credentials
+from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.plugin_directories.registry import Entry
+from host.cli.secret_texts import masked
 from host.errors import OperationError, UsageError
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")

@@ -49,7 +49,7 @@ class Row:
 
     def described(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        from builtin_plugins.fetch.addresses import masked
+        from host.cli.secret_texts import masked
 
         fields = self.entry.fields()
         fields.pop("versions", None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.plugin_commands.inventory import Row, inventory
 from host.cli.columns import width
+from host.cli.secret_texts import masked
 from host.cli.session import Session
 from host.run.text import printable
 

@@ -7,11 +7,11 @@ import os
 
 import click
 
-from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
 from builtin_plugins.plugin_commands.wording import command_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry
+from host.cli.secret_texts import masked
 from host.cli.session import Session
 from host.errors import DefinitionError, PluginError
 

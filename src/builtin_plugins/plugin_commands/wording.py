@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_directories.registry import Entry
 from host.cli.columns import width
+from host.cli.secret_texts import masked
 from host.run.definition import Definition
 
 

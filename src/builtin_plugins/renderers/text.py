@@ -7,6 +7,7 @@ from host import Command
 from host.cli import styles
 from host.cli.columns import width, wrap
 from host.cli.help_page import argument_tables
+from host.cli.page import table_lines
 from host.cli.topics import DOCS, TOPICS
 from host.run.text import printable
 
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
 
     from host import Category, Listing, Terminal
 
+_GLOBAL_OPTIONS = (
+    ("-h, --help", "show this, or with words before it their help"),
+    ("-V, --version", "show the version"),
+    ("--all", "list hidden commands and those for other systems too"),
+    ("--format FORMAT", "list as text, json, tree, or a plugin's format"),
+    ("--color WHEN", "auto, always or never"),
+    ("--safe", "first: import no plugin's Python code"),
+    ("--yes", "first: run what asks before it runs without asking"),
+)
 _WIDEST_NAME = 32  # columns; a longer name gets a line of its own
 
 
@@ -27,7 +37,7 @@ def text_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
     if listing.description:
         yield from wrap(printable(listing.description), terminal.width)
     yield ""
-    yield f"Usage: {_usage(listing)}"
+    yield f"{styles.styled('Usage:', styles.HEADING, terminal)} {_usage(listing)}"
     yield from _arguments(listing, terminal)
     rows: list[Category | Command] = [*listing.categories, *listing.commands]
     names = [width(_label(row, listing)) for row in rows]
@@ -74,14 +84,10 @@ def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[
 def _arguments(listing: Listing, terminal: Terminal) -> Iterator[str]:
     """Yield what the category's own entrypoint takes, a line for each with its explanation."""
     for heading, rows in argument_tables(listing.arguments):
-        column = max((width(printable(term)) for term, _ in rows), default=0) + 2
         if rows:
             yield ""
-            yield styles.styled(heading, styles.HEADING, terminal)
-        for term, text in rows:
-            shown = printable(term)
-            name = styles.styled(shown, styles.NAME, terminal)
-            yield f"  {name}{' ' * (column - width(shown))}{printable(text)}".rstrip()
+            yield styles.styled(f"{heading}:", styles.HEADING, terminal)
+            yield from table_lines(rows, terminal)
 
 
 def _usage(listing: Listing) -> str:
@@ -97,13 +103,7 @@ def _usage(listing: Listing) -> str:
 def _global_options(listing: Listing, terminal: Terminal) -> Iterator[str]:
     program = printable(listing.program)
     yield styles.styled("Options:", styles.HEADING, terminal)
-    yield "  -h, --help       show this, or with words before it their help"
-    yield "  -V, --version    show the version"
-    yield "  --all            list hidden commands and those for other systems too"
-    yield "  --format FORMAT  list as text, json, tree, or a plugin's format"
-    yield "  --color WHEN     auto, always or never"
-    yield "  --safe           first: import no plugin's Python code"
-    yield "  --yes            first: run what asks before it runs without asking"
+    yield from table_lines(_GLOBAL_OPTIONS, terminal)
     yield ""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import click
 
-from builtin_plugins.fetch.addresses import masked
-from host import is_secret
-from host.cli.columns import width
+from host import Terminal
+from host.cli.columns import cut, width
+from host.cli.secret_texts import Mask
 from host.cli.session import Session
-from host.cli.unknown import find_command
+from host.cli.styles import NAME, styled
+from host.cli.unknown import EMPTY, find_command
+from host.cli.variables import assignment_lines
 from host.errors import SourceError, UsageError
 from host.run.layers import FRAMEWORK, SETTINGS, Assignment
 from host.run.plan import check_required, framework_variables, read_layers
 from host.run.text import printable
 
-_MASK = "********"
-_SHORTEST_SECRET = 6  # characters; hiding a shorter one wherever it stands would hide too much
 _SHORTEST_VALUE = 20  # columns of a value that is cut
-
-_ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 
 Traced = tuple[Assignment, Sequence[Assignment]]
 
@@ -73,8 +69,8 @@ def command(
     if format == "json":
         session.show(json.dumps(described, indent=2) + "\n")
     else:
-        columns = session.output.terminal.width if sys.stdout and sys.stdout.isatty() else 0
-        session.show(_text(described, columns))
+        rows_of = _Rows(session.layout.root, session.output.terminal)
+        session.show(rows_of.text(described))
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -101,10 +97,7 @@ class _Showing:
     def __init__(self, rows: Iterable[Traced], *, shown: bool) -> None:
         self.shown = shown
         self.lines: dict[str, dict[str, int]] = {}
-        every = [one for winner, shadowed in rows for one in (winner, *shadowed)]
-        values = {one.value for one in every if is_secret(one.name)}
-        long = [value for value in values if len(value) >= _SHORTEST_SECRET]
-        self.hidden = sorted(long, key=len, reverse=True)
+        self.mask = Mask(one for winner, shadowed in rows for one in (winner, *shadowed))
 
     def row(self, winner: Assignment, shadowed: Sequence[Assignment]) -> dict[str, Any]:
         weaker = [self.described(one) for one in shadowed]
@@ -113,64 +106,52 @@ class _Showing:
     def described(self, one: Assignment) -> dict[str, Any]:
         rank = int(one.rank) if one.rank == int(one.rank) else one.rank
         return {
-            "value": one.value if self.shown else self.masked(one),
+            "value": one.value if self.shown else self.mask.of(one.name, one.value),
             "source": self.source(one),
             "rank": None if one.rank == FRAMEWORK else rank,
         }
-
-    def masked(self, one: Assignment) -> str:
-        if one.value and is_secret(one.name):
-            return _MASK
-        value = one.value
-        for secret in self.hidden:
-            value = value.replace(secret, _MASK)
-        return masked(value)
 
     def source(self, one: Assignment) -> str:
         """Return where it comes from; bash does not say the line, so the file is read for it."""
         if one.rank != SETTINGS or not os.path.isfile(one.origin):
             return one.origin
         if one.origin not in self.lines:
-            self.lines[one.origin] = _assignment_lines(one.origin)
+            with open(one.origin, encoding="utf-8", errors="surrogateescape") as file:
+                self.lines[one.origin] = assignment_lines(file)
         line = self.lines[one.origin].get(one.name)
         return f"{one.origin}:{line}" if line else one.origin
 
 
-def _assignment_lines(path: str) -> dict[str, int]:
-    """Return the last line of a settings file that assigns each name."""
-    found: dict[str, int] = {}
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        for number, line in enumerate(file, 1):
-            if not line.lstrip().startswith("#"):
-                found.update(dict.fromkeys(_ASSIGNED.findall(line), number))
-    return found
+class _Rows:
+    """The rows as text: on a terminal long values are cut, elsewhere a row is a whole line.
 
+    Paths are relative to the installation's `root` where they are inside.
+    """
 
-def _text(rows: list[dict[str, Any]], columns: int) -> str:
-    """Return a line for each value; in a terminal's `columns` (0: none) long ones are cut."""
-    names = max((width(printable(row["name"])) for row in rows), default=0)
-    lines = []
-    for row in rows:
-        name = printable(row["name"])
-        room = columns and columns - names - 2
-        lines.append(f"{name}{' ' * (names - width(name))}  {_line(row, room)}")
-        lines += [
-            f"{' ' * names}    shadows {_line(shadowed, columns and room - 10)}"
-            for shadowed in row["shadows"]
-        ]
-    return "".join(f"{line}\n" for line in lines)
+    def __init__(self, root: str, terminal: Terminal) -> None:
+        self.root = root
+        self.terminal = terminal
 
+    def text(self, rows: list[dict[str, Any]]) -> str:
+        names = max((width(printable(row["name"])) for row in rows), default=0)
+        lines = []
+        for row in rows:
+            name = printable(row["name"])
+            label = styled(name, NAME, self.terminal) + " " * (names - width(name))
+            lines.append(f"{label}  {self._line(row, names + 2)}")
+            lines += [
+                f"{' ' * names}    shadows {self._line(shadowed, names + 12)}"
+                for shadowed in row["shadows"]
+            ]
+        return "".join(f"{line}\n" for line in lines)
 
-def _line(row: dict[str, Any], room: int) -> str:
-    if row["value"] is None:
-        return "is not set"
-    rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
-    source = f"  ← {printable(row['source'])}{rank}"
-    value = printable(row["value"]) or '""'
-    room = max(room - width(source), _SHORTEST_VALUE) if room else width(value)
-    if width(value) > room:
-        value = value[: room - 1]
-        while width(value) > room - 1:  # wide characters
-            value = value[:-1]
-        value += "…"
-    return f"{value}{source}"
+    def _line(self, row: dict[str, Any], indent: int) -> str:
+        if row["value"] is None:
+            return "is not set"
+        rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
+        source = f"  ← {printable(row['source'].removeprefix(f'{self.root}/'))}{rank}"
+        value = printable(row["value"]) or EMPTY
+        if self.terminal.cuts:
+            room = self.terminal.width - indent - width(source)
+            value = cut(value, max(room, _SHORTEST_VALUE))
+        return f"{value}{source}"

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -20,10 +20,15 @@ from host import (
     HostError,
     OperationError,
     Program,
+    Terminal,
     UsageError,
     Variable,
     printable,
 )
+from host.cli.output import Output
+from host.cli.page import Page
+from host.cli.styles import NAME, styled
+from host.run.text import Messages
 
 _OPTIONS = (
     ("", "install"),
@@ -100,7 +105,8 @@ def _command(tool: Tool, environ: Mapping[str, str], platform: str) -> click.Com
         if upgrade and uninstall:
             raise click.UsageError("--upgrade and --uninstall exclude each other")
         if wants_help:
-            click.echo("\n".join(map(printable, _help_lines(tool, environ, platform))))
+            output = Output(environ, Messages(tool.label, environ))
+            output.show(_help_page(tool, environ, platform, output.terminal))
             return
         system = _system(tool, platform)
         settings = read_settings(tool.word, tool.name, environ)
@@ -139,27 +145,20 @@ def _system(tool: Tool, platform: str) -> ModuleType:
     raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
 
 
-def _help_lines(tool: Tool, environ: Mapping[str, str], platform: str) -> list[str]:
+def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: Terminal) -> str:
     """Return the help page: options, variables as they stand, files touched."""
-    return [
-        f"Usage: {tool.label} [OPTION]",
-        "",
-        tool.description or f"Install, upgrade or uninstall {tool.name}",
-        "",
-        "Options:",
-        *(f"  {option or '(no option)':<16}{text}" for option, text in _OPTIONS),
-        "",
-        "Variables:",
-        *_variables(tool, environ),
-        "",
-        "Files:",
-        *_files(tool, environ, platform),
-    ]
+    page = Page(terminal)
+    page.title(tool.name)
+    page.paragraph(tool.description or f"Install, upgrade or uninstall {tool.name}")
+    page.usage(f"{tool.label} [OPTION]")
+    page.table("Options", [(option or "(no option)", text) for option, text in _OPTIONS])
+    page.lines("Variables", [*_variables(tool, environ, terminal)])
+    page.table("Files", _files(tool, environ, platform))
+    return page.text()
 
 
-def _variables(tool: Tool, environ: Mapping[str, str]) -> list[str]:
-    """Return the lines of the variables, addresses without what is secret in them."""
-    names = [variable(tool.word, suffix) for suffix in MEANINGS]
+def _variables(tool: Tool, environ: Mapping[str, str], terminal: Terminal) -> Iterator[str]:
+    """Yield lines of the variables, each with its value and source; addresses without secrets."""
     places = Places.read(tool.word, {})
     usual = {
         "INSTALL_DIR": places.install_dir,
@@ -169,27 +168,32 @@ def _variables(tool: Tool, environ: Mapping[str, str]) -> list[str]:
         "LAUNCHER": f"{tool.name}, {tool.word} or bin/{tool.word}",
         **DEFAULTS,
     }
-    lines = []
-    for name, (suffix, meaning) in zip(names, MEANINGS.items(), strict=True):
+    root = f"{environ.get('CLI_DIR', '')}/"
+    column = max(len(variable(tool.word, suffix)) for suffix in MEANINGS) + 2
+    for suffix, meaning in MEANINGS.items():
+        name = variable(tool.word, suffix)
         value, source = usual.get(suffix, ""), "default"
         if name in environ:
             value = environ[name]
-            source = _source(tool, name) or "environment"
+            source = _source(tool, name).removeprefix(root) or "your environment"
+        if source.endswith(f"/command.json: envs.{name}"):
+            source = "envs"
         text = shown(value) if suffix.endswith("_URL") and value else value
-        lines += [f"  {name}", f"      {meaning}", f"      {text or '(none)'}  [{source}]"]
-    return lines
+        yield f"{styled(name, NAME, terminal)}{' ' * (column - len(name))}{meaning}"
+        yield f"{' ' * column}{printable(text) or '(none)'}  ← {printable(source)}"
 
 
-def _files(tool: Tool, environ: Mapping[str, str], platform: str) -> list[str]:
-    own = user_directories(tool.name, environ)
-    kept = [f"  {path}  your data: never touched" for path in own]
+def _files(tool: Tool, environ: Mapping[str, str], platform: str) -> list[tuple[str, str]]:
+    kept = [
+        (str(path), "your data: never touched") for path in user_directories(tool.name, environ)
+    ]
     if platform == "darwin":
-        return [f"  the Homebrew cask, and a command {tool.word} beside brew", *kept]
+        return [(f"the Homebrew cask, and a command {tool.word} beside brew", ""), *kept]
     places = Places.read(tool.word, environ)
     return [
-        f"  {places.install_dir}  the application",
-        f"  {places.link}  link that starts it",
-        f"  {places.desktop_file}  menu entry",
-        f"  {places.stage}  while a change is prepared",
+        (places.install_dir, "the application"),
+        (places.link, "link that starts it"),
+        (places.desktop_file, "menu entry"),
+        (places.stage, "while a change is prepared"),
         *kept,
     ]

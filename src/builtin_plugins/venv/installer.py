@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 
-from builtin_plugins.fetch.addresses import masked
+from host.cli.secret_texts import masked
 from host.errors import OperationError
 from host.run.importing import complete_import_path
 

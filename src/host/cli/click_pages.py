@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import click
 
 from host.cli.columns import wrap
-from host.cli.styles import HEADING, NAME, styled
+from host.cli.page import table_lines
+from host.cli.styles import HEADING, styled
 from host.records import Terminal
-
-_INDENT = "  "
 
 
 class PageFormatter(click.HelpFormatter):
@@ -52,15 +51,8 @@ class PageFormatter(click.HelpFormatter):
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        rows = list(rows)
-        shown = [(styled(term, NAME, self.terminal), text) for term, text in rows]
-        if not any(term.startswith("-") for term, _ in rows):
-            super().write_dl(shown, col_max, col_spacing)
-            return
-        for term, text in shown:
-            self.write(f"{_INDENT}{term}\n")
-            for line in wrap(text, self.width - 3 * len(_INDENT)) if text else ():
-                self.write(f"{3 * _INDENT}{line}\n")
+        del col_max, col_spacing
+        self.write("".join(f"{line.rstrip()}\n" for line in table_lines([*rows], self.terminal)))
 
     def getvalue(self) -> str:
         self._finish_usage()
@@ -69,8 +61,7 @@ class PageFormatter(click.HelpFormatter):
     def _finish_usage(self) -> None:
         usage, self._usage = self._usage, ""
         if usage:
-            heading = styled("Usage:", HEADING, self.terminal)
-            self.write(f"\n{heading}\n{_INDENT}{usage}\n\n")
+            self.write(f"\n{styled('Usage:', HEADING, self.terminal)} {usage}\n\n")
 
 
 def formatter_of(terminal: Terminal) -> type[PageFormatter]:

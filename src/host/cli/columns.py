@@ -38,6 +38,13 @@ def wrap(text: str, columns: int) -> list[str]:
     return [*lines, line] if line or not lines else lines
 
 
+def cut(text: str, columns: int) -> str:
+    """Return a printable `text` that takes at most `columns` columns, with … where it is cut."""
+    if width(text) <= columns:
+        return text
+    return f"{text[: _fitting(text, columns - 1)]}…"
+
+
 def _fitting(text: str, columns: int) -> int:
     """Return how many characters of `text` fit into `columns`, at least one."""
     count = 1

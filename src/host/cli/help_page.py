@@ -2,78 +2,50 @@
 
 from __future__ import annotations
 
-from host.cli.columns import wrap
-from host.cli.styles import HEADING, NAME, styled
+import os
+
+from host.cli.columns import cut, width
+from host.cli.page import Page
+from host.cli.styles import MISSING, NAME, styled
 from host.cli.unknown import EMPTY
-from host.records import Terminal
+from host.cli.variables import Told, settings_are_left_open, told_variables
 from host.run.arguments import Argument, usage_of
 from host.run.definition import Definition
-from host.run.layers import ENV_FILES, ENVS
 from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_INDENT = "  "
+    from host.cli.session import Session
+    from host.records import Terminal
+    from host.run.locate import Found
+
 _EFFECTS = {
     "read": "Changes nothing.",
     "destroy": "Destroys something that does not come back by itself.",
 }
+_SHORTEST_VALUE = 20  # columns of a value that is cut
 
 
-def help_page(
-    program: str, words: Sequence[str], definition: Definition, plugin: str, terminal: Terminal
-) -> str:
+def help_page(session: Session, found: Found, definition: Definition) -> str:
     """Return the page as text that ends with a newline; everything in it is printable."""
-    page = _Page(terminal)
-    usage = printable(" ".join([program, *words]))
-    page.line(styled(printable(definition.name), HEADING, terminal))
+    page = Page(session.output.terminal)
+    words = " ".join(found.words)
+    page.title(definition.name)
     page.paragraph(definition.description)
-    page.section("Usage:", [f"{usage} {_usage(definition)}"])
+    page.usage(f"{session.program} {words} {_usage(definition)}")
     for heading, rows in argument_tables(definition.args):
         page.table(heading, rows)
-    page.table("Variables:", list(_variables(definition)))
-    page.section("Environment files:", definition.env_files)
-    page.section("Aliases:", definition.aliases)
-    page.table("Examples:", [_example(program, words, one) for one in definition.examples])
-    page.section("Notes:", list(_notes(definition, plugin)))
+    told = told_variables(session, found, definition)
+    page.lines("Variables", _variable_lines(told, session.output.terminal))
+    page.section("Environment files", [*_environment_files(definition)])
+    page.section("Aliases", definition.aliases)
+    examples = [_example(session.program, found.words, one) for one in definition.examples]
+    page.table("Examples", examples)
+    notes = [*_notes(definition, found.plugin), *_remarks(session, words, told)]
+    page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
-
-
-class _Page:
-    def __init__(self, terminal: Terminal) -> None:
-        self.terminal = terminal
-        self.width = terminal.width
-        self.lines: list[str] = []
-
-    def line(self, text: str) -> None:
-        self.lines.append(text)
-
-    def paragraph(self, text: str) -> None:
-        self.lines += wrap(printable(text), self.width)
-
-    def section(self, heading: str, rows: Sequence[str]) -> None:
-        if rows:
-            self.heading(heading)
-            self.lines += [_INDENT + printable(row) for row in rows]
-
-    def heading(self, text: str) -> None:
-        self.lines += ["", styled(text, HEADING, self.terminal)]
-
-    def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Add rows of a term and its explanation, which stands below it, indented."""
-        if not rows:
-            return
-        self.heading(heading)
-        for term, text in rows:
-            self.lines.append(_INDENT + styled(printable(term), NAME, self.terminal))
-            if text:
-                wrapped = wrap(printable(text), self.width - 3 * len(_INDENT))
-                self.lines += [3 * _INDENT + line for line in wrapped]
-
-    def text(self) -> str:
-        return "".join(f"{line.rstrip()}\n" for line in self.lines)
 
 
 def _usage(definition: Definition) -> str:
@@ -86,7 +58,7 @@ def argument_tables(
     """Return headings, each with its rows of a term and what it is for."""
     positional = [(one.name, _about(one)) for one in arguments if not one.option]
     options = [(_names(one), _about(one)) for one in arguments if one.option]
-    return [("Arguments:", positional), ("Options:", options)]
+    return [("Arguments", positional), ("Options", options)]
 
 
 def _names(option: Argument) -> str:
@@ -108,13 +80,32 @@ def _about(argument: Argument) -> str:
     )
 
 
-def _variables(definition: Definition) -> Iterator[tuple[str, str]]:
-    for name in definition.required_envs:
-        if name not in definition.envs:
-            yield name, "required"
-    for name in definition.envs:
-        required = ", required" if name in definition.required_envs else ""
-        yield name, f"set by this command (rank {ENVS}){required}; export it to override"
+def _variable_lines(told: Sequence[Told], terminal: Terminal) -> list[str]:
+    """Return a line a variable: name, value, where it comes from."""
+    column = max((width(printable(one.name)) for one in told), default=0) + 2
+    lines = []
+    for one in told:
+        name = printable(one.name)
+        label = styled(name, NAME, terminal) + " " * (column - width(name))
+        behind = f"  ← {printable(one.source)}" if one.source else ""
+        behind += f"{', ' if behind else '  '}required" if one.required else ""
+        if one.missing:
+            lines.append(f"{label}{styled('missing', MISSING, terminal)}{behind}")
+            continue
+        value = "…" if one.value is None else printable(one.value) or EMPTY
+        if terminal.cuts:
+            room = terminal.width - column - width(behind) - 2
+            value = cut(value, max(room, _SHORTEST_VALUE))
+        lines.append(f"{label}{value}{behind}")
+    return lines
+
+
+def _environment_files(definition: Definition) -> Iterator[str]:
+    for written in definition.env_files:
+        gone = "$" not in written and not os.path.lexists(
+            os.path.join(definition.directory, written)
+        )
+        yield f"{written}  (not there)" if gone else written
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
@@ -126,8 +117,6 @@ def _example(program: str, words: Sequence[str], example: dict[str, object]) -> 
 
 
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:
-    if definition.env_files:
-        yield f"Variables of the environment files have rank {ENV_FILES}."
     if definition.os:
         yield f"Runs on {' and '.join(definition.os)}."
     if definition.destroys or definition.effects == "read":
@@ -138,5 +127,19 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield "Needs administrator rights (sudo)."
     if plugin:
         yield f"Comes from the plugin {plugin}."
-    if definition.file:
-        yield f"Defined in {definition.file}."
+
+
+def _remarks(session: Session, words: str, told: Sequence[Told]) -> Iterator[str]:
+    """Yield what to do about variables."""
+    missing = [one.name for one in told if one.missing]
+    if missing:
+        them = "it" if len(missing) == 1 else "them"
+        yield (
+            f"Without {', '.join(missing)} it does not run: export {them}, or set {them} in "
+            "config/settings.conf, a file of env_files, or envs."
+        )
+    if settings_are_left_open(session, told):
+        yield "config/settings.conf is not run for a help page."
+        yield f"What it sets shows: {session.program} self env {words}"
+    elif told and not missing:
+        yield f"Export a variable to override it; see: {session.program} help precedence"

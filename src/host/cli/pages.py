@@ -56,9 +56,7 @@ def show(session: Session, asked: Asked) -> None:
 def _help(session: Session, found: Found) -> str:
     if found.definition is None:
         raise AssertionError(f"{found.words} is a command without a definition")
-    return help_page(
-        session.program, found.words, found.definition, found.plugin, session.output.terminal
-    )
+    return help_page(session, found, found.definition)
 
 
 def listing_text(

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 HEADING = "\033[1m"
 NAME = "\033[36m"
+MISSING = "\033[31m"
 INSTALLED = "\033[32m"
 _RESET = "\033[0m"
 _FAINT = "\033[2m"
@@ -16,7 +17,7 @@ _MARKS = {
     "[installed]": INSTALLED,
     "[sudo]": "\033[33m",
     "[destroy]": "\033[31m",
-    "[missing]": "\033[31m",
+    "[missing]": MISSING,
 }
 
 

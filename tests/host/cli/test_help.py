@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from host.cli.topics import TOPICS
 from testing.installation import Made, command
+from testing.terminal import on_terminal
 
 Install = Callable[..., Made]
 
@@ -49,22 +51,131 @@ def test_pages_of_self_look_like_those_of_commands(install: Install) -> None:
 cli self list
 List every command below WORDS, or all there are.
 
-Usage:
-  cli self list [OPTIONS] [WORDS]...
+Usage: cli self list [OPTIONS] [WORDS]...
 
 Options:
-  --all
-      Hidden ones and other systems' too.
-  --format TEXT
-      text, json, tree or a plugin's. [default: text]
-  -h, --help
-      Show this message and exit.
+  --all          Hidden ones and other systems' too.
+  --format TEXT  text, json, tree or a plugin's. [default: text]
+  -h, --help     Show this message and exit.
 """
     )
     assert made.run("help", "self", "list").all == shown.all
     group = made.run("self", "plugin").stdout
-    assert group.startswith("cli self plugin\nAdd, list, update and remove plugins.\n\nUsage:\n")
+    assert group.startswith("cli self plugin\nAdd, list, update and remove plugins.\n\nUsage: ")
     assert "\nCommands:\n  add       Add a plugin from" in group
     coloured = made.run("--color=always", "self", "list", "--help").stdout
-    assert "\x1b[1mUsage:\x1b[0m\n" in coloured
-    assert "  \x1b[36m--all\x1b[0m\n" in coloured
+    assert "\x1b[1mUsage:\x1b[0m cli self" in coloured
+    assert "  \x1b[36m--all\x1b[0m          Hidden" in coloured
+
+
+DEPLOY = command(
+    envs={"URL": "https://me:pw@$HOST/$REGION", "MODE": "fast", "EMPTY": ""},
+    env_files=[".env", "more.env"],
+    required_envs=["TOKEN", "REGION", "GONE"],
+)
+ENV = 'TOKEN="abcdefgh"\nLINK=x-abcdefgh\nTIMEOUT=40\nHOST=fromfile\n'
+
+
+def variables(page: str) -> list[str]:
+    return page.partition("\nVariables:\n")[2].partition("\n\n")[0].splitlines()
+
+
+def test_a_help_page_has_the_values_that_a_run_would_have(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/deploy/command.json": DEPLOY,
+            "commands/a/deploy/main.sh": "#!/bin/bash\nenv\n",
+            "commands/a/deploy/.env": ENV,
+            "config/settings.conf": "# plain\nexport TIMEOUT=30 # s\nREGION='eu 1'\nUNUSED=1\n",
+        }
+    )
+    shown = made.run("help", "a", "deploy", env={"MODE": "slow"})
+    assert (shown.status, shown.stderr) == (0, "")
+    assert variables(shown.stdout) == [
+        "  TOKEN    ********  ← .env:1, required",
+        "  REGION   eu 1  ← config/settings.conf:3, required",
+        "  GONE     missing  required",
+        "  URL      https://…@fromfile/eu 1  ← envs",
+        "  MODE     slow  ← your environment",
+        '  EMPTY    ""  ← envs',
+        "  TIMEOUT  30  ← config/settings.conf:2",
+        "  LINK     x-********  ← .env:2",
+        "  HOST     fromfile  ← .env:4",
+    ]
+    assert "  Without GONE it does not run: export it, or set it in" in shown.stdout
+    assert "Environment files:\n  .env\n  more.env  (not there)\n" in shown.stdout
+    run = dict(
+        line.split("=", 1)
+        for line in made.run("a", "deploy", env={"MODE": "slow", "GONE": "x"}).stdout.splitlines()
+    )
+    assert (run["URL"], run["TIMEOUT"], run["MODE"]) == (
+        "https://me:pw@fromfile/eu 1",
+        "30",
+        "slow",
+    )
+
+
+def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/deploy/command.json": DEPLOY,
+            "commands/a/deploy/main.sh": "#!/bin/bash\n",
+            "config/settings.conf": "touch $CLI_DIR/ran\nsleep 60\nREGION=$(hostname)\nHOST=b\n",
+        }
+    )
+    shown = made.run("a", "deploy", "--help", timeout=20)
+    assert (shown.status, shown.stderr) == (0, "")
+    assert variables(shown.stdout) == [
+        "  TOKEN   missing  required",
+        "  REGION  …  ← config/settings.conf:3, required",
+        "  GONE    missing  required",
+        "  URL     …  ← envs",
+        "  MODE    fast  ← envs",
+        '  EMPTY   ""  ← envs',
+    ]
+    assert "  What it sets shows: cli self env a deploy\n" in shown.stdout
+    assert not (made.root / "ran").exists()
+
+
+def test_what_cannot_be_read_is_told_beside_the_page(install: Install) -> None:
+    files = {"commands/a/deploy/command.json": DEPLOY, "commands/a/deploy/main.sh": ""}
+    made = install({**files, "commands/a/deploy/.env": b"A=\0\n"})
+    (made.root / "config").mkdir()
+    os.mkfifo(made.root / "config/settings.conf")
+    shown = made.run("help", "a", "deploy", timeout=20)
+    assert shown.status == 0
+    assert shown.stderr.startswith(f"cli: warning: {made.root}/commands/a/deploy/.env")
+    assert variables(shown.stdout)[0] == "  TOKEN   missing  required"
+
+
+def test_a_page_inside_a_run_leaves_out_what_that_run_was_given(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/b/command.json": command(envs={"MODE": "fast"}, env_files=[".env"]),
+            "commands/a/b/main.sh": "",
+            "commands/a/b/.env": "TIMEOUT=40\nOWN=1\n",
+            "config/settings.conf": "TIMEOUT=$(echo 30)\n",
+        }
+    )
+    # What a callable in Python hands on when it shows its page: it is merged already.
+    inside = {"CLI_DIR": str(made.root), "COMMAND_CATEGORY": "a", "MODE": "fast", "TIMEOUT": "30"}
+    expected = [
+        "  MODE     fast  ← envs",
+        "  TIMEOUT  …  ← config/settings.conf:1",
+        "  OWN      2  ← your environment",
+    ]
+    for words in ({}, {"COMMAND_NAME": "b"}):
+        shown = made.run("help", "a", "b", env={**inside, "OWN": "2", **words})
+        assert variables(shown.stdout) == expected, shown
+
+
+def test_variables_on_a_terminal(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/b/command.json": command(envs={"LONG": "x" * 200}, required_envs=["GONE"]),
+            "commands/a/b/main.sh": "",
+        }
+    )
+    _, shown = on_terminal(made, "help", "a", "b")
+    assert "  \x1b[36mGONE\x1b[0m  \x1b[31mmissing\x1b[0m  required\n" in shown
+    assert f"  \x1b[36mLONG\x1b[0m  {'x' * 63}…  ← envs\n" in shown

@@ -233,35 +233,30 @@ def test_help_page(install: Install) -> None:
 Deploy
 Ship the current build
 
-Usage:
-  cli ops deploy <target> [tag]
+Usage: cli ops deploy <target> [tag]
 
 Arguments:
-  target
-      where to
-  tag
-      (one of new, old)
+  target  where to
+  tag     (one of new, old)
 
 Variables:
-  API_TOKEN
-      required
-  REGION
-      set by this command (rank 2), required; export it to override
+  API_TOKEN  missing  required
+  REGION     eu  ← envs, required
 
 Environment files:
-  .env
+  .env  (not there)
 
 Aliases:
   ship
 
 Examples:
-  cli ops deploy staging
-      to staging
+  cli ops deploy staging  to staging
 
 Notes:
-  Variables of the environment files have rank 4.
   Runs on linux and mac.
   Needs administrator rights (sudo).
+  Without API_TOKEN it does not run: export it, or set it in
+    config/settings.conf, a file of env_files, or envs.
   Defined in {made.root}/commands/ops/deploy/command.json.
 """
     for words in (
@@ -297,9 +292,9 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
         }
     )
     page = made.run("help", "db", "drop").stdout
-    assert "  cli db drop [--force] [--keep DAYS] --to HOST [tables...]\n" in page
-    assert "\nArguments:\n  tables...\n      which\n\nOptions:\n  -f, --force\n" in page
-    assert "  --keep DAYS\n      (integer; default: 7)\n  --to HOST\n      (required)\n" in page
+    assert "\nUsage: cli db drop [--force] [--keep DAYS] --to HOST [tables...]\n" in page
+    assert "\nArguments:\n  tables...  which\n\nOptions:\n  -f, --force  whatever" in page
+    assert "  --keep DAYS  (integer; default: 7)\n  --to HOST    (required)\n" in page
     assert "  Destroys something" in page
     assert "  Asks before it runs: Delete it for good?\n" in page
     assert "  Changes nothing.\n" in made.run("help", "db", "show").stdout

@@ -187,9 +187,7 @@ def test_the_page_of_a_callable_is_made_from_its_definition(made, word):
         page = made.run("help", "py", name)
         assert f"cli py {name} " in page.stdout
         assert made.run("py", name, word).all == page.all
-    assert (
-        "\nArguments:\n  word\n      to say\n" in made.run("py", "declared-arguments", word).stdout
-    )
+    assert "\nArguments:\n  word  to say\n" in made.run("py", "declared-arguments", word).stdout
 
 
 def test_the_page_of_a_callable_in_another_installation(made, tmp_path):
@@ -197,7 +195,7 @@ def test_the_page_of_a_callable_in_another_installation(made, tmp_path):
     renamed.symlink_to(made.launcher)
     shown = made.run("py", "plain", "--help", executable=renamed)
     assert (shown.status, shown.stderr) == (0, "")
-    assert "  my prog py plain [args…]\n" in shown.stdout
+    assert "Usage: my prog py plain [args…]\n" in shown.stdout
     elsewhere = tmp_path / "elsewhere"
     shown = made.run("py", "plain", "--help", env={"CLI_DIR": str(elsewhere)})
     assert shown.status == 1

@@ -645,11 +645,11 @@ def test_help_tells_where_values_come_from(
     setup.run(["-h"], environ, "linux")
     page = capfd.readouterr().out
     for expected in (
-        f"a.png  [{root}/commands/setup/tool/command.json: envs.TOOL_ICON]",
-        f"9  [{root}/commands/setup/tool/command.json: envs.TOOL_TIMEOUT]",
-        "mine  [environment]",
-        f"{'0' * 64}  [environment]",
-        "/opt/tool  [default]",
+        "a.png  ← envs\n",
+        "9  ← envs\n",
+        "mine  ← your environment\n",
+        f"{'0' * 64}  ← your environment\n",
+        "/opt/tool  ← default\n",
         "/home/me/.config/tool  your data: never touched",
     ):
         assert expected in page

@@ -1,0 +1,86 @@
+"""The look of every help page: a title, what it is for, then sections of rows or tables."""
+
+from __future__ import annotations
+
+from host.cli.columns import width, wrap
+from host.cli.styles import HEADING, NAME, styled
+from host.run.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from host.records import Terminal
+
+_INDENT = "  "
+_GAP = 2  # columns between a term and its explanation
+_WIDEST_TERM = 28  # columns; a longer one gets a line of its own
+
+
+class Page:
+    """A page in the making; all text that it is given is made printable."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._lines: list[str] = []
+
+    def title(self, text: str) -> None:
+        self._lines.append(styled(printable(text), HEADING, self.terminal))
+
+    def paragraph(self, text: str) -> None:
+        if text:
+            self._lines += wrap(printable(text), self.terminal.width)
+
+    def usage(self, text: str) -> None:
+        label = styled("Usage:", HEADING, self.terminal)
+        self._lines += ["", f"{label} {printable(text)}"]
+
+    def section(self, heading: str, rows: Sequence[str]) -> None:
+        if rows:
+            self._heading(heading)
+            self._lines += [_INDENT + printable(row) for row in rows]
+
+    def notes(self, heading: str, rows: Sequence[str], whole: Sequence[str]) -> None:
+        """Add rows of prose, wrapped, and behind them those that stay `whole`."""
+        if rows or whole:
+            self._heading(heading)
+            for row in rows:
+                first, *others = wrap(printable(row), self.terminal.width - 2 * len(_INDENT))
+                self._lines += [_INDENT + first, *(2 * _INDENT + line for line in others)]
+            self._lines += [_INDENT + printable(row) for row in whole]
+
+    def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
+        """Add rows of a term and its explanation."""
+        if rows:
+            self._heading(heading)
+            self._lines += table_lines(rows, self.terminal)
+
+    def lines(self, heading: str, rows: Sequence[str]) -> None:
+        """Add rows as they are: printable, maybe coloured."""
+        if rows:
+            self._heading(heading)
+            self._lines += [_INDENT + row for row in rows]
+
+    def text(self) -> str:
+        return "".join(f"{line.rstrip()}\n" for line in self._lines)
+
+    def _heading(self, text: str) -> None:
+        self._lines += ["", styled(f"{text}:", HEADING, self.terminal)]
+
+
+def table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
+    """Return a term and its explanation a row, in two columns; long explanations wrap."""
+    shown = [(printable(term), printable(text)) for term, text in rows]
+    fitting = [width(term) for term, _ in shown if width(term) <= _WIDEST_TERM]
+    column = len(_INDENT) + max(fitting, default=0) + _GAP
+    lines: list[str] = []
+    for term, text in shown:
+        label = _INDENT + styled(term, NAME, terminal)
+        left = column - len(_INDENT) - width(term)
+        explained = wrap(text, terminal.width - column) if text else [""]
+        if left < _GAP and text:
+            lines.append(label)
+        else:
+            lines.append(f"{label}{' ' * left}{explained.pop(0)}")
+        lines += [" " * column + line for line in explained]
+    return lines

@@ -1,0 +1,200 @@
+"""The variables of a command as its help page tells them: with values, but nothing is run.
+
+settings.conf is code, and a source of a plugin may be; neither is run to show a page
+(CONTRACT 7). What such a file plainly says is read as text, the rest is left open.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from host.cli.secret_texts import Mask
+from host.errors import HostError, SourceError
+from host.run.definition import Definition
+from host.run.json_files import read_regular
+from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layers
+from host.run.nesting import FRAMEWORK
+from host.run.plan import framework_variables
+from host.run.sources import Reading
+from host.run.text import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from host.cli.session import Session
+    from host.run.locate import Found
+    from host.run.sources import Source
+
+_UNKNOWN = "\0"  # in a value: what only a run of settings.conf tells; no value holds a NUL
+_LARGEST = 1 << 20  # bytes of a settings.conf that is looked at
+
+_ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
+# A line that does one thing, whatever else the file does: it gives a name this text.
+_PLAIN = re.compile(
+    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)=
+    (?:"(?P<double>[^"$`\\]*)"|'(?P<single>[^']*)'|(?P<bare>[\w./:@%,+-]*))
+    \s*(?:\#.*)?""",
+    re.VERBOSE | re.ASCII,
+)
+
+
+class Told(NamedTuple):
+    """A variable: `value` is None where only a run knows it, `source` "" where nothing sets it."""
+
+    name: str
+    value: str | None
+    source: str
+    required: bool
+
+    @property
+    def missing(self) -> bool:
+        """Tell whether the command cannot run without it and nothing sets it."""
+        return self.required and self.value == ""
+
+
+def told_variables(session: Session, found: Found, definition: Definition) -> list[Told]:
+    """Return the variables that a definition speaks of: required ones, `envs`, `.env` files.
+
+    What cannot be read is warned of; the page is shown all the same.
+    """
+    layers = _layers(session, found.words, definition)
+    traced = {winner.name: (winner, *shadowed) for winner, shadowed in layers.trace()}
+    own = [
+        name
+        for name, every in traced.items()
+        if any(one.rank in (ENVS, ENV_FILES) for one in every)
+    ]
+    order = dict.fromkeys([*definition.required_envs, *definition.envs, *own])
+    mask = Mask(one for every in traced.values() for one in every)
+    rows = []
+    for name in order:
+        required = name in definition.required_envs
+        winner = traced[name][0] if name in traced else None
+        if winner is None and name in layers.system:
+            winner = Assignment(name, layers.system[name], SYSTEM, "")
+        if winner is None:
+            rows.append(Told(name, "", "", required))
+            continue
+        value = None if _UNKNOWN in winner.value else mask.of(winner.name, winner.value)
+        rows.append(Told(name, value, _source(winner, session, definition), required))
+    return rows
+
+
+def _layers(session: Session, words: tuple[str, ...], definition: Definition) -> Layers:
+    """Return what the sources say; inside a run, less what that run's own sources gave."""
+    environ = dict(session.environ)
+    outer = _outer_words(session, words)
+    if outer:
+        found = session.find(outer)
+        given = _look(session, outer, found.definition or definition, {})
+        known = {winner.name: winner.value for winner, _ in given.trace()}
+        environ = {
+            name: value
+            for name, value in environ.items()
+            if name not in FRAMEWORK and known.get(name) not in (value, _UNKNOWN)
+        }
+    return _look(session, words, definition, environ)
+
+
+def _outer_words(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of the command that this runs in, () for none.
+
+    A Python command that shows its own page has no COMMAND_NAME any more.
+    """
+    environ = session.environ
+    if "COMMAND_CATEGORY" not in environ or environ.get("CLI_DIR") != session.layout.root:
+        return ()
+    category = filter(None, environ["COMMAND_CATEGORY"].split("/"))
+    return (*category, environ.get("COMMAND_NAME", words[-1]))
+
+
+def _look(
+    session: Session, words: tuple[str, ...], definition: Definition, environ: Mapping[str, str]
+) -> Layers:
+    framework = framework_variables(session.layout, session.installation.plugins_dir, words)
+    system = {name: value for name, value in environ.items() if name not in framework}
+    layers = Layers(system, framework)
+    reading = _Look(words, definition, layers, session.messages)
+    for source in session.lock.sources if definition.sources else ():
+        try:
+            reading.read(source)
+        except HostError as error:
+            session.messages.warn(str(error))
+    return layers
+
+
+class _Look(Reading):
+    """Reads what is data; what would have to be run gives its names at most."""
+
+    __slots__ = ()
+
+    def settings(self, source: Source) -> None:
+        for path in source.files:
+            for name, (line, value) in _settings(path).items():
+                self.offer(Assignment(name, value, source.rank, f"{path}:{line}"))
+
+    def provided(self, source: Source) -> dict[str, str]:
+        del source
+        return {}
+
+    def listed_file(self, source: Source, written: str) -> None:
+        if _UNKNOWN not in self.expanded(written, self.definition.file):
+            super().listed_file(source, written)
+
+
+def _settings(path: str) -> dict[str, tuple[int, str]]:
+    """Return the names that a settings file assigns, each with its line and value.
+
+    The value is known where the whole file is lines that give names a text.
+    """
+    try:
+        lines = decode(read_regular(path, _LARGEST, SourceError)).splitlines()
+    except (OSError, HostError):
+        return {}
+    found: dict[str, tuple[int, str]] = {}
+    plain = True
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        said = _PLAIN.fullmatch(line)
+        if said:
+            value = said["double"] or said["single"] or said["bare"] or ""
+            found[said["name"]] = (number, value)
+            continue
+        plain = False
+        found.update((name, (number, _UNKNOWN)) for name in _ASSIGNED.findall(line))
+    if plain:
+        return found
+    return {name: (number, _UNKNOWN) for name, (number, _) in found.items()}
+
+
+def assignment_lines(lines: Iterable[str]) -> dict[str, int]:
+    """Return the number of the last line of a settings file that assigns each name."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.lstrip().startswith("#"):
+            found.update(dict.fromkeys(_ASSIGNED.findall(line), number))
+    return found
+
+
+def _source(winner: Assignment, session: Session, definition: Definition) -> str:
+    """Return where a value comes from, in few words."""
+    if winner.rank == SYSTEM:
+        return "your environment"
+    if winner.rank == ENVS and winner.origin.startswith(f"{definition.file}: envs."):
+        return "envs"
+    folder = f"{definition.directory}/" if winner.rank != SETTINGS else ""
+    for base in filter(None, (folder, f"{session.layout.root}/")):
+        if winner.origin.startswith(base):
+            return winner.origin.removeprefix(base)
+    return winner.origin
+
+
+def settings_are_left_open(session: Session, told: Iterable[Told]) -> bool:
+    """Tell whether a run of settings.conf would say more than the page."""
+    open_rows = any(one.value is None or one.missing for one in told)
+    return open_rows and os.path.isfile(session.layout.settings_file)
