@@ -81,7 +81,7 @@ _BESIDE = {
     "host.cli.styles.NAME": "self env: the colour of names",
     "host.cli.styles.styled": "self env: names have their colour",
     "host.cli.variables.assignment_lines": "self env: which line of settings.conf it is",
-    "host.cli.help_page.argument_tables": "the text renderer: what a category itself takes",
+    "host.cli.argument_tables.argument_tables": "the text renderer: what a category itself takes",
     "host.cli.lazy_group.LazyGroup": "`self plugin` loads the one word that is asked for",
     "host.cli.unknown.EMPTY": "a name without letters is shown as words are",
     "host.cli.suggestions.nearest": "a misspelt plugin gets the nearest name, as words do",

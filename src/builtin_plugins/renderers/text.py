@@ -6,7 +6,6 @@ from builtin_plugins.renderers.row import about_of, lines_of, name_of, shortened
 from host import Command
 from host.cli import styles
 from host.cli.columns import width, wrap
-from host.cli.help_page import argument_tables
 from host.cli.page import table_lines
 from host.cli.topics import DOCS, TOPICS
 from host.run.text import printable
@@ -83,6 +82,10 @@ def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[
 
 def _arguments(listing: Listing, terminal: Terminal) -> Iterator[str]:
     """Yield what the category's own entrypoint takes, a line for each with its explanation."""
+    if not listing.arguments:
+        return
+    from host.cli.argument_tables import argument_tables
+
     for heading, rows in argument_tables(listing.arguments):
         if rows:
             yield ""

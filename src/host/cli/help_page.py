@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
+from host.cli.argument_tables import argument_tables
 from host.cli.columns import cut, width
 from host.cli.page import Page
 from host.cli.styles import MISSING, NAME, styled
 from host.cli.unknown import EMPTY
 from host.cli.variables import Told, settings_are_left_open, told_variables
-from host.run.arguments import Argument, usage_of
+from host.run.arguments import usage_of
 from host.run.definition import Definition
 from host.run.text import printable
 
@@ -50,34 +51,6 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
 
 def _usage(definition: Definition) -> str:
     return usage_of(definition.args) if definition.args else "[args…]"
-
-
-def argument_tables(
-    arguments: Sequence[Argument],
-) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return headings, each with its rows of a term and what it is for."""
-    positional = [(one.name, _about(one)) for one in arguments if not one.option]
-    options = [(_names(one), _about(one)) for one in arguments if one.option]
-    return [("Arguments", positional), ("Options", options)]
-
-
-def _names(option: Argument) -> str:
-    names = f"{option.short}, {option.name}" if option.short else option.name
-    return f"{names} {option.value}".rstrip()
-
-
-def _about(argument: Argument) -> str:
-    """Return what an argument is for, and in brackets what it takes."""
-    facts = ["required"] if argument.option and argument.required else []
-    if argument.type not in ("", "string"):
-        facts.append(argument.type)
-    if argument.choices:
-        facts.append(f"one of {', '.join(argument.choices)}")
-    if argument.default is not None:
-        facts.append(f"default: {argument.default or EMPTY}")
-    return (
-        f"{argument.description} ({'; '.join(facts)})".lstrip() if facts else argument.description
-    )
 
 
 def _variable_lines(told: Sequence[Told], terminal: Terminal) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 
 from host.cli.catalog import Contents
-from host.cli.help_page import help_page
 from host.cli.listing import select, with_installed
 from host.cli.options import HELP_WORDS, Asked, parse_options
 from host.cli.session import Session
@@ -56,6 +55,8 @@ def show(session: Session, asked: Asked) -> None:
 def _help(session: Session, found: Found) -> str:
     if found.definition is None:
         raise AssertionError(f"{found.words} is a command without a definition")
+    from host.cli.help_page import help_page  # reads what listings need not know
+
     return help_page(session, found, found.definition)
 
 
