@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from host.cli.session import Session
     from host.run.locate import Found
-    from host.run.sources import Source
+    from host.run.lock import Source
 
 _UNKNOWN = "\0"  # in a value: what only a run of settings.conf tells; no value holds a NUL
 _LARGEST = 1 << 20  # bytes of a settings.conf that is looked at
