@@ -47,6 +47,14 @@ def test_a_workflow_may_do_little(workflow: Path) -> None:
             assert step["with"] == {"persist-credentials": False}
 
 
+def test_each_package_is_published_and_after_the_program() -> None:
+    steps = steps_of(PROJECT / ".github/workflows/release.yml")
+    folders = [step["with"]["packages-dir"] for step in steps if "publish" in step.get("uses", "")]
+    packages = [f"dist/{file.parent.name}/" for file in PROJECT.glob("packages/*/pyproject.toml")]
+    assert folders[0] == "dist/cli-host/"
+    assert set(packages) <= set(folders[1:])
+
+
 @pytest.mark.parametrize("page", ["SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md"])
 def test_what_a_page_names_is_here(page: str) -> None:
     text = (PROJECT / page).read_text()
