@@ -25,13 +25,24 @@ def asked(group: str) -> list[Requirement]:
     return found
 
 
+def asked_by_packages() -> list[Requirement]:
+    """Return what the packages need beside the program, and their tests."""
+    found = asked("packages")
+    for file in PROJECT.glob("packages/*/pyproject.toml"):
+        read = tomllib.loads(file.read_text())
+        for one in [*read["project"]["dependencies"], *read["dependency-groups"]["test"]]:
+            found.append(Requirement(one))
+    return [one for one in found if one.name != "cli-host"]
+
+
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
 def test_pins_satisfy_what_is_asked(file: Any) -> None:
     pins = {
         canonicalize_name(name): version for name, version, _ in _PINS.findall(file.read_text())
     }
     project = [Requirement(one) for one in _PROJECT["project"]["dependencies"]]
-    for one in [*project, *asked(file.stem)]:
+    wanted = asked_by_packages() if file.stem == "packages" else asked(file.stem)
+    for one in [*project, *wanted]:
         pin = pins.get(canonicalize_name(one.name), "none")
         assert pin != "none", f"{one.name} is not pinned; run release/requirements/compile"
         assert one.specifier.contains(pin), f"{one} is {pin}; run release/requirements/compile"
