@@ -21,9 +21,10 @@ command = LazyGroup(
         "sync": (f"{_HERE}sync:command", "Bring in what a shared registry lists"),
     },
     {
-        "install": "add",
-        "rm": "remove",
-        "uninstall": "remove",
+        **dict.fromkeys(["install", "get", "link", "new"], "add"),
+        **dict.fromkeys(["rm", "uninstall", "delete", "del", "unlink"], "remove"),
+        **dict.fromkeys(["info", "view"], "show"),
+        **dict.fromkeys(["revert", "downgrade"], "rollback"),
         "ls": "list",
         "upgrade": "update",
     },

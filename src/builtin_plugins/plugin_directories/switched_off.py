@@ -15,10 +15,11 @@ class SwitchedOff:
     Its path has the plugin's name after `MARK`.
     """
 
-    __slots__ = ("root",)
+    __slots__ = ("definitions", "root")
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.definitions = None  # it reads none
 
     def enter(self, place: str, word: str) -> str:
         del place, word

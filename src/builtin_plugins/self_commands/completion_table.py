@@ -47,10 +47,6 @@ TABLE: "_Table" = {('completion',): {'help': 'Complete words with Tab in bash, z
                                       'values': ('text', 'json', 'tree')}},
              'words': 'commands'},
  ('new',): {'help': 'Make a new command, category or plugin', 'options': {}, 'words': 'none'},
- ('new', 'category'): {'help': 'Make the category WORDS, for commands to come.',
-                       'options': {'--description': {'help': 'What it is for, in a line.',
-                                                     'values': 'none'}},
-                       'words': 'none'},
  ('new', 'command'): {'help': 'Make the command WORDS, with a script that runs; its categories '
                               'too.',
                       'options': {'--lang': {'help': 'What its script is written in.',
@@ -58,6 +54,10 @@ TABLE: "_Table" = {('completion',): {'help': 'Complete words with Tab in bash, z
                                   '--description': {'help': 'What it is for, in a line.',
                                                     'values': 'none'}},
                       'words': 'none'},
+ ('new', 'category'): {'help': 'Make the category WORDS, for commands to come.',
+                       'options': {'--description': {'help': 'What it is for, in a line.',
+                                                     'values': 'none'}},
+                       'words': 'none'},
  ('new', 'plugin'): {'help': 'Make the plugin NAME in a new directory of that name, here.',
                      'options': {'--python': {'help': 'A pip package with hooks in Python and '
                                                       'tests.',

@@ -8,19 +8,27 @@ from pathlib import Path
 import click
 
 from builtin_plugins.plugin_directories.registry import is_plugin_name
-from builtin_plugins.self_commands.new_command import new_category, new_command
 from builtin_plugins.self_commands.staged import write_directory
 from builtin_plugins.self_commands.templates import directory_files, package_files
+from host.cli.lazy_group import LazyGroup
 from host.cli.session import Session
 from host.errors import OperationError, UsageError
 
+_HERE = "builtin_plugins.self_commands."
 
-@click.group(commands={"command": new_command, "category": new_category})
-def command() -> None:
-    """Make something new that works at once."""
+command = LazyGroup(
+    "new",
+    "Make something new that works at once.",
+    {
+        "command": (f"{_HERE}new_command:new_command", "Make a command, with a script that runs"),
+        "category": (f"{_HERE}new_command:new_category", "Make a category, for commands to come"),
+        "plugin": (f"{_HERE}new:new_plugin", "Make a plugin in a new directory, here"),
+    },
+    {"task": "command", "script": "command", "group": "category", "package": "plugin"},
+)
 
 
-@command.command("plugin")
+@click.command
 @click.argument("name")
 @click.option("--python", is_flag=True, help="A pip package with hooks in Python and tests.")
 @click.pass_obj

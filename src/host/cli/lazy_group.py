@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from host.cli.suggestions import nearest
+from host.cli.unknown import EMPTY
 from host.errors import UsageError
 from host.run.importing import load_reference
 from host.run.process import Interrupts
@@ -45,10 +46,12 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.words and not args[0].startswith("-"):
-            near = [self.meant[args[0]]] if args[0] in self.meant else nearest(args[0], self.words)
-            what = f"unknown command {args[0]}"
+            word = args[0]
+            near = [self.meant[word]] if word in self.meant else nearest(word, self.words)
+            group = ctx.command_path.partition(" ")[2]
+            what = f"unknown command {word or EMPTY} in {group}"
             if not near:
-                raise click.UsageError(what, ctx)
+                raise UsageError(what, f"see: {ctx.command_path} --help")
             raise UsageError(what, suggestions=[f"{ctx.command_path} {one}" for one in near])
         return super().resolve_command(ctx, args)
 

@@ -12,6 +12,7 @@ from host.cli.options import HELP_WORDS, Asked, one_line
 from host.cli.session import Session
 from host.cli.suggestions import nearest
 from host.cli.unknown import EMPTY
+from host.cli.verbs import SELF_VERBS
 from host.errors import InstallationError, OperationError, UsageError
 from host.run.definition import is_reference
 from host.run.importing import load_reference
@@ -33,7 +34,7 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
         what = f"unknown command {rest[0] or EMPTY} in self"
         shown = [one.words[1] for one in declared if not one.definition.hidden]
-        near = nearest(rest[0], shown)
+        near = [SELF_VERBS[rest[0]]] if rest[0] in SELF_VERBS else nearest(rest[0], shown)
         if not near:
             raise UsageError(what, f"see: {session.program} self")
         raise UsageError(what, suggestions=[f"{session.program} self {one}" for one in near])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from host.cli.verbs import RUN_VERBS, SELF_VERBS
 from host.errors import DefinitionError
 from host.run.definition import is_word
 from host.run.locate import Found, Place, roots
@@ -11,7 +12,7 @@ from host.run.lock import RESERVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from host.cli.session import Session
 
@@ -24,21 +25,37 @@ _PATIENCE = 0.2  # seconds for each of: comparing names, looking through the tre
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
 
 
-def suggestions(session: Session, found: Found, word: str, names: Collection[str]) -> list[Words]:
-    """Return the words of commands and categories that `word` behind `found` may mean.
+def suggestions(
+    session: Session, found: Found, rest: Sequence[str], names: Collection[str]
+) -> list[Words]:
+    """Return the words of commands and categories that the first of `rest` may mean.
 
-    First those called exactly so in other categories, then the nearest of `names`, which
-    are what is there; only where there are neither, near names elsewhere.
+    It stands behind `found`. What other programs have for it comes first where nothing is
+    called so, then those called exactly so in other categories, then the nearest of
+    `names`, which are what is there; only where there are none, near names elsewhere.
     """
+    word = rest[0]
     here = [(*found.words, one) for one in nearest(word, names)]
     elsewhere = _elsewhere(session, word) if is_word(word) else {}
     exact = [words for words in elsewhere.get(word.lower(), ()) if words not in here]
-    meant = [one for one in [*exact, *here] if _is_listed(session, one)][:_MOST]
+    verbs = [] if exact or found.words else _verbs(session, rest)
+    meant = [one for one in [*exact, *here] if _is_listed(session, one)]
+    meant = verbs or meant[:_MOST]
     if not meant:
         near = nearest(word, elsewhere, cutoff=_NEAR_ELSEWHERE)
         all_near = (words for name in near for words in elsewhere[name])
         meant = [one for one in all_near if _is_listed(session, one)][:_MOST]
     return meant
+
+
+def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
+    """Return what the words at the top are where they are another program's."""
+    if rest[0] in RUN_VERBS and rest[1:]:
+        named = session.find(tuple(rest[1:]))
+        return [named.words] if named.kind == "command" else []
+    if rest[0] in SELF_VERBS:
+        return [(RESERVED, *SELF_VERBS[rest[0]].split())]
+    return [("help",)] if nearest(rest[0], ["help"]) else []
 
 
 def nearest(word: str, names: Iterable[str], *, cutoff: float = _NEAR) -> list[str]:
@@ -51,7 +68,10 @@ def nearest(word: str, names: Iterable[str], *, cutoff: float = _NEAR) -> list[s
     if wanted in by_letters:
         return [by_letters[wanted]]
     if len(by_letters) <= len(wanted) * len(_LETTERS):
-        return [by_letters[one] for one in _alike(wanted, by_letters, cutoff)]
+        alike = _alike(wanted, by_letters, cutoff)
+        if not alike and len(wanted) == 2:  # one slip is half of it
+            alike = sorted(by_letters.keys() & _slips(wanted), key=lambda one: one != wanted[::-1])
+        return [by_letters[one] for one in alike[:_MOST]]
     slips = sorted({one for one in _slips(wanted) if one in by_letters})
     return [by_letters[one] for one in slips[:_MOST] or _alike(wanted, by_letters, cutoff)]
 

@@ -58,7 +58,7 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
         remark = place.finder.remark(place.at, "/".join([*found.words, word]))
         if remark:
             return UsageError(what, remark)
-    meant = suggestions(session, found, word, names)
+    meant = suggestions(session, found, rest, names)
     if not meant:
         return UsageError(what, f"see: {where} --help")
     return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])

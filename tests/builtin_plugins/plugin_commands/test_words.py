@@ -37,7 +37,7 @@ def test_words_of_other_programs_get_the_one_that_is_meant(
     done = plugin(install(), word, "x")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        f"cli: unknown command {word}; did you mean cli self plugin {meant}?"
+        f"cli: unknown command {word} in self plugin; did you mean cli self plugin {meant}?"
     )
 
 

@@ -45,6 +45,15 @@ MEANT = {
     "misspelt here": ("demo hallo", "command hallo in demo", "cli demo hello"),
     "letter case": ("HELLO", "category HELLO", "cli demo hello or cli ops db hello"),
     "self": ("self serach", "command serach in self", "cli self search"),
+    "a verb of others": ("upgrade", "category upgrade", "cli self update"),
+    "another verb": ("install x", "category install", "cli self plugin add"),
+    "a verb in self": ("self ls", "command ls in self", "cli self list"),
+    "of plugins": ("self plugin del", "command del in self plugin", "cli self plugin remove"),
+    "a verb before words": ("run demo hello Ada", "category run", "cli demo hello"),
+    "new": ("self new comand", "command comand in self new", "cli self new command"),
+    "help": ("halp", "category halp", "cli help"),
+    "two letters turned": ("ops bd", "command bd in ops", "cli ops db"),
+    "two letters": ("ops dv", "command dv in ops", "cli ops db"),
 }
 # fmt: on
 

@@ -319,7 +319,7 @@ def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path
     empty.mkdir()
     assert "holds no command" in plugin(made, "add", str(empty)).stderr
     assert plugin(made, "lst").stderr == (
-        "cli: unknown command lst; did you mean cli self plugin list?\n"
+        "cli: unknown command lst in self plugin; did you mean cli self plugin list?\n"
     )
     assert "rollback" in plugin(made).stdout
     assert "SOURCE is one of" in made.run("help", "self", "plugin", "add").stdout
