@@ -14,9 +14,13 @@ def grows_in_proportion(
     make: Callable[[int], Any], use: Callable[[Any], object], size: int
 ) -> bool:
     """Tell whether `use` of what `make(4 * size)` gives takes time in proportion to `size`."""
-    small, large = make(size), make(4 * size)
-    allowed = ALLOWED * min(_seconds(use, small) for _ in range(3)) + 0.05
-    return any(_seconds(use, large) < allowed for _ in range(3))
+    gc.freeze()  # what the whole test run holds is not looked through at each collection
+    try:
+        small, large = make(size), make(4 * size)
+        allowed = ALLOWED * min(_seconds(use, small) for _ in range(3)) + 0.05
+        return any(_seconds(use, large) < allowed for _ in range(3))
+    finally:
+        gc.unfreeze()
 
 
 def _seconds(use: Callable[[Any], object], given: Any) -> float:

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+from itertools import product
 
 import pytest
 from wcwidth import wcswidth
@@ -28,25 +29,35 @@ with reporter.progress(os.environ.get("LABEL", "Tool")) as update:
 """
 
 
+class Run:
+    """A run on a terminal of `width` columns (0: it does not say)."""
+
+    def __init__(self, width: int = 0, **environ: str) -> None:
+        self._terminal, child = pty.openpty()
+        size = struct.pack("4H", 24 if width else 0, width, 0, 0)
+        fcntl.ioctl(child, termios.TIOCSWINSZ, size)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT],
+            stderr=child,
+            env={"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm", **environ},
+        )
+        os.close(child)
+
+    def shown(self) -> str:
+        """Return what it shows until it ends."""
+        shown = b""
+        while True:
+            try:
+                shown += os.read(self._terminal, 4096)
+            except OSError:
+                break
+        os.close(self._terminal)
+        assert self._process.wait(20) == 0
+        return shown.decode()
+
+
 def run(width: int = 0, **environ: str) -> str:
-    """Return what a run on a terminal of `width` columns shows (0: it does not say)."""
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("4H", 24 if width else 0, width, 0, 0))
-    done = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
-        stderr=child,
-        env={"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "xterm", **environ},
-    )
-    os.close(child)
-    shown = b""
-    while True:
-        try:
-            shown += os.read(parent, 4096)
-        except OSError:
-            break
-    os.close(parent)
-    assert done.wait(20) == 0
-    return shown.decode()
+    return Run(width, **environ).shown()
 
 
 def test_a_terminal_gets_a_bar_with_rate_and_remaining_time() -> None:
@@ -55,17 +66,25 @@ def test_a_terminal_gets_a_bar_with_rate_and_remaining_time() -> None:
         assert expected in shown
 
 
-@pytest.mark.parametrize("width", [20, 40, 71, 80, 200])
-@pytest.mark.parametrize("label", ["Tool", "https://downloads.test/" + "long/" * 40, "工具" * 60])
-@pytest.mark.parametrize("kind", ["", "CHUNKED"])
-def test_a_refresh_is_never_a_new_line(width: int, label: str, kind: str) -> None:
+LABELS = ["Tool", "https://downloads.test/" + "long/" * 40, "工具" * 60]
+
+
+def test_a_refresh_is_never_a_new_line() -> None:
     """Below 72 columns, or with a long name at 80, each refresh was a line of its own."""
-    shown = run(width, LABEL=label, LC_ALL="C.UTF-8", **({kind: "1"} if kind else {}))
-    rows = re.split(r"[\r\n]+", shown)
-    assert all(wcswidth(row) < max(width, 31) for row in rows), rows
-    assert shown.count("\n") == 2  # what went wrong, and the end
-    assert "4.00M" in shown or (width == 20 and not kind)
-    assert "MiB/s" in shown or width <= 40
+    cases = list(product([20, 40, 71, 80, 200], LABELS, ["", "CHUNKED"]))
+    # They wait more than they work, so all of them run at once.
+    runs = [
+        Run(width, LABEL=label, LC_ALL="C.UTF-8", **({kind: "1"} if kind else {}))
+        for width, label, kind in cases
+    ]
+    for case, one in zip(cases, runs, strict=True):
+        width, _, kind = case
+        shown = one.shown()
+        rows = re.split(r"[\r\n]+", shown)
+        assert all(wcswidth(row) < max(width, 31) for row in rows), (case, rows)
+        assert shown.count("\n") == 2, case  # what went wrong, and the end
+        assert "4.00M" in shown or (width == 20 and not kind), case
+        assert "MiB/s" in shown or width <= 40, case
 
 
 def test_a_name_is_shown_escaped() -> None:

@@ -159,19 +159,28 @@ def test_it_loads_neither_click_nor_pluggy(made: Made) -> None:
     assert len(ours) <= 26, sorted(ours)
 
 
-def typed(shell: list[str], environ: dict[str, str], keys: list[str], until: str) -> str:
-    """Type into a shell on a terminal, with a moment after each key; return what it shows."""
+def typed(shell: list[str], environ: dict[str, str], load: str, line: str, until: str) -> str:
+    """Type into a shell on a terminal: a line, and one after it is done; return what it shows."""
     child, terminal = pty.fork()
     if not child:
         os.execve(shell[0], shell, environ)
     shown = b""
+
+    def read(text: str, mark: str, quiet: float) -> None:
+        """Type a text; read until `mark` is shown, and then nothing for `quiet` seconds."""
+        nonlocal shown
+        os.write(terminal, text.encode())
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            marked = mark in shown.decode("utf-8", "replace")
+            if select.select([terminal], [], [], quiet if marked else 0.1)[0]:
+                shown += os.read(terminal, 65536)
+            elif marked:
+                break
+
     try:
-        for text in [*keys, ""]:
-            end = time.monotonic() + (20 if text == "" else 0.8)
-            while time.monotonic() < end and not (text == "" and until in shown.decode()):
-                if select.select([terminal], [], [], 0.1)[0]:
-                    shown += os.read(terminal, 65536)
-            os.write(terminal, text.encode())
+        read(f"{load}echo rea''dy\n", "ready", 0.2)
+        read(line, until, 0)
         return shown.decode("utf-8", "replace")
     finally:
         os.close(terminal)
@@ -206,8 +215,7 @@ def test_in_a_real_shell(made: Made, tmp_path: Path, shell: str, line: str, show
         "LANG": "C.UTF-8",
         "PS1": "> ",
     }
-    keys = [LOAD[shell], "true\n", line]
-    assert shown in typed([shell_path(shell), *START[shell]], environ, keys, shown)
+    assert shown in typed([shell_path(shell), *START[shell]], environ, LOAD[shell], line, shown)
 
 
 SHARE = PROJECT / "release" / "share"
@@ -224,8 +232,7 @@ def test_where_a_shell_finds_what_packagers_installed(
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
     environ = {"PATH": path, "HOME": str(tmp_path), "TERM": "xterm", "LANG": "C.UTF-8"}
     line, shown = TYPED["a choice"]
-    keys = [PACKAGED[shell], "true\n", line]
-    assert shown in typed([shell_path(shell), *START[shell]], environ, keys, shown)
+    assert shown in typed([shell_path(shell), *START[shell]], environ, PACKAGED[shell], line, shown)
 
 
 @pytest.mark.parametrize("shell", START)

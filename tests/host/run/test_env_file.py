@@ -184,7 +184,7 @@ def test_reading_takes_time_in_proportion_to_the_file(make):
     def text(size):
         return "Y='\\x'\n" + make(size)
 
-    assert grows_in_proportion(text, read, 40_000)
+    assert grows_in_proportion(text, read, 20_000)
 
 
 # Texts of assignments in every form, some of them broken.
