@@ -75,18 +75,18 @@ def test_nothing_of_a_wheel_runs_before_the_question(either: Environment, tmp_pa
 NAMES = ["pip", "uv", "Pluggy", "click", "importlib_metadata", "packaging", "requests", "urllib3"]
 
 
-@pytest.mark.parametrize("name", [*NAMES, "cli-host"])
-def test_a_wheel_named_like_what_this_program_stands_on(
-    environment: Environment, tmp_path: Path, name: str
+def test_wheels_named_like_what_this_program_stands_on(
+    environment: Environment, tmp_path: Path
 ) -> None:
     made = environment.made
-    path = wheel(tmp_path, name, "99", "", points={"evil": "evil.plugin"})
-    for source in (str(path), f"pip:{name}"):
-        done = plugin(made, "add", source)
-        assert (done.status, done.stderr.splitlines()[-1]) == (
-            1,
-            f"cli: {name}: this program itself needs it, so it can be no plugin",
-        )
+    for name in (*NAMES, "cli-host"):
+        path = wheel(tmp_path, name, "99", "", points={"evil": "evil.plugin"})
+        for source in (str(path), f"pip:{name}"):
+            done = plugin(made, "add", source)
+            assert (done.status, done.stderr.splitlines()[-1]) == (
+                1,
+                f"cli: {name}: this program itself needs it, so it can be no plugin",
+            )
     environment.pip("--version")
     assert listed(made) == {}
 

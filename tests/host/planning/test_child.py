@@ -50,6 +50,10 @@ def is_installed(command):
 
 ODD = {
     "hangs": ("import time; time.sleep(60)", "within 0.5 seconds"),
+    "is endless": (
+        "from host import hookimpl\n@hookimpl\ndef discover_commands():\n  while 1: pass",
+        "within 0.5 seconds",
+    ),
     "forks": ("import os\nif os.fork() == 0: os._exit(0)", ""),
     "forks and goes on": ("import os\nos.fork()", ""),
     "changes the process": (
