@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import socket
@@ -19,7 +18,12 @@ pytest.register_assert_rewrite("testing")  # before it is imported: a failure sh
 
 from testing import httpserver
 from testing.applications import application
-from testing.environments import copy_environment, make_environment
+from testing.environments import (
+    copy_environment,
+    fetch_packages,
+    made_once,
+    make_environment,
+)
 from testing.installation import PROJECT, Made, builder
 from testing.memory import in_memory
 
@@ -57,16 +61,20 @@ def environment_of_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     The workers share it, so nobody may change it: see `new_venv`.
     """
-    base = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        base = base.parent
-    root = base / "environment"
-    with (base / "environment.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (root / "whole").exists():
-            make_environment(root)
-            (root / "whole").touch()
-    return root
+    return made_once(tmp_path_factory, "environment", make_environment)
+
+
+@pytest.fixture(scope="session")
+def packages(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as index, fetched once: this program, what it needs, and what its build needs."""
+    [own] = (environment_of_all / "own").glob("*.whl")
+    return made_once(tmp_path_factory, "packages", partial(fetch_packages, own))
+
+
+@pytest.fixture(scope="session")
+def offline(packages: Path) -> dict[str, str]:
+    """The settings of a pip that asks nobody, finds `packages`, and compiles nothing ahead."""
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "PIP_COMPILE": "0"}
 
 
 @pytest.fixture(scope="session")

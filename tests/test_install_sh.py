@@ -11,8 +11,6 @@ import pytest
 
 from testing.pages import clone
 
-KEPT = ("PIP_", "SSL_", "REQUESTS_")
-
 
 def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tuple[int, str, str]:
     done = subprocess.run(
@@ -22,10 +20,10 @@ def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tupl
 
 
 @pytest.fixture(scope="module")
-def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def env(tmp_path_factory: pytest.TempPathFactory, offline: dict[str, str]) -> dict[str, str]:
     home = tmp_path_factory.mktemp("home")
     return {
-        **{name: value for name, value in os.environ.items() if name.startswith(KEPT)},
+        **offline,
         "PATH": "/usr/bin:/bin",
         "HOME": str(home),
         "SHELL": "/bin/bash",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import html
 import os
 import re
@@ -16,6 +15,7 @@ import pytest
 
 import host
 from host import hookspecs
+from testing.environments import made_once
 from testing.installation import PROJECT
 
 # Attributes that a browser follows by itself, other than links that a reader clicks.
@@ -46,22 +46,18 @@ class _Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built once for all workers."""
-    base = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        base = base.parent
-    target = base / "documentation"
-    with (base / "documentation.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not target.exists():
-            done = subprocess.run(
-                ["bash", PROJECT / "docs" / "build", target],
-                env={**os.environ, "PYTHON": sys.executable},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
-    return target
+    return made_once(tmp_path_factory, "documentation", _build)
+
+
+def _build(target: Path) -> None:
+    done = subprocess.run(
+        ["bash", PROJECT / "docs" / "build", target],
+        env={**os.environ, "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -19,20 +19,6 @@ from testing.plugin_sources import wheel
 TOOLS = {"pipx": "pip", "pipx with uv": "uv", "uv": ""}
 
 
-@pytest.fixture(scope="module")
-def packages(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as index: this program, what it needs, two plugins, pip for pipx."""
-    folder = tmp_path_factory.mktemp("packages")
-    [own] = (environment_of_all / "own").glob("*.whl")
-    download = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, own, "pip"]
-    subprocess.run(download, check=True, capture_output=True)
-    for name, word in (("acme-cli", "acme"), ("other-cli", "other")):
-        package = name.replace("-", "_")
-        text = PLUGIN.format(name=name, package=package, version="1.0").replace("cloud", word)
-        wheel(folder, name, "1.0", text)
-    return folder
-
-
 class Reader:
     """A home with nothing in it, whose packages come from one folder."""
 
@@ -40,7 +26,7 @@ class Reader:
         (home / ".config/uv").mkdir(parents=True)
         (home / ".config/uv/uv.toml").write_text(f'no-index = true\nfind-links = ["{packages}"]\n')
         path = f"{home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages)}
+        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "PIP_COMPILE": "0"}
         self.home = home
         self.environ = {"HOME": str(home), "PATH": path, "UV_PYTHON": sys.executable, **pip}
         if backend:
@@ -68,6 +54,10 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) ->
     install, upgrade, inject, uninstall = re.findall(r"`(.*?)`", found[1])
     folder = tmp_path / "packages"
     subprocess.run(["cp", "-a", packages, folder], check=True)
+    for name, word in (("acme-cli", "acme"), ("other-cli", "other")):
+        package = name.replace("-", "_")
+        text = PLUGIN.format(name=name, package=package, version="1.0").replace("cloud", word)
+        wheel(folder, name, "1.0", text)
     reader = Reader(tmp_path / "home", folder, TOOLS[tool])
     reader(install)
     assert reader("cli --version") == "cli-host 0.1.0\n"

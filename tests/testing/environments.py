@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from testing.installation import PROJECT
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Return the directory `name` of this run of the tests, which one worker made for all.
+
+    `make` gets its path; nobody may change what it made.
+    """
+    base = factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        base = base.parent
+    target, whole = base / name, base / f"{name}.whole"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not whole.exists():
+            make(target)
+            whole.touch()
+    return target
 
 
 def build_wheel(source: Path, target: Path) -> Path:
@@ -23,6 +45,14 @@ def make_environment(root: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", root / "venv"], check=True)
     install = ["-m", "pip", "-q", "--disable-pip-version-check", "install", own]
     subprocess.run([root / "venv/bin/python", *install], check=True, capture_output=True)
+
+
+def fetch_packages(own: Path, folder: Path) -> None:
+    """Bring into a folder a wheel of this program, and what to install, build and test it takes."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    wanted = [own, "pip", "pytest", *project["build-system"]["requires"]]
+    command = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, *wanted]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def copy_environment(venv: Path, target: Path) -> Path:

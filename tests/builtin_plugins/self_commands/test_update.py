@@ -60,7 +60,7 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     first = _build(source, "0.1.0", wheels)
     subprocess.run([python, *again, first], check=True, capture_output=True)
     root = tmp_path / "root"
-    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
     made = Made(root, root / "core/cli", home, environ)
     assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
     made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
@@ -101,7 +101,9 @@ def _version(python: Path) -> str:
     return done.stdout.strip()
 
 
-def test_a_checkout_fast_forwards(source: Path, new_venv: NewVenv, tmp_path: Path) -> None:
+def test_a_checkout_fast_forwards(
+    source: Path, new_venv: NewVenv, offline: dict[str, str], tmp_path: Path
+) -> None:
     _set_version(source, "0.1.0")
     remote = tmp_path / "remote"
     shutil.copytree(source, remote)
@@ -112,13 +114,8 @@ def test_a_checkout_fast_forwards(source: Path, new_venv: NewVenv, tmp_path: Pat
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHON": sys.executable}
     new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
     install = ["bash", checkout / "install.sh", "--bin-dir", tmp_path / "bin"]
-    subprocess.run(install, env={**os.environ, **environ}, check=True, capture_output=True)
-    made = Made(
-        checkout,
-        checkout / "core/cli",
-        home,
-        {k: v for k, v in os.environ.items() if k.startswith("PIP_")},
-    )
+    subprocess.run(install, env={**environ, **offline}, check=True, capture_output=True)
+    made = Made(checkout, checkout / "core/cli", home, offline)
     made.write({"commands/own/hi/main.sh": "echo own", "config/settings.conf": "A=1\n"})
     first = repository.git("rev-parse", "HEAD")
     assert made.run("self", "update").stdout == f"0.1.0 ({first[:12]}) is the newest\n"
