@@ -27,9 +27,9 @@ _PEERS = {
 
 @pytest.fixture
 def reader(
-    new_venv: Callable[[Path], Path], environment_of_all: Path, tmp_path: Path
+    new_venv: Callable[[Path], Path], offline: dict[str, str], tmp_path: Path
 ) -> dict[str, str]:
-    """The environment of somebody who has just installed the program, and a wheel of it at hand."""
+    """The environment of somebody who has just installed the program, with packages at hand."""
     home = tmp_path / "home"
     (home / ".local/bin").mkdir(parents=True)
     (home / ".local/share").mkdir()
@@ -41,9 +41,8 @@ def reader(
         for what in ("NAME", "EMAIL")
     }
     return {
-        **{key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_"))},
+        **offline,
         **git,
-        "PIP_FIND_LINKS": str(environment_of_all / "own"),
         "PATH": f"{home}/.local/bin:{os.environ['PATH']}",
         "HOME": str(home),
         "USER": "reader",

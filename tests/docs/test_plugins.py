@@ -31,17 +31,13 @@ def _shell(made: Made, script: str, cwd: Path, packages: Path) -> subprocess.Com
 
 
 def _environ(made: Made, packages: Path) -> dict[str, str]:
-    """Return what a reader's shell has: no variable of this program or of these tests.
-
-    A package index is the caller's own, with what is in `packages` besides.
-    """
-    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    links = f"{packages} {pip.get('PIP_FIND_LINKS', '')}".strip()
+    """Return what a reader's shell has, whose package index is the folder `packages`."""
     return {
-        **pip,
         "PATH": f"{made.home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(made.home),
-        "PIP_FIND_LINKS": links,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(packages),
+        "PIP_COMPILE": "0",
     }
 
 
@@ -57,13 +53,13 @@ def _installation(venv: Path, tmp_path: Path) -> Made:
     return made
 
 
-def test_every_command_of_the_guide(venv: Path, environment_of_all: Path, tmp_path: Path) -> None:
+def test_every_command_of_the_guide(venv: Path, packages: Path, tmp_path: Path) -> None:
     made = _installation(venv, tmp_path)
     text = (PROJECT / "docs/writing-plugins.md").read_text()
     script = "set -x\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     work = tmp_path / "work"
     work.mkdir()
-    done = _shell(made, script, work, environment_of_all / "own")
+    done = _shell(made, script, work, packages)
     assert done.returncode == 0, done.stderr[-3000:]
     for said in (
         "Hello, Ada!\n",
@@ -97,7 +93,7 @@ def test_every_command_of_the_page_for_users(
     work = write_tree(tmp_path / "work", {"home": ""})
     write_tree(work / "notes", plugin_files("notes/list", "no notes"))
     wheel(tmp_path / "wheels", "greet", "1.0", HOOKS, plugin_files("commands/greet/hello", "hello"))
-    env = _environ(made, tmp_path / "wheels") | {"PIP_NO_INDEX": "1"}
+    env = _environ(made, tmp_path / "wheels")
     text = (PROJECT / "docs/plugins.md").read_text()
     text = text.replace("https://git.example.com", daemon)
     text = text.replace("https://files.example.com", site.address)
@@ -111,7 +107,7 @@ def test_every_command_of_the_page_for_users(
         repository.commit(plugin_files("deploy/site", "deploying the site"))
 
 
-def test_the_example(venv: Path, environment_of_all: Path, tmp_path: Path) -> None:
+def test_the_example(venv: Path, packages: Path, tmp_path: Path) -> None:
     made = _installation(venv, tmp_path)
     text = (PROJECT / "examples/greetings/README.md").read_text()
     script = "\n".join(re.findall(r"^    (.*)$", text, re.MULTILINE))
@@ -121,7 +117,7 @@ def test_the_example(venv: Path, environment_of_all: Path, tmp_path: Path) -> No
     (made.root / "config").mkdir(exist_ok=True)
     script += "\ncli greetings hello; cli self plugin remove greetings"
     (tmp_path / "examples").symlink_to(PROJECT / "examples")
-    done = _shell(made, script, tmp_path, environment_of_all / "own")
+    done = _shell(made, script, tmp_path, packages)
     assert done.returncode == 0, done.stderr
     assert "\nHello, Ada!\n" in done.stdout
     assert "| greetings hello | Greet somebody |\n" in done.stdout
