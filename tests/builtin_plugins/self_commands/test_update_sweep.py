@@ -29,10 +29,9 @@ def _environment(prefix: Path) -> Path:
     (packages / "pip").mkdir()
     (packages / "builtin_plugins").symlink_to(PROJECT / "src/builtin_plugins")
     (packages / "host").mkdir()
-    for module in (PROJECT / "src/host").rglob("*.py"):
-        here = packages / module.relative_to(PROJECT / "src")
-        here.parent.mkdir(parents=True, exist_ok=True)
-        here.symlink_to(module)
+    for part in (PROJECT / "src/host").iterdir():  # whole folders: each file is a step of a copy
+        if part.name != "__pycache__":
+            (packages / "host" / part.name).symlink_to(part)
     write_tree(
         packages,
         {
