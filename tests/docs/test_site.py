@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import subprocess
@@ -126,6 +127,16 @@ def test_the_reference_is_complete(site: Path) -> None:
     assert below
     for word in ("env", "init", *(f"plugin-{one}" for one in below)):
         assert f'id="cli-self-{word}"' in words, word
+
+
+def test_every_key_of_every_file_is_in_the_formats(site: Path) -> None:
+    shown = (site / "formats.html").read_text()
+    for file in (PROJECT / "core" / "schema").glob("*.json"):
+        schema = json.loads(file.read_text())
+        section = shown.partition(f"<code>{schema['title']}</code>")[2].partition("<h2")[0]
+        objects = [schema, *schema.get("$defs", {}).values()]
+        for key in {key for one in objects for key in one.get("properties", {})}:
+            assert f"<td><code>{key}</code></td>" in section, (schema["title"], key)
 
 
 def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:

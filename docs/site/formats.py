@@ -1,0 +1,94 @@
+"""The page of the file formats, made from the schemas when the site is built."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+_SCHEMAS = Path(__file__).parents[2] / "core" / "schema"
+_ORDER = ("command", "category", "cli", "plugin", "registry")
+_HEAD = """# File formats
+
+Made from the JSON Schemas, which `core/schema/` of every installation has. Files that the program
+makes name theirs in `$schema`, so that editors complete and check them, as `cli self lint` does.
+What the keys mean in full is in [the reference](reference.md).
+"""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the page."""
+    files.append(File.generated(config, "formats.md", content="".join(formats_page())))
+    return files
+
+
+def formats_page() -> Iterator[str]:
+    """Yield a section for each file that the program reads, with a table of its keys."""
+    schemas = {name: json.loads(_file(name).read_text(encoding="utf-8")) for name in _ORDER}
+    yield _HEAD
+    for name, schema in schemas.items():
+        yield f"\n## `{schema['title']}`\n\n{schema['description']}\n\n"
+        yield f"[{name}.schema.json]({schema['$id']})\n"
+        # A category's keys are those of a command, by a reference to the other file.
+        definitions = {**schemas["command"]["$defs"], **schema.get("$defs", {})}
+        yield from _tables(_Schema(definitions), schema, "")
+
+
+def _file(name: str) -> Path:
+    return _SCHEMAS / f"{name}.schema.json"
+
+
+class _Schema:
+    """The definitions of a schema, by which its references are followed."""
+
+    def __init__(self, definitions: dict[str, Any]) -> None:
+        self._definitions = definitions
+
+    def whole(self, node: dict[str, Any]) -> dict[str, Any]:
+        """Return a node with what it refers to; its own words count more."""
+        name = node.get("$ref", "").rpartition("/")[2]
+        if not name:
+            return node
+        found = self.whole(self._definitions[name])
+        properties = {**found.get("properties", {})}
+        for key, one in node.get("properties", {}).items():
+            properties[key] = {**properties.get(key, {}), **one}
+        return {**found, **node, "properties": properties}
+
+    def kind(self, node: dict[str, Any]) -> str:
+        """Return what a value must be, in words."""
+        node = self.whole(node)
+        if "enum" in node:
+            return ", ".join(f"`{one}`" for one in node["enum"] if one)
+        if "anyOf" in node:
+            return " or ".join(self.kind(one) for one in node["anyOf"])
+        if "oneOf" in node:
+            return "object"
+        types = node.get("type", "")
+        kinds = [one for one in ([types] if isinstance(types, str) else types) if one != "null"]
+        if kinds == ["array"]:
+            return f"array of {self.kind(node['items'])}s"
+        return " or ".join(kinds)
+
+
+def _tables(schema: _Schema, node: dict[str, Any], heading: str) -> Iterator[str]:
+    """Yield the table of an object's keys, and one for each key that holds objects."""
+    whole = schema.whole(node)
+    inner: list[tuple[str, dict[str, Any]]] = []
+    if heading:
+        yield f"\n### {heading}\n"
+    yield "\n| key | type | |\n|---|---|---|\n"
+    for key, one in whole["properties"].items():
+        found = schema.whole(one)
+        needed = "required. " if key in whole.get("required", ()) else ""
+        meaning = found.get("description", "").replace("|", "\\|")
+        yield f"| `{key}` | {schema.kind(one)} | {needed}{meaning} |\n"
+        item = schema.whole(found.get("items", {}))
+        if item.get("properties"):
+            inner.append((f"Each of `{key}`", item))
+    for title, item in inner:
+        yield from _tables(schema, item, title)
