@@ -84,7 +84,7 @@ def _tables(schema: _Schema, node: dict[str, Any], heading: str) -> Iterator[str
     yield "\n| key | type | |\n|---|---|---|\n"
     for key, one in whole["properties"].items():
         found = schema.whole(one)
-        needed = "required. " if key in whole.get("required", ()) else ""
+        needed = "Required. " if key in whole.get("required", ()) else ""
         meaning = found.get("description", "").replace("|", "\\|")
         yield f"| `{key}` | {schema.kind(one)} | {needed}{meaning} |\n"
         item = schema.whole(found.get("items", {}))
