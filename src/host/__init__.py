@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from host.marking import hookimpl
-    from host.program import Program
+    from host.program import Program, masked
     from host.records import (
         Category,
         Command,
@@ -66,6 +66,7 @@ __all__ = [
     "Watch",
     "hookimpl",
     "is_secret",
+    "masked",
     "printable",
 ]
 
@@ -75,6 +76,7 @@ _ELSEWHERE = {
     "Program": "host.program",
     "hookimpl": "host.marking",
     "is_secret": "host.secret_names",
+    "masked": "host.program",
     "printable": "host.run.text",
 }
 

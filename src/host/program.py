@@ -8,13 +8,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from host.cli.catalog import Contents, contents
 from host.cli.listing import select
+from host.cli.secret_texts import Mask
 from host.cli.session import Session
-from host.cli.unknown import find_command
-from host.errors import HostError, MissingError
-from host.records import Command, Variable
+from host.cli.unknown import find_command, unknown
+from host.errors import HostError, MissingError, UsageError
+from host.records import Category, Command, Variable
 from host.run.installation import Layout
 from host.run.layers import Assignment
+from host.run.lock import RESERVED
+from host.run.nesting import FRAMEWORK
 from host.run.plan import Given, framework_variables, read_layers
 from host.run.text import Messages
 
@@ -22,7 +26,8 @@ from host.run.text import Messages
 class Program:
     """An installation: where its files are, what commands it has, what a run of one would get.
 
-    All methods raise HostError. Paths are absolute::
+    All methods raise HostError. Paths are absolute. `words` are those of the command that this
+    process runs. Which plugins there are is looked up once::
 
         program = Program.current()
         for command in program.commands(("deploy",)):
@@ -52,6 +57,32 @@ class Program:
         return cls(
             Session(Layout(program, root, config_file), environ, messages, safe=False), words
         )
+
+    @classmethod
+    def at(cls, root: str | os.PathLike[str], environ: Mapping[str, str] | None = None) -> Program:
+        """Return the installation in the directory `root`, whoever asks: a test, a script.
+
+        `environ` is the caller's environment, by default this process's; what it says of a
+        run or of an installation does not count. Raises InstallationError, here where it is
+        none::
+
+            def test_what_it_adds(tmp_path):
+                cli = [sys.executable, "-m", "host"]
+                subprocess.run([*cli, "self", "init", tmp_path / "acme"], check=True)
+                program = Program.at(tmp_path / "acme")
+                assert program.find(("greet", "hello")).plugin == "greet"
+                assert program.run(("greet", "hello")).returncode == 0
+        """
+        caller = os.environ if environ is None else environ
+        own = {name: value for name, value in caller.items() if name not in FRAMEWORK}
+        root = os.path.realpath(root)
+        config_file = os.path.join(root, "core", "cli.json")
+        program = _launcher(os.path.dirname(config_file))
+        found = cls(
+            Session(Layout(program, root, config_file), own, Messages(program, own), safe=False)
+        )
+        found.version  # noqa: B018 - says what is wrong with it
+        return found
 
     @property
     def name(self) -> str:
@@ -103,20 +134,54 @@ class Program:
     def commands(
         self, words: Sequence[str] = (), *, everything: bool = False
     ) -> tuple[Command, ...]:
-        """Return all commands below `words`, sorted, as listings show them.
+        """Return all commands below the category `words`, sorted, as listings show them.
 
-        With `everything` also hidden ones and those for other systems.
+        With `everything` also hidden ones and those for other systems; those of `self` never.
+        A definition that is wrong is left out and warned of: `problems` has it. Raises
+        UsageError where `words` name no category.
         """
-        session = self._session
-        inside = session.contents(tuple(words), deep=True)
-        found = select(inside, everything=everything).commands
-        return tuple(one for one in found if one.words[0] != "self")
+        below, problems = self._inside(words)
+        for text in problems:
+            self.messages.warn(text)
+        return select(below, everything=everything).commands
+
+    def categories(self, words: Sequence[str] = ()) -> tuple[Category, ...]:
+        """Return all categories below the category `words`, sorted.
+
+        One that is `runnable` takes words of its own, too; `find` has its definition. Raises
+        UsageError where `words` name no category.
+        """
+        return self._inside(words)[0].categories
+
+    def problems(self, words: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return what is wrong with definitions below the category `words`, a line each.
+
+        Such a line names file and key; the command is not among `commands`. Raises
+        UsageError where `words` name no category.
+        """
+        return self._inside(words)[1]
+
+    def _inside(self, words: Sequence[str]) -> tuple[Contents, tuple[str, ...]]:
+        """Return what is below a category, without `self`, and what is wrong there."""
+        session, words = self._session, tuple(words)
+        found = session.find(words)
+        if len(found.words) < len(words):
+            raise unknown(session, found, words[len(found.words) :])
+        if found.kind == "command":
+            raise UsageError(f"{' '.join(words)} is a command", "name a category")
+        told: list[str] = []
+        index = session.definitions
+        below = contents(words, session.lock, told.append, deep=True, definitions=index)
+        return below.replaced(
+            categories=tuple(one for one in below.categories if one.words[0] != RESERVED),
+            commands=tuple(one for one in below.commands if one.words[0] != RESERVED),
+        ), tuple(told)
 
     def find(self, words: Sequence[str]) -> Command:
         """Return the command that `words` begin with, by the longest beginning.
 
-        What is behind it are arguments. Raises UsageError, with the nearest names, where
-        they name none.
+        What is behind it are arguments. A runnable category counts as a command here. Raises
+        UsageError, with the nearest names, where they name none.
         """
         found = self._session.find(tuple(words))
         named = found.words if found.kind == "command" else tuple(words)
@@ -133,7 +198,8 @@ class Program:
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the variables `ARG_…` that `args` give to the command's declared arguments.
 
-        Raises UsageError where they do not fit.
+        Nothing is run. Raises UsageError where they do not fit; so it says beforehand whether
+        a run would take them.
         """
         return Given(command.definition, args, self.name, command.words).variables
 
@@ -148,7 +214,20 @@ class Program:
         `caller` is the caller's environment, by default that of this command's own
         caller. `facts` are HOME, USER, HOSTNAME and PWD where the run is to be on another
         machine or for somebody else. What only the caller has is not among the result;
-        what `required_envs` names, is. Raises SourceError.
+        what `required_envs` names is, where anybody sets it, and so are the variables that
+        describe the run (rank 0). `masked` makes of it what people may see.
+
+        Each call reads what a run would read, as settings.conf and providers may answer
+        differently for each command: bash starts for settings.conf (5 ms, and what the file
+        itself takes), Python for a provider (50 ms). Raises SourceError, UsageError::
+
+            command = program.find(("deploy", "status"))
+            found = program.environment(command.words)
+            missing = [
+                name
+                for name in command.definition.required_envs
+                if name not in found or not found[name].value
+            ]
         """
         session = self._session
         command = self.find(words)
@@ -180,13 +259,57 @@ class Program:
     ) -> subprocess.CompletedProcess[Any]:
         """Run a command and wait for it, as this command's own caller would run it.
 
-        `environ` takes the place of the caller's environment; `options` are those of
-        `subprocess.run`. Raises MissingError, OSError, subprocess.SubprocessError.
+        `words` may be those of `self`, too. `environ` takes the place of the caller's
+        environment; `options` are those of `subprocess.run`. Whether it failed, its
+        `returncode` says. A command that asks before it runs asks again: the `--yes` that this
+        command was started with is not handed on. Where the user agreed to it here, set
+        CLI_YES. Raises MissingError, OSError, subprocess.SubprocessError::
+
+            done = program.run(("deploy", "status"), ["--short"], capture_output=True, text=True)
+            plugins = program.run(("self", "plugin", "list"), ["--format", "json"])
+            agreed = program.run(("db", "drop"), environ={**os.environ, "CLI_YES": "1"})
         """
         env = self._session.environ if environ is None else environ  # it takes away what is ours
         return subprocess.run(  # noqa: PLW1510 - check is an option
             [self.executable, *words, *args], env=dict(env), **options
         )
+
+
+def masked(
+    variables: Mapping[str, Variable], caller: Mapping[str, str] | None = None
+) -> dict[str, Variable]:
+    """Return the variables as people may see them: as `self env` shows them.
+
+    The value of a name that `is_secret` is `********`, also where another value or one that is
+    shadowed contains it; the credentials of an address are `…`. `caller` has what only the
+    caller sets, whose secrets count as well, by default this process's environment::
+
+        found = Program.current().environment(("deploy", "status"))
+        for name, one in masked(found).items():
+            print(f"{name}={printable(one.value)}  from {printable(one.source)}")
+    """
+    system = os.environ if caller is None else caller
+    every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
+    mask = Mask([*every, *(Variable(name, value, "", 1) for name, value in system.items())])
+    return {
+        name: one.replaced(
+            value=mask.of(name, one.value),
+            shadows=tuple(
+                weaker.replaced(value=mask.of(name, weaker.value)) for weaker in one.shadows
+            ),
+        )
+        for name, one in variables.items()
+    }
+
+
+def _launcher(core_dir: str) -> str:
+    """Return the name of the program in a directory `core`, "cli" where that is there, too."""
+    try:
+        with os.scandir(core_dir) as entries:
+            names = sorted(one.name for one in entries if one.is_file() and os.access(one, os.X_OK))
+    except OSError:
+        names = []
+    return "cli" if "cli" in names or not names else names[0]
 
 
 def _variable(one: Assignment, shadowed: Sequence[Assignment]) -> Variable:

@@ -215,11 +215,12 @@ class Variable(Record):
 
 
 class Category(Record):
-    """A category as listings show it."""
+    """A category as listings show it; one that is `runnable` has an entrypoint of its own."""
 
     words: tuple[str, ...]
     name: str
     description: str
+    runnable: bool = False
 
 
 class Listing(Record):

@@ -19,12 +19,8 @@ _NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS"])
 def is_secret(name: str) -> bool:
     """Tell whether a variable of this name holds a secret, by the words between its `_`.
 
-    What `self env` masks, and what anybody else who shows variables should::
-
-        from host import Program, is_secret
-
-        found = Program.current().environment(("deploy", "status"))
-        shown = {name: "***" if is_secret(name) else one.value for name, one in found.items()}
+    A secret can stand in other values, too: for variables that people are shown there is
+    `masked`, which hides those as well.
     """
     if name.upper() in _NO_SECRET:
         return False

@@ -83,7 +83,29 @@ def test_commands(ask):
     words = "[' '.join(one.words) for one in program.commands(%s)]"
     assert ask(words % "") == ["team ask", "team show"]
     assert ask(words % "('team',), everything=True") == ["team ask", "team hidden", "team show"]
-    assert ask(words % "('none',)") == []
+    for wrong, said in (("none", "unknown category none"), ("team", "team show is a command")):
+        asked = f"program.commands(('{wrong}', 'show'))"
+        done = ask.made.run("team", "ask", asked)
+        assert (done.status, done.stdout) == (2, "")
+        assert said in done.stderr
+
+
+def test_categories_and_problems(ask):
+    ask.made.write(
+        {
+            "commands/team/deep/category.json": {"name": "Deep", "entrypoint": "own.sh"},
+            "commands/team/deep/own.sh": "",
+            "commands/team/deep/odd/command.json": '{"name": 1}',
+        }
+    )
+    categories = "[[' '.join(one.words), one.runnable] for one in program.categories(%s)]"
+    assert ask(categories % "") == [["team", False], ["team deep", True]]
+    assert ask("program.find(('team', 'deep')).definition.entrypoint") == "own.sh"
+    assert ask("[program.categories(('team', 'deep')), program.commands(('team', 'deep'))]") == [
+        *([], [])
+    ]
+    [problem] = ask("program.problems(('team',))")
+    assert problem.startswith(f"{ask.made.root}/commands/team/deep/odd/command.json: ")
 
 
 def test_find(ask):
@@ -132,6 +154,55 @@ def test_environment_of_another_caller_on_another_machine(ask):
     assert found["TOKEN"] == ["his", 1, []]
 
 
+def test_masked_is_what_self_env_shows(ask):
+    ask.made.write(
+        {
+            "commands/team/show/command.json": command(
+                envs={
+                    "APP_TOKEN": "hunter2",
+                    "URL": "https://u:pw@x/hunter2",
+                    "SEEN": "$MY_KEY.",
+                    "TIMEOUT": "hunter2",
+                }
+            )
+        }
+    )
+    shown = (
+        "{one.name: [one.value, [it.value for it in one.shadows]] for one in"
+        " __import__('host').masked(program.environment(['team', 'show'])).values()}"
+    )
+    found = ask(shown, MY_KEY="in-the-caller", TIMEOUT="9")
+    told = ask.made.run(
+        "self",
+        "env",
+        "team",
+        "show",
+        "--format",
+        "json",
+        env={
+            "MY_KEY": "in-the-caller",
+            "TIMEOUT": "9",
+            "TOKEN": "t",
+        },
+    )
+    assert found == {
+        one["name"]: [one["value"], [it["value"] for it in one["shadows"]]]
+        for one in json.loads(told.stdout)
+    }
+    assert found["URL"] == ["https://…@x/********", []]
+    assert found["SEEN"] == ["********.", []]
+    assert found["TIMEOUT"] == ["9", ["********", "30"]]
+    named = ask.made.run("self", "env", "team", "show", "URL")
+    assert "hunter2" not in named.stdout
+
+
+def test_self_env_has_the_required_variables_too(ask):
+    found = ask("list(program.environment(['team', 'show']))")
+    told = ask.made.run("self", "env", "team", "show", "--format", "json", env={"TOKEN": "t"})
+    assert sorted(found) == sorted(one["name"] for one in json.loads(told.stdout))
+    assert "TOKEN" in found
+
+
 def test_run(ask):
     run = "program.run(['team', 'show'], ['a'], capture_output=True, text=True%s).stdout"
     assert ask(run % "") == "60|t|a\n"
@@ -151,3 +222,24 @@ def test_outside_a_command(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(HostError, match="in a command of an installation only"):
         Program.current()
+
+
+def test_at_a_directory(install, monkeypatch):
+    from host import InstallationError, Program
+
+    made = install(
+        {
+            "commands/team/show/command.json": command(envs={"A": "$B"}),
+            "commands/team/show/main.sh": '#!/bin/sh\necho "$A|$COMMAND_NAME"\n',
+        },
+        program="acme",
+    )
+    for name in ("CLI_DIR", "COMMAND_NAME", "COMMAND_CATEGORY"):
+        monkeypatch.setenv(name, "elsewhere")  # of a command that runs the tests
+    program = Program.at(made.root, {**os.environ, "B": "b"})
+    assert (program.name, program.root, program.words) == ("acme", str(made.root), ())
+    assert [one.words for one in program.commands()] == [("team", "show")]
+    assert program.environment(("team", "show"))["A"].value == "b"
+    assert program.run(("team", "show"), capture_output=True, text=True).stdout == "b|show\n"
+    with pytest.raises(InstallationError):
+        Program.at(made.home)

@@ -53,8 +53,10 @@ def command(
         framework,
         session.messages,
     )
-    rows = _rows(layers.trace(everything or bool(names)), names)
-    show = _Showing(rows, shown=show_secrets)
+    every = list(layers.trace(everything=True))
+    told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
+    rows = _rows(every, names or ({row[0].name for row in every} if everything else told))
+    show = _Showing(every, shown=show_secrets)
     described = [show.row(winner, shadowed) for winner, shadowed in rows]
     unset = sorted(set(names).difference(winner.name for winner, _ in rows))
     described += [
@@ -86,8 +88,8 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
 
 
 def _rows(traced: Iterable[Traced], names: Collection[str]) -> list[Traced]:
-    """Return the variables to show by name, those that describe the run last."""
-    rows = [row for row in traced if not names or row[0].name in names]
+    """Return the variables of these names in order, those that describe the run last."""
+    rows = [row for row in traced if row[0].name in names]
     return sorted(rows, key=lambda row: (row[0].rank == FRAMEWORK, row[0].name))
 
 

@@ -119,7 +119,8 @@ class _Walk:
             except DefinitionError as error:
                 self.tell(str(error))
             if definition is not None:
-                return Category(words, definition.name or words[-1], definition.description)
+                name, runs = definition.name or words[-1], bool(definition.entrypoint)
+                return Category(words, name, definition.description, runs)
         return Category(words, words[-1], "")
 
     def read_category(self, place: Place) -> Definition | None:

@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from host.records import Variable
     from host.run.layers import Assignment
 
 SECRET_NAME = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
@@ -24,7 +25,7 @@ _SHORTEST_SECRET = 6  # characters; hiding a shorter one wherever it stands woul
 class Mask:
     """Hides the values of secrets, also inside others, and credentials of addresses."""
 
-    def __init__(self, every: Iterable[Assignment]) -> None:
+    def __init__(self, every: Iterable[Assignment | Variable]) -> None:
         values = {one.value for one in every if is_secret(one.name)}
         long = [value for value in values if len(value) >= _SHORTEST_SECRET]
         self._hidden = sorted(long, key=len, reverse=True)

@@ -68,7 +68,9 @@ def told_variables(session: Session, found: Found, definition: Definition) -> li
         if any(one.rank in (ENVS, ENV_FILES) for one in every)
     ]
     order = dict.fromkeys([*definition.required_envs, *definition.envs, *own])
-    mask = Mask(one for every in traced.values() for one in every)
+    mask = Mask(
+        one for winner, shadowed in layers.trace(everything=True) for one in (winner, *shadowed)
+    )
     rows = []
     for name in order:
         required = name in definition.required_envs
