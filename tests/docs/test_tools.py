@@ -63,6 +63,16 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) ->
     assert reader("cli --version") == "cli-host 0.1.0\n"
     [start] = re.findall("`(cli self init .*?)`", (PROJECT / "README.md").read_text())
     assert reader(start).splitlines()[-1].startswith("Hello, ")
+    assert "\non PATH it is cli\n" in reader("cli self init")
+    advice = "to have it on PATH: "
+    for line in reader("cli self init ~/acme --name acme").splitlines():
+        if line.startswith(advice):
+            reader(line.removeprefix(advice))
+    assert reader("acme demo hello Ada") == "Hello, Ada!\n"
+    [advice] = [line for line in reader("cli self init ~/two").splitlines() if " NAME: " in line]
+    reader(advice.partition(" NAME: ")[2].replace("NAME", "two"))
+    assert reader("two demo hello Ada") == "Hello, Ada!\n"
+    reader("rm ~/.local/bin/two ~/.local/bin/acme")
     reader("cli self plugin add pip:other-cli")
     assert reader("cli other py") == "py 1.0\n"
     _offer_newer(folder, tmp_path / "newer")

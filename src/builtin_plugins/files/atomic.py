@@ -71,6 +71,13 @@ def make_directory(path: str) -> None:
         os.chmod(path, mode_below(os.path.dirname(path)))
 
 
+def can_be_written(directory: str) -> bool:
+    """Tell whether a directory, or one above it where it is to be made, takes new files."""
+    while not os.path.lexists(directory):
+        directory = os.path.dirname(directory)
+    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
+
+
 def mode_below(directory: str) -> int:
     """Return the mode that a new directory in `directory` has for the same people."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777

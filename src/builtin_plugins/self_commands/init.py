@@ -13,13 +13,14 @@ from pathlib import Path
 
 import click
 
-from builtin_plugins.files.atomic import write_file
+from builtin_plugins.files.atomic import can_be_written, write_file
 from builtin_plugins.files.locks import take_lock
 from builtin_plugins.self_commands.launcher import write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host.cli.session import Session
 from host.errors import OperationError, UsageError
 from host.run.definition import is_word
+from host.run.installation import data_home, home
 
 _INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; see install.sh
 _PATIENCE = 60.0  # seconds that this waits for another one
@@ -64,12 +65,36 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
 
 def _on_path(launcher: Path, session: Session) -> str:
     """Return how the program gets on PATH, or what has its name there already."""
-    there = shutil.which(launcher.name, path=session.environ.get("PATH", ""))
-    if there is None:
-        return f"to have it on PATH: ln -s {shlex.quote(str(launcher))} ~/.local/bin/"
-    if os.path.realpath(there) == os.path.realpath(launcher):
-        return f"on PATH it is {launcher.name}"
-    return f"{launcher.name} on PATH is {there}; another name for this one: self init --name NAME"
+    name, path = launcher.name, session.environ.get("PATH", "")
+    there = shutil.which(name, path=path)
+    if there is not None and _starts(there, launcher, session):
+        return f"on PATH it is {name}"
+    directory = os.path.join(home(session.environ), ".local", "bin")
+    link = os.path.join(directory, name)
+    if there is None and not os.path.lexists(link):
+        taken, how, target = "", "", "~/.local/bin/"
+    else:
+        taken, how, target = f"{there or link} is another {name}; ", " as NAME", "~/.local/bin/NAME"
+    if not can_be_written(directory):
+        return f"{taken}to have it on PATH{how}, link it into one of its directories"
+    make = "" if os.path.isdir(directory) else "mkdir -p ~/.local/bin && "
+    once = "" if directory in path.split(":") else ", once ~/.local/bin is"
+    return (
+        f"{taken}to have it on PATH{how}{once}: {make}ln -s {shlex.quote(str(launcher))} {target}"
+    )
+
+
+def _starts(program: str, launcher: Path, session: Session) -> bool:
+    """Tell whether `program` starts this installation: its launcher, or a script of pip's here.
+
+    Such a script looks for the installation in the data directory of its name.
+    """
+    if os.path.realpath(program) == os.path.realpath(launcher):
+        return True
+    usual = os.path.realpath(os.path.join(data_home(session.environ), launcher.name))
+    scripts = os.path.realpath(os.path.join(sys.prefix, "bin"))
+    ours = os.path.dirname(os.path.realpath(program)) == scripts
+    return ours and usual == os.path.realpath(launcher.parent.parent)
 
 
 def _remember(root: Path) -> None:

@@ -296,7 +296,8 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     again = made.run("self", "init", str(target), "--name", "acme")
     assert "nothing to do: every file is there" in again.stdout
     assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
-    assert f"\nto have it on PATH: ln -s '{target}/core/acme' ~/.local/bin/\n" in again.stdout
+    start = f"\nto have it on PATH, once ~/.local/bin is: mkdir -p ~/.local/bin && ln -s '{target}"
+    assert f"{start}/core/acme' ~/.local/bin/\n" in again.stdout
     assert fresh.run("demo", "hello").stdout == "mine\n"
 
 
@@ -309,12 +310,17 @@ def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_pa
     path = {"PATH": f"{there}:{os.environ['PATH']}"}
     target = tmp_path / "new"
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    assert f"\nacme on PATH is {there}/acme; another name for this one" in shown
-    assert "ln -s" not in shown
+    start = f"\n{there}/acme is another acme; to have it on PATH as NAME, once ~/.local/bin is: "
+    assert start in shown
+    assert f"ln -s {target}/core/acme ~/.local/bin/NAME\n" in shown
     (there / "acme").unlink()
     (there / "acme").symlink_to(target / "core" / "acme")
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
     assert "\non PATH it is acme\n" in shown
+    (there / "acme").unlink()
+    path["HOME"] = "/dev/null"  # nothing can be made there
+    shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
+    assert "\nto have it on PATH, link it into one of its directories\n" in shown
 
 
 @pytest.mark.parametrize("name", ["../x", "lib", "cli.json", "-x", "a b", ""])

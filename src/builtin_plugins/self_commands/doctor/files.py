@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from functools import partial
 
+from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import registry_path
 from builtin_plugins.plugin_directories.repair import settle
@@ -86,18 +87,12 @@ def lock(patient: Patient) -> Iterator[Finding]:
                 f"rm {shlex.quote(path)}",
                 partial(os.unlink, path),
             )
-    if not any(_can_be_made(os.path.dirname(path)) for path in patient.installation.locks):
+    if not any(can_be_written(os.path.dirname(path)) for path in patient.installation.locks):
         here, cache = map(os.path.dirname, patient.installation.locks)
         yield Finding(
             f"neither {here} nor {cache} can be written, so every call asks all plugins anew",
             f"make one of them writable, or run once as its owner: {patient.call} self lock",
         )
-
-
-def _can_be_made(directory: str) -> bool:
-    while not os.path.lexists(directory):
-        directory = os.path.dirname(directory)
-    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:
