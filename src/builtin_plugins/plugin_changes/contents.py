@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from builtin_plugins.plugin_directories.directory import Manifest, inside, read_manifest
 from host.cli.catalog import contents
-from host.errors import PluginError
+from host.errors import HostError, PluginError
 from host.planning.loading import HOOKS
-from host.run.definition import Definition
+from host.run.definition import Definition, parse_declared
 from host.run.json_files import read_regular
 from host.run.lock import Lock, Tree
 
@@ -47,24 +47,25 @@ def read_contents(root: str) -> PluginContents:
     problems: list[str] = []
     lock = Lock([Tree(tree)])
     found = contents((), lock, problems.append, deep=True)
+    commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest and manifest.hooks:
-        hooks = hooks_in_file(inside(root, manifest.hooks, "hooks"), problems)
-    commands = {one.words: one.definition for one in found.commands}
+        path = inside(root, manifest.hooks, "hooks")
+        source = _hooks_file(path)
+        hooks = hooks_in_source(path, source, problems)
+        commands = commands_in_source(path, source) | commands
     return PluginContents(commands, hooks, tuple(problems), manifest, tree)
 
 
-def hooks_in_file(path: str, problems: list[str]) -> tuple[str, ...]:
-    """Return the hooks that a Python file implements; adds to `problems`. Raises PluginError."""
+def _hooks_file(path: str) -> bytes:
     try:
-        source = read_regular(path, _HOOKS_LIMIT, PluginError)
+        return read_regular(path, _HOOKS_LIMIT, PluginError)
     except FileNotFoundError:
         raise PluginError(f"{path}: No such file or directory") from None
-    return hooks_in_source(path, source, problems)
 
 
 def hooks_in_source(name: str, source: bytes, problems: list[str]) -> tuple[str, ...]:
-    """Return the hooks that Python source implements, by reading it only."""
+    """Return the hooks that Python source implements, by reading it; adds to `problems`."""
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
@@ -85,9 +86,32 @@ def hooks_in_source(name: str, source: bytes, problems: list[str]) -> tuple[str,
     return tuple(one for one in HOOKS if one in marked)
 
 
+def commands_in_source(name: str, source: bytes) -> dict[Words, Definition]:
+    """Return the commands that Python source declares with words written out."""
+    found: dict[Words, Definition] = {}
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    for call in ast.walk(module):
+        if not isinstance(call, ast.Call) or _named(call.func) != "CommandDeclaration":
+            continue
+        given = dict(zip(("words", "definition"), call.args, strict=False))
+        given |= {one.arg: one.value for one in call.keywords if one.arg}
+        try:
+            words, fields = (ast.literal_eval(given[key]) for key in ("words", "definition"))
+            found[tuple(words)] = parse_declared(name, fields)
+        except (LookupError, ValueError, TypeError, HostError, SyntaxError):
+            continue
+    return found
+
+
 def _is_marker(decorator: ast.expr) -> bool:
-    if isinstance(decorator, ast.Call):
-        decorator = decorator.func
-    if isinstance(decorator, ast.Attribute):
-        return decorator.attr == "hookimpl"
-    return isinstance(decorator, ast.Name) and decorator.id == "hookimpl"
+    return _named(decorator.func if isinstance(decorator, ast.Call) else decorator) == "hookimpl"
+
+
+def _named(one: ast.expr) -> str:
+    """Return the last name of `name` or `package.name`."""
+    if isinstance(one, ast.Attribute):
+        return one.attr
+    return one.id if isinstance(one, ast.Name) else ""

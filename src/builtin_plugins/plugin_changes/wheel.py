@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import zipfile
 from collections.abc import Sequence
@@ -15,7 +14,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from builtin_plugins.plugin_changes.contents import PluginContents, Words, hooks_in_source
+from builtin_plugins.plugin_changes.contents import (
+    PluginContents,
+    Words,
+    commands_in_source,
+    hooks_in_source,
+)
 from host.errors import HostError, OperationError
 from host.hookspecs import PROJECT
 from host.run.definition import Definition, is_word, parse_declared
@@ -86,7 +90,7 @@ def _read(archive: zipfile.ZipFile) -> Wheel:
         if source:
             content = _text(archive, source).encode()
             hooks += hooks_in_source(source, content, problems)
-            commands |= _declared(content)
+            commands |= commands_in_source(module, content)
     for name in names:
         if name.endswith("/command.json"):
             commands |= _in_tree(archive, name, problems)
@@ -121,20 +125,3 @@ def _in_tree(archive: zipfile.ZipFile, name: str, problems: list[str]) -> dict[W
     except HostError as error:
         problems.append(str(error))
         return {}
-
-
-def _declared(source: bytes) -> dict[Words, Definition]:
-    """Return the commands that a module declares with words written out."""
-    found: dict[Words, Definition] = {}
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
-    for call in ast.walk(module):
-        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "CommandDeclaration":
-            try:
-                words, fields = (ast.literal_eval(one) for one in call.args)
-                found[tuple(words)] = parse_declared("wheel", fields)
-            except (ValueError, TypeError, HostError, SyntaxError):
-                continue
-    return found

@@ -73,7 +73,8 @@ def plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     lines = [heading(entry)]
     if entry.description:
         lines.append(f"  {entry.description}")
-    lines.append(f"commands: {len(found.commands) or 'none'}")
+    told = "those that its Python declares" if "discover_commands" in found.hooks else "none"
+    lines.append(f"commands: {len(found.commands) or told}")
     lines += command_lines(found.commands.items())
     names = sorted({name for one in found.commands.values() for name in one.envs})
     if names:

@@ -11,6 +11,14 @@ from builtin_plugins.plugin_changes.staging import put_link, take_away
 from builtin_plugins.plugin_directories.registry import Entry
 from host.errors import OperationError
 
+# File systems whose files the kernel makes up while somebody reads them.
+_KERNELS = frozenset(
+    (
+        *("binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "efivarfs"),
+        *("fusectl", "proc", "pstore", "securityfs", "selinuxfs", "sysfs", "tracefs"),
+    )
+)
+
 
 class LocalKind:
     """Nothing is copied and nothing of the author's is ever changed."""
@@ -20,6 +28,9 @@ class LocalKind:
         plugins_dir = os.path.realpath(work.stage.plugins_dir)
         if not os.path.isdir(root):
             raise OperationError(f"{origin.source}: no such directory")
+        kind = _file_system(root)
+        if kind in _KERNELS:
+            raise OperationError(f"{origin.source}: is the system's own ({kind}), no plugin")
         if os.path.dirname(root) == plugins_dir:
             raise OperationError(f"{origin.source}: is in the plugins directory, so it works as is")
         if plugins_dir.startswith(os.path.join(root, "")):
@@ -32,3 +43,16 @@ class LocalKind:
 
     def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
         take_away(work.stage, entry.name, undo)
+
+
+def _file_system(path: str) -> str:
+    """Return the kind of file system that `path` is on, "" where the system does not list it."""
+    device = os.stat(path).st_dev
+    named = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
+            rows = [line.split() for line in mounts]
+    except OSError:
+        return ""
+    kinds = [row[row.index("-") + 1] for row in rows if row[2] == named]
+    return kinds[-1] if kinds else ""

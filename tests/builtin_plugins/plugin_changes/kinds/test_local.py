@@ -60,6 +60,58 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     assert hidden(made) == []
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/cwd"), reason="needs Linux")
+@pytest.mark.parametrize("place", ["/proc", "/proc/self/task", "/sys"])
+def test_a_file_system_of_the_kernel_is_no_plugin(install: Install, place: str) -> None:
+    made = install()
+    refused = plugin(made, "add", place, "--name", "kernel", timeout=5)
+    kind = "sysfs" if place == "/sys" else "proc"
+    said = f"cli: {place}: is the system's own ({kind}), no plugin\n"
+    assert refused.all == (1, "", said)
+    assert listed(made) == {}
+
+
+COMPUTED = """
+from host import CommandDeclaration, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    fields = {"name": "Py", "description": "Computed", "entrypoint": "platform:main"}
+    return [CommandDeclaration(("told", word), fields) for word in ("one", "two")]
+"""
+WRITTEN = """
+import host
+
+@host.hookimpl
+def discover_commands(installation):
+    fields = None
+    yield host.CommandDeclaration(words=("told", "py"), definition={
+        "name": "Py", "description": "Written", "entrypoint": "platform:main"})
+"""
+DECLARED = {
+    "computed": (
+        COMPUTED,
+        "commands: those that its Python declares\nPython hooks: hooks.py: discover_commands\n"
+        "added acme\n",
+    ),
+    "written out": (
+        WRITTEN,
+        "commands: 1\n    told py Written\nPython hooks: hooks.py: discover_commands\nadded acme\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("hooks", "said"), DECLARED.values(), ids=DECLARED)
+def test_commands_that_python_declares(
+    install: Install, tmp_path: Path, hooks: str, said: str
+) -> None:
+    made = install()
+    files = {"plugin.json": {"hooks": "hooks.py"}, "hooks.py": hooks}
+    added = plugin(made, "add", str(write_tree(tmp_path / "acme", files)))
+    assert (added.status, added.stderr) == (0, "")
+    assert said in added.stdout
+
+
 def test_a_dropped_in_directory_works_and_is_registered(install: Install) -> None:
     made = install()
     made.write({f"plugins/mine/{name}": text for name, text in plugin_files().items()})
