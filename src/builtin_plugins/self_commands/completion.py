@@ -75,10 +75,12 @@ def command(session: Session, shell: str, action: str | None) -> None:
         return
     path = start_up_file(shell, session.program, session.environ)
     try:
-        if shell == "fish":
-            done = _own_file(path, stub if action == "install" else "")
+        if action == "uninstall":
+            done = take_away(shell, session.program, session.environ)
+        elif shell == "fish":
+            done = _own_file(path, stub, session.program)
         else:
-            done = _line(path, shell, session.program, present=action == "install")
+            done = _line(path, shell, session.program, present=True)
     except OSError as failure:
         raise OperationError(f"{path}: {failure.strerror}") from None
     if action == "install":
@@ -104,8 +106,21 @@ def is_installed(shell: str, program: str, environ: Mapping[str, str]) -> bool:
     """Tell whether `--install` was called for this shell; raises UsageError without HOME."""
     path = start_up_file(shell, program, environ)
     if shell == "fish":
-        return os.path.exists(path)
+        return _is_ours(_read(path), program)
     return _LINE.format(program=program, shell=shell) in _read(path).splitlines()
+
+
+def take_away(shell: str, program: str, environ: Mapping[str, str]) -> bool:
+    """Undo `--install`; return whether there was anything. Raises UsageError, OSError."""
+    path = start_up_file(shell, program, environ)
+    if shell == "fish":
+        return _own_file(path, "", program)
+    return _line(path, shell, program, present=False)
+
+
+def _is_ours(text: str, program: str) -> bool:
+    """Tell whether a file for fish was made here, in this version or another."""
+    return text.startswith(f"function __{program}_complete\n")
 
 
 _LINE = (
@@ -131,8 +146,14 @@ def _line(path: str, shell: str, program: str, *, present: bool) -> bool:
     return True
 
 
-def _own_file(path: str, text: str) -> bool:
-    if _read(path) == text and os.path.exists(path) == bool(text):
+def _own_file(path: str, text: str, program: str) -> bool:
+    """Make the file hold `text`, or be gone; one that somebody else made stays as it is."""
+    there = _read(path)
+    if there == text and os.path.exists(path) == bool(text):
+        return False
+    if there and not _is_ours(there, program):
+        if text:
+            raise OperationError(f"{path} is there and was not made here", "move it away")
         return False
     if text:
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import click
 
-from builtin_plugins.self_commands.completion import STUBS, is_installed, start_up_file
+from builtin_plugins.self_commands.completion import (
+    STUBS,
+    is_installed,
+    start_up_file,
+    take_away,
+)
 from builtin_plugins.self_commands.launcher import is_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
 from host.cli.session import Session
-from host.errors import HostError, OperationError
+from host.errors import OperationError
 from host.run.installation import data_home
 from host.run.text import is_on, printable
 
@@ -50,11 +55,15 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         )
     removal = _planned(session, purge=purge)
     stays = [*_staying(session, removal)]
+    completed = _completed(session, stays_too=_siblings(session, session.layout.root))
     session.show_lines("goes:", *(f"  {path}" for path in removal.paths))
+    session.show_lines(*(f"  {file}: what completes in {one}" for one, file in completed.items()))
     session.show_lines("stays:", *(f"  {line}" for line in stays))
     if not (yes or is_on(session.environ.get("CLI_YES"))):
         _ask(session)
     try:
+        for shell in completed:
+            take_away(shell, session.program, session.environ)
         _remove(removal, session.layout.root)
     except OSError as failure:
         raise OperationError(f"{failure.filename}: {failure.strerror}") from None
@@ -127,7 +136,7 @@ def _man_page(directory: str, name: str) -> Iterator[str]:
 
 
 def _staying(session: Session, removal: Removal) -> Iterator[str]:
-    """Yield what stays, in words: the user's own, the environment, siblings, completion."""
+    """Yield what stays, in words: the user's own, the environment, siblings."""
     root, installation = session.layout.root, session.installation
     config = os.path.dirname(session.layout.settings_file)
     for path in (installation.commands_dir, installation.plugins_dir, config):
@@ -136,15 +145,22 @@ def _staying(session: Session, removal: Removal) -> Iterator[str]:
     yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"
     for sibling in _siblings(session, root):
         yield f"{sibling}: another installation, which runs by that environment"
+
+
+def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
+    """Return the shells that complete the program's words, each with its start-up file.
+
+    None where another installation of the same name stays: the words are its, too.
+    """
+    program, environ = session.program, session.environ
+    if not environ.get("HOME") or program in map(os.path.basename, stays_too):
+        return {}
+    found = {}
     for shell in STUBS:
-        try:
-            if not is_installed(shell, session.program, session.environ):
-                continue
-        except HostError:
-            continue
-        file = start_up_file(shell, session.program, session.environ)
-        before = f"{shlex.quote(session.program)} self completion {shell} --uninstall"
-        yield f"{file}: completion; to take it away, answer no and run: {before}"
+        with suppress(OSError):  # a file that cannot be read was not written here
+            if is_installed(shell, program, environ):
+                found[shell] = start_up_file(shell, program, environ)
+    return found
 
 
 def _has_more(directory: str, files: list[str]) -> bool:

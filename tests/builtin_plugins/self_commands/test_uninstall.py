@@ -105,11 +105,39 @@ def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
     assert other.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
 
 
-def test_completion_is_told_of(made: Made) -> None:
+def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> None:
     made.home.mkdir(exist_ok=True)
+    (made.home / ".bashrc").write_text("alias a=b\nexport X=1")
+    for shell in ("bash", "zsh", "fish"):
+        assert made.run("self", "completion", shell, "--install").status == 0
+    with (made.home / ".bashrc").open("a") as file:
+        file.write("alias c=d\n")
+    fish = made.home / ".config/fish/completions/acme.fish"
+    assert fish.is_file()
+    done = made.run("self", "uninstall", "--yes")
+    assert (done.status, done.stderr) == (0, "")
+    for name, shell in ((".bashrc", "bash"), (".zshrc", "zsh"), (fish, "fish")):
+        assert f"  {made.home / name}: what completes in {shell}\n" in done.stdout
+    assert (made.home / ".bashrc").read_text() == "alias a=b\nexport X=1\nalias c=d\n"
+    assert (made.home / ".zshrc").read_text() == ""
+    assert not fish.exists()
+
+
+def test_completion_of_somebody_else_stays(made: Made) -> None:
+    fish = made.home / ".config/fish/completions/acme.fish"
+    fish.parent.mkdir(parents=True)
+    fish.write_text("complete -c acme\n")
+    refused = made.run("self", "completion", "fish", "--install")
+    assert refused.all == (1, "", f"acme: {fish} is there and was not made here; move it away\n")
+    assert made.run("self", "completion", "fish", "--uninstall").stdout == f"is not in {fish}\n"
+    # Another installation of that name completes by the same line.
+    sibling = made.home / ".local/share/acme"
+    assert made.run("self", "init", str(sibling), "--name", "acme").status == 0
     assert made.run("self", "completion", "bash", "--install").status == 0
-    stays = made.run("self", "uninstall").stdout
-    assert f"{made.home}/.bashrc: completion; to take it away, answer no and run: acme" in stays
+    before = (made.home / ".bashrc").read_text()
+    assert "completes" not in made.run("self", "uninstall", "--yes").stdout
+    assert (made.home / ".bashrc").read_text() == before
+    assert fish.read_text() == "complete -c acme\n"
 
 
 def test_without_an_installation(install: Install, tmp_path: Path) -> None:
