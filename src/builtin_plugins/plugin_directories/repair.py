@@ -118,10 +118,16 @@ def _settle_removals(plugins_dir: str, registry: Registry) -> None:
         os.rename(os.path.join(removed, file), place)
 
 
+def was_interrupted(plugins_dir: str) -> bool:
+    """Tell whether a killed change left something in `plugins/`, or one is under way."""
+    names = _names(plugins_dir)
+    if any(name == STAGING or _is_temporary(plugins_dir, name) for name in names):
+        return True
+    return any(file.endswith(_PENDING) for file in _own(plugins_dir, REMOVED))
+
+
 def _is_settled(plugins_dir: str) -> bool:
-    if any(name == STAGING or _is_temporary(plugins_dir, name) for name in _names(plugins_dir)):
-        return False
-    if any(file.endswith(_PENDING) for file in _own(plugins_dir, REMOVED)):
+    if was_interrupted(plugins_dir):
         return False
     registry = read_registry(registry_path(plugins_dir))
     if registry.exists and not is_kept(plugins_dir, registry):

@@ -31,6 +31,19 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
     """
     from builtin_plugins.setup.linux import state
 
+    merged = variables(envs, environ)
+    if merged is None:
+        return False
+    if platform == "darwin":
+        from builtin_plugins.setup import macos
+
+        cask = merged.get(state.variable(tool, "HOMEBREW_CASK")) or tool.lower()
+        return macos.is_installed(cask, merged)
+    return state.is_installed(state.Places.read(tool, merged))
+
+
+def variables(envs: "Mapping[str, str]", environ: "Mapping[str, str]") -> "dict[str, str] | None":
+    """Return the caller's variables with a command's `envs`, None where they grow too large."""
     merged = dict(environ)
     left = _MOST
     for name, text in envs.items():
@@ -38,13 +51,8 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
             try:
                 merged[name] = expand(text, merged.get, limit=left)
             except OverflowError:
-                return False
+                return None
             left -= len(merged[name]) + 1
             if left <= 0:
-                return False
-    if platform == "darwin":
-        from builtin_plugins.setup import macos
-
-        cask = merged.get(state.variable(tool, "HOMEBREW_CASK")) or tool.lower()
-        return macos.is_installed(cask, merged)
-    return state.is_installed(state.Places.read(tool, merged))
+                return None
+    return merged

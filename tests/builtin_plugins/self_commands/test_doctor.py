@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,12 +113,6 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         "cli self plugin sync, or: cli self plugin remove gone",
     ),
     "lock": ({"cli.lock/x": ""}, "lock", "cli.lock is no file", "move "),
-    "update": (
-        {".venv.cli-stage/x": ""},
-        "leftovers",
-        ".venv.cli-stage is left of an update",
-        "rm -r ",
-    ),
 }
 
 
@@ -174,7 +170,7 @@ FIXED = {
     "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
     "no packages": (lose_packages, "launcher", "there is no /nowhere/"),
     "lock": (open_lock, "lock", "somebody else may write to this lock"),
-    "staging": (leave_stage, "leftovers", "is left of a change of plugins"),
+    "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
 }
 
 
@@ -192,6 +188,60 @@ def test_what_it_mends(
     assert mended.status == 0
     assert f"{check}: {row['message']}\n    mended: {row['remedy']}\n" in mended.stdout
     assert findings(made) == []
+
+
+LEFT = [
+    "core/.cli.tmp",
+    "core/.cli.json.tmp",
+    "commands/demo/hello/.main.sh.tmp",
+    ".cli.lock.new",
+    "commands/a/.new-abcd_123/command.json",
+    ".venv.cli-stage/bin/python",
+    "core/.lib.cli-stage/color.sh",
+    "opt/.postman.setup/x/y",
+    "home/..bashrc.tmp",
+]
+
+
+@pytest.mark.parametrize("how", ["--fix", "by hand"])
+def test_what_killed_runs_leave(install: Install, how: str) -> None:
+    made = install(WELL)
+    tool = command(
+        entrypoint="builtin_plugins.setup:main",
+        envs={"POSTMAN_INSTALL_DIR": "$CLI_ROOT/opt/postman"},
+    )
+    made.write({"commands/setup/postman/command.json": tool})
+    env = {"CLI_ROOT": str(made.root), "HOME": str(made.root / "home")}
+    assert findings(made, **env) == []
+    made.write(dict.fromkeys(LEFT, ""))
+    told = ["cli-stage", "cli-stage", "postman.setup", ".cli.lock.new"]
+    at_work = [row["message"] for row in findings(made, **env)]  # what is a minute old may be
+    assert [name for name in told if any(name in one for one in at_work)] == told
+    assert len(at_work) == len(told)
+    for name in LEFT:
+        path = made.root / name
+        for one in (path, path.parent) if path.parent.name.startswith(".new") else (path,):
+            os.utime(one, (1, 1))
+    rows = findings(made, **env)
+    assert {row["check"] for row in rows} == {"leftovers"}
+    assert all(row["fixable"] for row in rows)
+    assert len(rows) == len(LEFT)
+    if how == "--fix":
+        assert doctor(made, "--fix", **env).status == 0
+    else:
+        for row in rows:
+            subprocess.run(["bash", "-c", row["remedy"]], check=True)
+    assert findings(made, **env) == []
+    assert not [name for name in LEFT if (made.root / name).exists()]
+    assert (made.root / "commands/a/b/main.sh").exists()
+
+
+def test_what_somebody_works_in_is_no_leftover(install: Install) -> None:
+    made = install(WELL)
+    made.write({".cli.lock.new": ""})
+    with (made.root / ".cli.lock.new").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert findings(made) == []
 
 
 def test_the_program_on_path(install: Install, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from builtin_plugins.self_commands.doctor import commands, files, program
+from builtin_plugins.self_commands.doctor import commands, files, leftovers, program
 from builtin_plugins.self_commands.doctor.finding import Check, Finding, Patient
 from host.cli.session import Session
 from host.errors import HostError
@@ -54,7 +54,7 @@ def _checks() -> dict[str, Check]:
         "clashes": commands.clashes,
         "plugins": commands.plugins,
         "lock": files.lock,
-        "leftovers": files.leftovers,
+        "leftovers": leftovers.leftovers,
     }
 
 

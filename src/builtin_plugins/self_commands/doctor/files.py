@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from builtin_plugins.files.atomic import can_be_written
-from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import registry_path
-from builtin_plugins.plugin_directories.repair import settle
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_error
 from host.errors import HostError
 from host.run.plan import framework_variables
 from host.run.settings import capture_settings
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
-_UPDATE_STAGE = ".venv.cli-stage"
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
@@ -92,24 +89,4 @@ def lock(patient: Patient) -> Iterator[Finding]:
         yield Finding(
             f"neither {here} nor {cache} can be written, so every call asks all plugins anew",
             f"make one of them writable, or run once as its owner: {patient.call} self lock",
-        )
-
-
-def leftovers(patient: Patient) -> Iterator[Finding]:
-    """Yield what an interrupted change left behind."""
-    if patient.installation is None:
-        return
-    plugins_dir = patient.installation.plugins_dir
-    staging = os.path.join(plugins_dir, STAGING)
-    if os.path.lexists(staging):
-        yield Finding(
-            f"{staging} is left of a change of plugins that was interrupted",
-            f"{patient.call} self plugin list",
-            partial(settle, plugins_dir),
-        )
-    stage = os.path.join(patient.layout.root, _UPDATE_STAGE)
-    if os.path.lexists(stage):
-        yield Finding(
-            f"{stage} is left of an update that was interrupted, unless one is under way",
-            f"rm -r {shlex.quote(stage)}",
         )

@@ -1,0 +1,138 @@
+"""What a killed run left behind: nothing of it counts, but it takes room and looks odd."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+
+from builtin_plugins.files.atomic import discard, temporary
+from builtin_plugins.files.locks import take_lock
+from builtin_plugins.plugin_directories.repair import settle, was_interrupted
+from builtin_plugins.self_commands.completion import STUBS, start_up_file
+from builtin_plugins.self_commands.core_files import libraries_stage
+from builtin_plugins.self_commands.doctor.finding import Finding, Patient
+from builtin_plugins.self_commands.shipped import shipped_files
+from builtin_plugins.setup.hooks import ENTRYPOINT, variables
+from builtin_plugins.setup.linux.stage import hold_stage
+from builtin_plugins.setup.linux.state import Places
+from builtin_plugins.setup.linux.state import was_interrupted as starts_in_stage
+from builtin_plugins.venv.copy import VenvCopy
+from host.cli.catalog import contents
+
+_STAGED = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]*-[a-z0-9_]{8}\Z")  # of `self new`
+_YOUNG = 60.0  # seconds in which what is there may be at work
+
+
+def leftovers(patient: Patient) -> Iterator[Finding]:
+    """Yield what an interrupted change left behind; what somebody is at work in, is none."""
+    if patient.installation is None:
+        return
+    yield from _plugins(patient.installation.plugins_dir, patient.call)
+    yield from _updates(patient)
+    yield from _setups(patient)
+    for path in dict.fromkeys(_files(patient)):
+        if os.path.lexists(path) and _is_old(path):
+            yield _finding(path, "a file that was being written", partial(discard, path))
+    for path in (*patient.installation.locks, *patient.installation.indexes):
+        beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.new")
+        if os.path.lexists(beside) and _is_free(beside):
+            yield _finding(beside, "a lock that was being written", partial(discard, beside))
+    for path in _staged(patient.installation.commands_dir):
+        fix = partial(shutil.rmtree, path, ignore_errors=True)
+        yield _finding(path, "a command or category that was being made", fix)
+
+
+def _finding(path: str, what: str, fix: Callable[[], object]) -> Finding:
+    remove = "rm -r" if os.path.isdir(path) and not os.path.islink(path) else "rm"
+    return Finding(f"{path} is left of {what}", f"{remove} {shlex.quote(path)}", fix)
+
+
+def _plugins(plugins_dir: str, call: str) -> Iterator[Finding]:
+    if was_interrupted(plugins_dir):
+        yield Finding(
+            f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
+            f"{call} self plugin list",
+            partial(settle, plugins_dir),
+        )
+
+
+def _updates(patient: Patient) -> Iterator[Finding]:
+    """Yield copies of the environment and of the libraries that no update works in."""
+    stages = [VenvCopy.of_this().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
+    stages.append(libraries_stage(patient.layout.lib_dir))
+    for path in dict.fromkeys(stages):
+        if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
+            fix = partial(shutil.rmtree, path, ignore_errors=True)
+            yield _finding(path, "an update that was interrupted", fix)
+
+
+def _setups(patient: Patient) -> Iterator[Finding]:
+    """Yield the stages of `setup` commands, by the variables that a listing goes by."""
+    for command in contents((), patient.lock, lambda _: None, deep=True).commands:
+        if command.definition.entrypoint != ENTRYPOINT:
+            continue
+        merged = variables(command.definition.envs, patient.environ)
+        if merged is None:
+            continue
+        places = Places.read(command.words[-1], merged)
+        if not os.path.isdir(places.stage) or not _is_free(places.stage):
+            continue
+        if starts_in_stage(places):  # what is in it is the tool itself
+            again = f"{patient.call} {' '.join(command.words)} --upgrade"
+            yield Finding(f"{places.link} starts from {places.stage}, an interrupted change", again)
+            continue
+        yield _finding(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
+
+
+def _clear(stage: str) -> None:
+    """Remove the stage of a setup as the next one would; raises HostError, OSError."""
+    with hold_stage(stage, lambda: False):
+        pass
+
+
+def _files(patient: Patient) -> Iterator[str]:
+    """Yield the hidden names beside all that is written whole or not at all."""
+    root = patient.layout.root
+    yield temporary(patient.layout.config_file)
+    yield from map(temporary, patient.launchers)
+    for relative, _ in shipped_files():
+        yield temporary(os.path.join(root, relative))
+    if patient.environ.get("HOME"):
+        for shell in STUBS:
+            yield temporary(start_up_file(shell, patient.program, patient.environ))
+
+
+def _staged(commands_dir: str) -> Iterator[str]:
+    for place, names, _ in os.walk(commands_dir):
+        for name in names:
+            path = os.path.join(place, name)
+            if _STAGED.match(name) and _is_old(path):
+                yield path
+        names[:] = [name for name in names if not name.startswith(".")]
+
+
+def _is_old(path: str) -> bool:
+    with suppress(OSError):
+        return time.time() - os.lstat(path).st_mtime > _YOUNG
+    return False
+
+
+def _is_free(path: str) -> bool:
+    """Tell whether nobody holds the lock on that file or directory."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return take_lock(descriptor)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
