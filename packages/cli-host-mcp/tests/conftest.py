@@ -206,6 +206,8 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     found.command(
         "show secret", 'echo "$API_TOKEN and $OTHER_KEY"\n', envs={"OTHER_KEY": "hush-hush"}
     )
+    (found.root / "config" / "settings.conf").write_text("MINTED_TOKEN=$(printf from-settings)\n")
+    found.command("show minted", 'echo "<$MINTED_TOKEN>"\n')
     found.command("show stdin", 'cat; echo "$(readlink /proc/self/fd/0)"; : >/dev/tty\n')
     found.command("odd megabytes", "head -c 10000000 /dev/zero | tr '\\0' x; echo end\n")
     found.command("odd binary", "printf 'a\\377\\0\\033[1mb\\r\\n\\342\\200\\256c\\n'\n")

@@ -107,6 +107,7 @@ def test_secrets_are_masked(assistant: Assistant) -> None:
     found = assistant.call("show__secret")
     assert found.blocks == ["******** and ********\n"]
     assert SECRET not in "".join(found.progress)
+    assert assistant.call("show__minted").blocks == ["<********>\n"]
 
 
 def test_much_output_is_cut_in_the_middle(assistant: Assistant) -> None:

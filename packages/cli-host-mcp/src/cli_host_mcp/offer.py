@@ -12,9 +12,8 @@ from typing import Any
 from cli_host_mcp import toolbox
 from cli_host_mcp.arguments import words_of
 from cli_host_mcp.choice import Choice, all_commands
-from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.problem import CallError, meant
-from host import Command, HostError, Program
+from host import Command, Program
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
 _OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # of `mcp serve` itself, which starts the commands
@@ -42,14 +41,6 @@ class Call:
     def line(self) -> str:
         """What a user would type."""
         return shlex.join([self.program.name, *self.command.words, *self.args])
-
-    def hidden(self, environ: Mapping[str, str]) -> set[str]:
-        """Return what the output must not show, of the caller's variables and the command's."""
-        try:
-            found = self.program.environment(self.command.words, caller=environ)
-        except HostError:
-            return secrets_of(environ)  # the run will say what is wrong
-        return secrets_of(environ, {name: one.value for name, one in found.items()})
 
 
 class Offer:

@@ -23,6 +23,7 @@ _STEP = 0.02
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
 
 Progress = Callable[[int, str], Awaitable[None]]
+Hidden = Callable[[Processes], Awaitable[set[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,10 @@ class Runner:
         self,
         argv: Sequence[str],
         environ: Mapping[str, str],
-        hidden: Callable[[Mapping[str, str]], set[str]],
+        hidden: Hidden,
         progress: Progress,
     ) -> Ending:
-        """Run `argv`; `hidden` tells, from the environment, what its output must not show.
+        """Run `argv`; `hidden` tells what its output must not show.
 
         Raises OSError where it cannot be started.
         """
@@ -67,7 +68,7 @@ class Runner:
         try:
             running = _Running(argv, marked, processes)
             self._guard.began(processes)
-            ending = await self._follow(running, marked, hidden, progress)
+            ending = await self._follow(running, processes, hidden, progress)
             ended = ending.status is not None
             return ending
         finally:
@@ -79,15 +80,14 @@ class Runner:
     async def _follow(
         self,
         running: _Running,
-        environ: Mapping[str, str],
-        hidden: Callable[[Mapping[str, str]], set[str]],
+        processes: Processes,
+        hidden: Hidden,
         progress: Progress,
     ) -> Ending:
         status = None
         try:
             with anyio.move_on_after(self._limits.seconds):
-                found = await anyio.to_thread.run_sync(hidden, environ, abandon_on_cancel=True)
-                running.listen(found, self._limits.output)
+                running.listen(await hidden(processes), self._limits.output)
                 status = await running.finish(progress)
             return Ending(status, *running.said())
         finally:

@@ -11,6 +11,8 @@ import click
 from cli_host_mcp.choice import Choice, all_commands, choice_options
 from cli_host_mcp.guard import Guard
 from cli_host_mcp.offer import ASKS, Offer
+from cli_host_mcp.problem import ChoiceError
+from cli_host_mcp.teller import Teller
 from cli_host_mcp.toolbox import searches
 from host import Program
 
@@ -56,30 +58,35 @@ def command(
     served = choice.served(commands)
     if not served:
         program.messages.warn(f"no command is served; see: {program.name} mcp tools")
+    if sys.stdin is None or sys.stdout is None:
+        raise ChoiceError("stdin and stdout are closed; they are the client's ends")
     if os.isatty(0):
         program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
-    guard = Guard()
+    teller, guard = Teller(), Guard()
+    teller.start()
     guard.start()
-    sys.exit(_serve(program, guard, (choice, form, confirm), (max_output, timeout, jobs)))
+    sys.exit(_serve(program, (teller, guard), (choice, form, confirm), (max_output, timeout, jobs)))
 
 
 def _serve(
     program: Program,
-    guard: Guard,
+    aside: tuple[Teller, Guard],
     offered: tuple[Choice, str, str],
     limited: tuple[int, float, int],
 ) -> int:
     """Serve; return the exit status, or die of the signal that ended it."""
-    import anyio  # the SDK takes half a second: the guard is there before
+    import anyio  # and the SDK, which takes half a second: what stands aside is there before
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for
+
+    teller, guard = aside
 
     async def main() -> int:
         max_output, timeout, jobs = limited
         threads_for(jobs)
         limits = Limits(max_output, timeout)
-        tools = Tools(Offer(*offered), Runner(guard, limits), limits, jobs)
+        tools = Tools(Offer(*offered), Runner(guard, limits), teller, limits, jobs)
         return await serve(program, tools, _instructions(program, offered))
 
     number = anyio.run(main)

@@ -18,7 +18,9 @@ from mcp.server.stdio import stdio_server
 from cli_host_mcp.asking import Asking
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
 from cli_host_mcp.problem import CallError
+from cli_host_mcp.processes import Processes
 from cli_host_mcp.runs import Ending, Limits, Runner, told
+from cli_host_mcp.teller import Teller
 from cli_host_mcp.wire import Wire
 from host import HostError, Program
 
@@ -33,9 +35,12 @@ _Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 class Tools:
     """Answers the requests of a client; `jobs` runs at once, the others wait."""
 
-    def __init__(self, offer: Offer, runner: Runner, limits: Limits, jobs: int) -> None:
+    def __init__(
+        self, offer: Offer, runner: Runner, teller: Teller, limits: Limits, jobs: int
+    ) -> None:
         self._offer = offer
         self._runner = runner
+        self._teller = teller
         self._limits = limits
         self._jobs = jobs
         self._turn = anyio.CapacityLimiter(jobs)
@@ -87,9 +92,11 @@ class Tools:
         async def progress(number: int, line: str) -> None:
             await ctx.session.report_progress(number, message=line)
 
+        async def hidden(processes: Processes) -> set[str]:
+            return await self._teller.ask(call.command.words, processes)
+
         async with self._turn:
-            environ = caller_environment()
-            ending = await self._runner.run(call.argv, environ, call.hidden, progress)
+            ending = await self._runner.run(call.argv, caller_environment(), hidden, progress)
         return _ended(ending, self._limits)
 
 
@@ -131,7 +138,7 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
 
 
 def threads_for(jobs: int) -> None:
-    """Have a thread for each wait of so many runs."""
+    """Have a thread for each run, and for those of cancelled ones that still end."""
     anyio.to_thread.current_default_thread_limiter().total_tokens = 2 * jobs + 8
 
 

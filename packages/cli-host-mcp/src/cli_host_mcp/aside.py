@@ -1,0 +1,33 @@
+"""Processes that are forked from the server's beginning, and stand aside from its signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_KEPT = 3
+
+
+def fork_aside(descriptor: int, work: Callable[[int], None]) -> None:
+    """Have `work` done in a fork, which has `descriptor` and no other; it ends with `work`.
+
+    Must come before threads. It is in a session of its own, so what ends the server's group
+    does not end it, and it holds nothing whose end a client waits for.
+    """
+    if os.fork():
+        os.close(descriptor)
+        return
+    try:
+        os.setsid()
+        for number in ENDINGS:
+            signal.signal(number, signal.SIG_IGN)
+        os.dup2(descriptor, _KEPT)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in range(_KEPT):
+            os.dup2(nowhere, standard)
+        os.closerange(_KEPT + 1, os.sysconf("SC_OPEN_MAX"))
+        work(_KEPT)
+    finally:
+        os._exit(0)

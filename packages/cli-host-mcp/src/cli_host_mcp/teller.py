@@ -1,0 +1,87 @@
+"""A process that tells which values a command's output must not show.
+
+To know them is to read the command's sources, which starts bash for settings.conf and so
+needs a main thread and time: each question has a fork of its own, made from a process that
+is small and has no threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Sequence
+
+import anyio
+
+from cli_host_mcp.aside import ENDINGS, fork_aside
+from cli_host_mcp.masking import secrets_of
+from cli_host_mcp.processes import VARIABLE, Processes
+from host import HostError, Program
+
+_PIECE = 1 << 16
+_END = b"\n"  # of an answer
+
+
+class Teller:
+    """The server's end of it."""
+
+    def __init__(self) -> None:
+        self._control, self._far = socket.socketpair()
+
+    def start(self) -> None:
+        fork_aside(self._far.detach(), _answer_all)
+
+    async def ask(self, words: Sequence[str], processes: Processes) -> set[str]:
+        """Return the secrets of a command's run; what is started for that carries the mark.
+
+        Raises OSError where it cannot be told.
+        """
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            socket.send_fds(self._control, [b"?"], [theirs.fileno()])
+            theirs.close()
+            ours.sendall(json.dumps([processes.mark, *words]).encode())
+            ours.shutdown(socket.SHUT_WR)
+            answer = b""
+            while True:
+                await anyio.wait_readable(ours)
+                piece = ours.recv(_PIECE)
+                if not piece:
+                    break
+                answer += piece
+        if not answer.endswith(_END):
+            raise OSError(0, "what its output must not show could not be told")
+        return set(json.loads(answer))
+
+
+def _answer_all(descriptor: int) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that answer
+    with socket.socket(fileno=descriptor) as control:
+        while True:
+            asked, questions, _, _ = socket.recv_fds(control, 1, 1)
+            if not asked:
+                return
+            if not os.fork():
+                for number in ENDINGS:
+                    signal.signal(number, signal.SIG_DFL)
+                with socket.socket(fileno=questions[0]) as question:
+                    _answer(question)
+                os._exit(0)
+            os.close(questions[0])
+
+
+def _answer(question: socket.socket) -> None:
+    asked = b""
+    while piece := question.recv(_PIECE):
+        asked += piece
+    mark, *words = json.loads(asked)
+    environ = {**os.environ, VARIABLE: mark}
+    found = secrets_of(environ)
+    try:
+        variables = Program.current().environment(words, caller=environ)
+        found |= secrets_of({name: one.value for name, one in variables.items()})
+    except HostError:
+        pass  # the run will say what is wrong with its sources
+    question.sendall(json.dumps(sorted(found)).encode() + _END)
