@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import subprocess
@@ -11,15 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-
-import host
-from host import hookspecs
-from host.records import Record
 
 _PROJECT = Path(__file__).parents[2]
 _TAKEN = {
@@ -32,7 +26,6 @@ _TAKEN = {
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
-_COLUMNS = re.compile(r"(?:^\S.*? {2,}\S.*\n(?:^\S.*\n)?){2,}", re.MULTILINE)
 _SUB_COMMAND = re.compile(r"^  ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
@@ -41,7 +34,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for target, source in _TAKEN.items():
         files.append(_generated(config, target, (_PROJECT / source).read_text(encoding="utf-8")))
     files.append(_generated(config, "self.md", "".join(self_page())))
-    files.append(_generated(config, "interface.md", "".join(interface_page())))
     return files
 
 
@@ -119,75 +111,3 @@ def self_page() -> Iterator[str]:
                 yield from walk((*words, word))
 
         yield from walk(("self",))
-
-
-def interface_page() -> Iterator[str]:
-    """Yield the page of the public names of `host`: hooks, and the records that they return."""
-    yield "# The Python interface\n\n"
-    yield f"{_prose(inspect.getdoc(host) or '')}\n"
-    yield f"\n## Hooks\n\n{_prose(inspect.getdoc(hookspecs) or '')}\n"
-    for name, value in vars(hookspecs).items():
-        if hasattr(value, "cli_host_spec"):
-            yield from _function("###", name, value)
-    yield "\n## Records and other names\n"
-    for name in sorted(host.__all__):
-        value = getattr(host, name)
-        if inspect.isclass(value):
-            yield from _class(name, value)
-        elif inspect.isfunction(value):
-            yield from _function("###", name, value)
-
-
-def _class(name: str, value: Any) -> Iterator[str]:
-    yield f"\n### `{name}`\n\n"
-    if issubclass(value, Record):
-        fields = "".join(f"    {line}\n" for line in _fields(value))
-        yield f"```python\nclass {name}:\n{fields}```\n\n"
-    elif issubclass(value, Exception):
-        yield f"```python\nclass {name}({value.__base__.__name__})\n```\n\n"
-    yield f"{_prose(inspect.getdoc(value) or '')}\n"
-    for method, function in vars(value).items():
-        wanted = getattr(function, "__func__", function)
-        if method.startswith("_"):
-            continue
-        if isinstance(wanted, property):
-            kind = inspect.formatannotation(inspect.signature(wanted.fget).return_annotation).strip(
-                "'"
-            )
-            yield f"\n#### `{name}.{method}`\n\n```python\n{method}: {kind}\n```\n"
-            yield f"\n{_prose(inspect.getdoc(wanted) or '')}\n"
-        elif inspect.isfunction(wanted):
-            yield from _function("####", f"{name}.{method}", wanted)
-
-
-def _function(level: str, name: str, function: Any) -> Iterator[str]:
-    short = name.rpartition(".")[2]
-    yield f"\n{level} `{name}`\n\n```python\ndef {short}{_signature(function)}\n```\n"
-    yield f"\n{_prose(inspect.getdoc(function) or '')}\n"
-
-
-def _fields(record: type[Record]) -> Iterator[str]:
-    for name, kind in record.__annotations__.items():
-        default = f" = {getattr(record, name)!r}" if hasattr(record, name) else ""
-        yield f"{name}: {kind}{default}"
-
-
-def _signature(function: Any) -> str:
-    return str(inspect.signature(function)).replace("'", "")
-
-
-def _prose(docstring: str) -> str:
-    """Return a docstring as Markdown: what follows `::` is Python, columns stay columns."""
-    lines: list[str] = []
-    code = False
-    for line in _COLUMNS.sub(r"```text\n\g<0>```\n", docstring + "\n").splitlines():
-        if code and line and not line.startswith("    "):
-            lines += ["```", ""]
-            code = False
-        if not code and line.endswith("::"):
-            lines += [line[:-1], "", "```python"]
-            code = True
-            continue
-        lines.append(line.removeprefix("    ") if code else line)
-    text = "\n".join([*lines, "```"] if code else lines)
-    return re.sub(r"```(\w+)\n\n+", r"```\1\n", re.sub(r"\n{2,}```\n", "\n```\n", text))

@@ -1,8 +1,10 @@
 """The host: `cli <category> <command> [args]`, planned by plugins, executed here.
 
-Plugin authors need `hookimpl` and the records that hooks return, both from here::
+All that a plugin needs is here. Its hooks need `hookimpl` and the records that they return; its
+commands in Python need `Program`, and an error to raise::
 
     from host import CommandDeclaration, CommandTree, EnvSource, Watch, hookimpl
+    from host import Program, UsageError, masked, printable
 """
 
 TYPE_CHECKING = False
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
         HostError,
         InstallationError,
         MissingError,
+        NotConfirmedError,
         OperationError,
         PluginError,
         SourceError,
@@ -35,11 +38,13 @@ if TYPE_CHECKING:
         Variable,
         Watch,
     )
+    from host.run.arguments import Argument
     from host.run.definition import Definition
     from host.run.text import printable
     from host.secret_names import is_secret
 
 __all__ = [
+    "Argument",
     "CannotStartError",
     "Category",
     "Command",
@@ -54,6 +59,7 @@ __all__ = [
     "InstallationError",
     "Listing",
     "MissingError",
+    "NotConfirmedError",
     "OperationError",
     "PluginError",
     "PluginFile",
@@ -72,6 +78,7 @@ __all__ = [
 
 
 _ELSEWHERE = {
+    "Argument": "host.run.arguments",
     "Definition": "host.run.definition",
     "Program": "host.program",
     "hookimpl": "host.marking",
@@ -88,3 +95,8 @@ def __getattr__(name: str) -> object:
     home = _ELSEWHERE.get(name, "host.errors" if name.endswith("Error") else "host.records")
     found: object = getattr(__import__(home, fromlist=[name]), name)
     return found
+
+
+def __dir__() -> list[str]:
+    """Tell `help(host)` and editors of the public names, too."""
+    return sorted({*globals(), *__all__})

@@ -5,14 +5,19 @@
     ├── DefinitionError      1    a command.json, category.json or plugin.json is wrong
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
     ├── PluginError          1    a plugin or registry.json is wrong
-    ├── OperationError       1    a `self` or `setup` command could not do its work
+    ├── OperationError       1    a command could not do its work
     ├── NotConfirmedError    1    a command that asks before it runs got no yes
     ├── UsageError           2    unknown category, command or option
     ├── CannotStartError   126    it is there but cannot start here
     └── MissingError       127    the entrypoint's file or its interpreter is missing
 
 The message is one line: what is wrong and where, and what to do about it, each a value
-of its own. The statuses are documented in docs/reference.md; only `host.__main__` catches these.
+of its own. A command in Python raises the one that fits; the program tells it in that line and
+ends with its status. A command's own failure is an OperationError, words that do not fit are a
+UsageError::
+
+    raise UsageError(f"{name}: no such host", suggestions=["cli fleet run web1"])
+    raise OperationError(f"{path}: cannot be written", "give another --output")
 """
 
 TYPE_CHECKING = False
@@ -23,7 +28,8 @@ if TYPE_CHECKING:
 class HostError(Exception):
     """A failure that one line on stderr explains: `what` is wrong, and the `remedy`, if any.
 
-    `suggestions` are command lines that may be meant; they are in the message, too.
+    `status` is the exit status. `suggestions` are command lines that may be meant; they are in
+    the message, too. To catch all of them, catch this; raise one of the others.
     """
 
     status = 1
@@ -52,7 +58,7 @@ class PluginError(HostError):
 
 
 class OperationError(HostError):
-    """A `self` or `setup` command failed; nothing was left half done."""
+    """A command could not do its work; nothing was left half done."""
 
 
 class NotConfirmedError(HostError):

@@ -11,7 +11,7 @@ or as the `hooks` file that a directory plugin names in its plugin.json.
 Hooks plan, the host executes. `discover_commands` and `env_sources`, and before them
 `prepare` and `find_plugins`, are called when the lock is built: after a plugin was added,
 removed or changed, never while a command runs. `render_listing` and `is_installed` are
-called when a listing is shown. A hook returns records (`host.records`): facts, paths and
+called when a listing is shown. A hook returns records, all from `host`: facts, paths and
 "module:attr" references. One that raises, or returns something else, loses only its own records;
 `cli self plugin list` then shows the plugin as broken, with the reason.
 
@@ -106,10 +106,12 @@ def discover_commands(
 
 @hookspec
 def env_sources(installation: Installation) -> Iterable[EnvSource]:
-    """Say which sources contribute variables, each with its rank (SPEC 2.6).
+    """Say which sources contribute variables, each with its rank.
 
-    Called when the lock is built. A rank is from 2 to 4; nothing outranks the
-    caller's environment. Read in a run, and then only for the commands served::
+    Called when the lock is built. Ranks: 1 the caller's environment, which nothing
+    outranks, 2 `envs` of a command.json, 3 settings.conf, 4 `.env` files; a plugin's is
+    from 2 to 4, 2.5 for one between `envs` and settings.conf. The sources are read in a
+    run, and then only for the commands served::
 
         @hookimpl
         def env_sources(installation):

@@ -91,6 +91,7 @@ class Program:
 
     @property
     def root(self) -> str:
+        """The directory of the installation."""
         return self._session.layout.root
 
     @property
@@ -100,22 +101,27 @@ class Program:
 
     @property
     def commands_dir(self) -> str:
+        """Its own commands."""
         return self._session.installation.commands_dir
 
     @property
     def plugins_dir(self) -> str:
+        """Its directory plugins and registry.json."""
         return self._session.installation.plugins_dir
 
     @property
     def core_dir(self) -> str:
+        """Its launcher and cli.json."""
         return self._session.layout.core_dir
 
     @property
     def lib_dir(self) -> str:
+        """The shell library."""
         return self._session.layout.lib_dir
 
     @property
     def config_dir(self) -> str:
+        """Its settings.conf, and what plugins keep beside that."""
         return os.path.join(self.root, "config")
 
     @property

@@ -6,6 +6,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import inspect
     from collections.abc import Mapping
     from typing import Any, Literal, Self, dataclass_transform
 else:
@@ -18,18 +19,36 @@ else:
 CHECK_MARK = "✓"
 
 
+class _Signature:
+    """The signature of a record, made of its fields for whoever asks: `help`, an editor."""
+
+    def __get__(self, record: object, kind: type[Record]) -> inspect.Signature:
+        import inspect
+
+        def parameter(name: str) -> inspect.Parameter:
+            default = getattr(kind, name, inspect.Parameter.empty)
+            either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            annotation = kind.__annotations__[name]
+            return inspect.Parameter(name, either, default=default, annotation=annotation)
+
+        return inspect.Signature(list(map(parameter, kind._names)))  # noqa: SLF001 - its own
+
+
 @dataclass_transform(frozen_default=True)
 class Record:
     """Named values, given in order or by name, that nobody changes; equal when their values are.
 
-    What `dataclasses` would do: importing that costs a listing more than all the rest of it.
+    `values()` has them by name, `replaced(name=value)` makes another record of them.
     """
+
+    # What `dataclasses` would do: importing that costs a listing more than all the rest of it.
 
     def __init_subclass__(cls) -> None:
         cls._names = tuple(cls.__annotations__)
         cls._known = frozenset(cls._names)
         cls._needed = frozenset(one for one in cls._names if not hasattr(cls, one))
 
+    __signature__ = _Signature()
     _names: tuple[str, ...] = ()
     _known: frozenset[str] = frozenset()
     _needed: frozenset[str] = frozenset()
@@ -72,7 +91,12 @@ class Record:
 
 
 class Installation(Record):
-    """Where the running installation keeps its files; all paths are absolute."""
+    """Where the running installation keeps its files; all paths are absolute.
+
+    program                   the name that it was called by
+    root                      its directory
+    commands_dir, plugins_dir, config_dir   its `commands`, `plugins` and `config`
+    """
 
     program: str
     root: str
@@ -84,9 +108,10 @@ class Installation(Record):
 class CommandTree(Record):
     """A directory of categories, laid out like `commands/`.
 
-    `plugin` names the plugin that it belongs to, "" for the installation's own;
-    `dev` marks one that its author is working on in place. `finder` is what looks into
-    it (host.run.locate); this distribution's own plugins may name another one.
+    path     the directory, absolute
+    plugin   the plugin that it belongs to, as listings name it; "" for the installation's own
+    dev      whether its author is working on it in place: listings mark it `[dev]`
+    finder   leave it out: for this distribution's own plugins
     """
 
     path: str
@@ -98,9 +123,10 @@ class CommandTree(Record):
 class CommandDeclaration(Record):
     """A command written in Python: its words and what its command.json would hold.
 
-    `definition` has the keys of a command.json; `entrypoint` is a reference
-    "package.module:attr" to a `click.Command` or to a callable that takes the list
-    of arguments and returns an exit status.
+    words        such as ("cloud", "login")
+    definition   the keys of a command.json; its `entrypoint` is a reference
+                 "package.module:attr" to a `click.Command` or to a callable that takes the
+                 list of arguments and returns an exit status
     """
 
     words: tuple[str, ...]
@@ -110,10 +136,16 @@ class CommandDeclaration(Record):
 class EnvSource(Record):
     """A source of variables for the commands whose words start with `words`.
 
-    `rank` is from 2 (as strong as `envs`) to 4 (as weak as `.env` files). Either
-    `files`, absolute paths of `.env` files, or `provider`, a "module:attr" called
-    with (words, environment) that returns a dict of strings, in a process of its own.
-    Plugin sources are read after settings.conf and before `.env` files.
+    Plugin sources are read after settings.conf and before `.env` files. One of `files` and
+    `provider` is given.
+
+    name       for people: `self env` says it
+    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files)
+    files      absolute paths of `.env` files
+    provider   "module:attr", called with (words, environment) in a process of its own;
+               it returns a dict of strings
+    words      the leading words of the commands that it serves, () for all
+    reader     leave it out: for this distribution's own plugins
     """
 
     name: str
@@ -131,7 +163,7 @@ class Watch(Record):
 
 
 class Problem(Record):
-    """Something that a hook met and that costs a plugin its commands: `plugin` and the reason."""
+    """Something that `find_plugins` met and that costs a plugin its commands, and the reason."""
 
     plugin: str
     reason: str
@@ -152,11 +184,16 @@ class Disabled(Record):
 
 
 class Command(Record):
-    """A command as listings show it; `directory` is "" for one declared in Python.
+    """A command as listings show it.
 
-    `installed` is None outside `setup`. `definition` has the attributes of a
-    command.json (SPEC 2.3), already checked. `shadows` names the places whose
-    command of the same words this one hides.
+    words        such as ("cloud", "login")
+    definition   what its command.json says, checked: a `Definition`
+    directory    of its command.json, "" for one declared in Python
+    origin       "commands", "plugin" (a directory or a `CommandTree`) or "python" (declared)
+    plugin       the plugin that it is from, "" for the installation's own
+    dev          whether that is a linked directory
+    installed    whether what it installs is there; None outside `setup`
+    shadows      places whose commands of the same words it hides
     """
 
     words: tuple[str, ...]
@@ -176,7 +213,7 @@ class Command(Record):
         return not os.path.exists(f"{self.directory}/{self.definition.entrypoint}")
 
     def indicators(self, terminal: Terminal) -> list[str]:
-        """Return what stands behind its row (SPEC 3), in the fixed order.
+        """Return what stands behind its row, in the fixed order.
 
         `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
         `[destroy]`, the systems of a command that is not for this one, and `[missing]`
@@ -203,8 +240,14 @@ class Command(Record):
 class Variable(Record):
     """One variable of a command's run: its value, the source that won, and what that shadows.
 
-    `rank` as in SPEC 2.6, 0 for what describes the run itself; `source` names a file with
-    line or key, or "system" for the caller's environment.
+    name      such as "DB_HOST"
+    value     as the run has it; show it to nobody before `masked`
+    source    a file with line or key, a plugin and its source, "system" for the caller's
+              environment, "framework"
+    rank      1 the caller's environment, 2 `envs`, 3 settings.conf, 4 `.env` files, plugins
+              between 2 and 4; 0 for what describes the run itself, such as COMMAND_NAME
+              (`self env --format json` has null for it)
+    shadows   the weaker ones of the same name, strongest first
     """
 
     name: str
@@ -226,9 +269,15 @@ class Category(Record):
 class Listing(Record):
     """What a renderer shows: the root (no words), a category, or all below (`deep`).
 
-    `name`, `description` and, for the root, `version` head it. `everything` is true
-    when commands for other systems and hidden ones are in `commands` too. A category that
-    is `runnable` has an entrypoint of its own, with the declared `arguments`.
+    program       the name that the program was called by
+    words         of the category, () for the root
+    name, description, version   what heads it; the version is the root's
+    categories    directly below, or all below where it is `deep`; sorted by words
+    commands      likewise
+    deep          for `self list`, `self search` and `--format tree`
+    everything    whether hidden commands and those for other systems are among them
+    runnable      whether the category has an entrypoint of its own
+    arguments     the `Argument`s that this takes
     """
 
     program: str
@@ -247,7 +296,17 @@ class Listing(Record):
         """Return the rows under their headings, in the order to show them.
 
         Subcategories, then commands without a group, then each group by name. Headings
-        are "Categories", "Commands" and the groups' names.
+        are "Categories", "Commands" and the groups' names. Made for one category: of a
+        `deep` listing all rows are sorted together, and groups of the same name in several
+        categories are one. There, ask for each category's own::
+
+            inside = {}
+            for command in listing.commands:
+                inside.setdefault(command.words[:-1], []).append(command)
+            for words, commands in sorted(inside.items()):
+                own = listing.replaced(categories=(), commands=tuple(commands))
+                for heading, rows in own.sections():
+                    ...
         """
         groups: dict[str, list[Category | Command]] = {}
         for command in self.commands:
@@ -261,10 +320,13 @@ class Listing(Record):
 
 
 class Terminal(Record):
-    """What stdout can show: its `width` in columns, `colour`, and characters (`encoding`).
+    """What stdout can show.
 
-    Where lines are for a person to look at it `cuts` and wraps long ones; where not, a row is
-    one whole line, whatever its length.
+    width      columns
+    colour     whether colours are wanted
+    encoding   of the characters that it takes: `can_print`
+    cuts       whether a person looks at it: long lines are cut and wrapped; where not, a row
+               is one whole line, whatever its length
     """
 
     width: int = 80
@@ -273,6 +335,7 @@ class Terminal(Record):
     cuts: bool = False
 
     def can_print(self, text: str) -> bool:
+        """Tell whether stdout takes these characters."""
         try:
             text.encode(self.encoding)
         except (UnicodeEncodeError, LookupError):

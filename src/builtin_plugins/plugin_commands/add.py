@@ -20,6 +20,7 @@ from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import Origin, parse_source
 from builtin_plugins.plugin_commands.inventory import installed_version
+from builtin_plugins.plugin_commands.update import show_changes
 from builtin_plugins.plugin_commands.wording import heading, plan_lines
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host.cli.session import Session
@@ -86,33 +87,35 @@ def add_staged(
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
     entry = staged.entry._replace(name=name) if name else staged.entry
     found = staged.contents
-    former = _lost(session, entry)
+    former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry._replace(enabled=former.enabled)
-    for problem in found.problems:
-        session.messages.warn(problem)
+    replaces = former is not None and _is_here(session, former)
+    if former is not None and replaces and former.label == entry.label:
+        session.show_lines(installed(session, former))
+        return
     if entry.kind != "pip" and not found.commands and not found.hooks:
         raise PluginError(
             f"{entry.source}: holds no command and no hook",
             "a plugin has <category>/<command>/"
             f"command.json (see: {session.program} self new plugin --help)",
         )
-    session.show_lines(*plan_lines(entry, found))
-    check_collisions(session, entry.name, collisions(session, entry, found), force=force)
-    if not confirmed("Add it?", yes):
-        raise OperationError("nothing was added")
+    if former is not None and replaces:
+        show_changes(session, former, Staged(entry, found), work, force=force)
+    else:
+        for problem in found.problems:
+            session.messages.warn(problem)
+        session.show_lines(*plan_lines(entry, found))
+        check_collisions(session, entry.name, collisions(session, entry, found), force=force)
+    if not confirmed(f"Update {entry.name}?" if replaces else "Add it?", yes):
+        raise OperationError("nothing was changed" if replaces else "nothing was added")
     if entry.kind == "pip":
         install_checked(session, entry, work, force=force)
     entry = put(entry, former, work)
-    command = f"{session.program} self plugin"
-    update = f"update it with: {command} update {entry.name}"
-    session.show_lines(
-        f"{'added' if former is None else 'restored'} {entry.name}",
-        "every edit is live" if entry.dev else update,
-        f"remove it with: {command} remove {entry.name}",
-    )
+    done = "added" if former is None else "updated" if replaces else "restored"
+    session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
 
 
 def _known(session: Session, origin: Origin, name: str) -> Entry | None:
@@ -128,24 +131,26 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
         if name and entry.name == name and not same:
             raise PluginError(f"{installed(session, entry)}", "or use --name")
         if same and entry.name == (name or entry.name) and _is_here(session, entry):
-            return entry
+            return None if entry.from_wheel else entry  # what the file holds now decides
     return None
 
 
 def _is_here(session: Session, entry: Entry) -> bool:
     if entry.kind == "pip":
-        return installed_version(entry.name) is not None
+        there = installed_version(entry.name)
+        return there is not None and there == (entry.version or there)
     return os.path.isdir(os.path.join(session.installation.plugins_dir, entry.name))
 
 
-def _lost(session: Session, entry: Entry) -> Entry | None:
-    """Return what the registry has of a plugin whose files are gone, None where it has nothing.
+def _former(session: Session, entry: Entry) -> Entry | None:
+    """Return what the registry has of the plugin that is to be added, None where it has nothing.
 
-    Raises PluginError when a plugin of that name is here, or came from elsewhere.
+    That is one whose files are gone, or a distribution, which another file of it replaces.
+    Raises PluginError when another plugin of that name is here, or came from elsewhere.
     """
     there = read_registry(registry_path(session.installation.plugins_dir)).entries.get(entry.name)
-    if there is None:
-        return None
+    if there is None or there.kind == entry.kind == "pip":
+        return there
     if _is_here(session, there) or (there.kind, there.source) != (entry.kind, entry.source):
         raise PluginError(f"{installed(session, there)}{or_name(entry)}")
     return there
@@ -153,10 +158,16 @@ def _lost(session: Session, entry: Entry) -> Entry | None:
 
 def installed(session: Session, entry: Entry) -> str:
     """Return what to say of a plugin that is there: what it is, how to update or remove it."""
+    return "; ".join([f"{heading(entry)} is installed already", *_ways(session, entry)])
+
+
+def _ways(session: Session, entry: Entry) -> list[str]:
+    """Return how a plugin is brought to another version, and how it is removed."""
     command = f"{session.program} self plugin"
     update = f"update it with: {command} update {entry.name}"
-    return (
-        f"{heading(entry)} is installed already; "
-        f"{'every edit is live' if entry.dev else update}; "
-        f"remove it with: {command} remove {entry.name}"
-    )
+    if entry.from_wheel:
+        update = f"update it with: {command} add WHEEL"
+    return [
+        "every edit is live" if entry.dev else update,
+        f"remove it with: {command} remove {entry.name}",
+    ]

@@ -209,6 +209,8 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock) -> Row:
             row.reason = "the distribution is not installed; self plugin sync brings it back"
         else:
             row.entry = _with(row.entry, version=there)
+    if not row.reason and entry.version and row.entry.version != entry.version:
+        row.reason = f"{entry.version} was added; {row.entry.version} is installed now"
     return row
 
 

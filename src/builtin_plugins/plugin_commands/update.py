@@ -13,7 +13,12 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import check_stored, of_entry
-from builtin_plugins.plugin_commands.inventory import find_row, inventory, unknown_plugin
+from builtin_plugins.plugin_commands.inventory import (
+    find_row,
+    installed_version,
+    inventory,
+    unknown_plugin,
+)
 from builtin_plugins.plugin_commands.wording import change_lines, version_text
 from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -80,7 +85,7 @@ def _update(
         session.show_lines(f"{label}: is a directory of yours; every edit is live")
         return
     if entry.pinned:
-        session.show_lines(f"{label}: stays at {entry.ref or version_text(entry)}")
+        session.show_lines(f"{label}: {_stays(session, entry)}")
         return
     if entry.kind == "pip" and not entry.source:
         entry = entry._replace(source=entry.name)
@@ -109,6 +114,18 @@ def _update(
     session.show_lines(f"updated {label}")
 
 
+def _stays(session: Session, entry: Entry) -> str:
+    """Return where a pinned plugin is, and what brings it elsewhere."""
+    command = f"{session.program} self plugin"
+    here = installed_version(entry.name) if entry.kind == "pip" else None
+    if here and here != entry.version:
+        return f"{here} is installed, not {entry.version}; bring that back with: {command} sync"
+    stays = f"stays at {entry.ref or version_text(entry)}"
+    return (
+        f"{stays}; another version comes with: {command} add WHEEL" if entry.from_wheel else stays
+    )
+
+
 def _completed(former: Entry, fetched: Entry) -> Entry:
     """Return the new version's entry with what the user decided about the plugin."""
     return fetched._replace(
@@ -120,14 +137,16 @@ def _completed(former: Entry, fetched: Entry) -> Entry:
     )
 
 
-def show_changes(session: Session, former: Entry, staged: Staged, work: Work) -> None:
+def show_changes(
+    session: Session, former: Entry, staged: Staged, work: Work, *, force: bool = True
+) -> None:
     """Say on stdout what the staged version changes, and warn of what would not count."""
     before = _contents_now(former, work.stage.plugins_dir)
     session.show_lines(*change_lines(former, staged.entry, before, staged.contents))
     for problem in staged.contents.problems:
         session.messages.warn(problem)
     taken = collisions(session, staged.entry, staged.contents)
-    check_collisions(session, former.name, taken)
+    check_collisions(session, former.name, taken, force=force)
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:

@@ -86,6 +86,11 @@ class Entry(NamedTuple):
         """Tell whether its files are copies that this program keeps in `.versions`."""
         return self.kind in ("git", "archive")
 
+    @property
+    def from_wheel(self) -> bool:
+        """Tell whether it was added as a wheel, by its path or address."""
+        return self.kind == "pip" and self.source.partition("?")[0].endswith(".whl")
+
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""
         found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}

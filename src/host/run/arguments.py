@@ -25,7 +25,7 @@ class Argument:
     name          as declared: "env" (positional), "--force" (option), "files..." (repeats)
     short         "-f", or "" for none
     value         the placeholder of an option's value; "" for a flag and for a positional one
-    type          one of TYPES; "" for a flag
+    type          "string", "integer", "number", "path", "file" or "directory"; "" for a flag
     choices       the texts that it takes, () for any
     default       the text that stands for an absent one, None for none
     required      whether it must be given
@@ -59,18 +59,22 @@ class Argument:
 
     @property
     def option(self) -> bool:
+        """Whether it is an option: its name begins with `-`."""
         return self.name.startswith("-")
 
     @property
     def flag(self) -> bool:
+        """Whether it is an option that takes no value."""
         return self.option and not self.value
 
     @property
     def repeats(self) -> bool:
+        """Whether it takes any number of words."""
         return self.name.endswith(_REPEATS)
 
     @property
     def bare_name(self) -> str:
+        """Return its name without the `...` of one that repeats."""
         return self.name.removesuffix(_REPEATS)
 
     @property

@@ -64,7 +64,7 @@ class Definition:
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          names that must be set
-    args                   the declared arguments, `host.run.arguments.Argument`s
+    args                   the declared arguments, `Argument`s
     examples               dicts with "command" and, perhaps, "description"
     confirm                what is asked before a run, "" for nothing
     effects                "read", "change" or "destroy"; `destroys`: the file itself says so
@@ -144,6 +144,7 @@ class Definition:
 
     @property
     def directory(self) -> str:
+        """Return the folder of `file`, "" where there is none."""
         return os.path.dirname(self.file)
 
     @property
@@ -153,6 +154,7 @@ class Definition:
 
     @property
     def compatible(self) -> bool:
+        """Tell whether this is a system that it runs on."""
         return not self.os or SYSTEM_OS in self.os
 
     def foreign_systems(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -455,3 +456,17 @@ def test_an_unreadable_registry_and_a_plugin_from_git(install: Install, tmp_path
     assert {key: row[key] for key in ("kind", "source", "commit")} == {
         key: before[key] for key in ("kind", "source", "commit")
     }
+
+
+def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -> None:
+    made = install()
+    assert made.run("self", "new", "plugin", "--python", "greet", cwd=tmp_path).status == 0
+    added = plugin(made, "add", str(tmp_path / "greet"))
+    assert added.all == (
+        1,
+        "",
+        f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; while you "
+        f"write it: {sys.executable} -m pip install -e {tmp_path}/greet; for others build a wheel "
+        "and add that\n",
+    )
+    assert registry(made) == {}

@@ -64,11 +64,46 @@ def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserve
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     tool = environment.python.parent / "acme-tool"
     assert tool.read_text().splitlines()[0] == f"#!{environment.python}"
-    assert plugin(made, "update").stdout == "acme-cli: stays at 1.0\n"
+    stays = "acme-cli: stays at 1.0; another version comes with: cli self plugin add WHEEL\n"
+    assert plugin(made, "update").stdout == stays
     assert plugin(made, "remove", "acme-cli").status == 0
     assert not tool.exists()
     assert plugin(made, "add", str(path)).status == 0
     assert made.run("cloud", "disk").stdout == "disk 1.0\n"
+
+
+def test_a_wheel_replaces_that_of_another_version_or_content(environment: Environment) -> None:
+    made = environment.made
+    first = environment.acme("1.0")
+    assert plugin(made, "add", str(first)).status == 0
+    again = plugin(made, "add", str(first))
+    assert (again.status, again.stderr) == (0, "")
+    assert "is installed already; update it with: cli self plugin add WHEEL; " in again.stdout
+    assert plugin(made, "disable", "acme-cli").status == 0
+    second = environment.acme("2.0", "tape")
+    said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\nupdated acme-cli\n"
+    assert plugin(made, "add", str(second)).stdout.startswith(said)
+    assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (2, "disabled")
+    assert plugin(made, "enable", "acme-cli").status == 0
+    assert made.run("cloud", "py").stdout == "py 2.0\n"
+    environment.acme("2.0", "floppy")  # built again, under the same name
+    assert "  + cloud floppy floppy\n" in plugin(made, "add", str(second)).stdout
+    assert made.run("cloud", "floppy").status == 0
+    assert plugin(made, "rollback", "acme-cli").status == 0
+    assert made.run("cloud", "tape").status == 0
+    installer = [environment.python, "-m", "pip", "--disable-pip-version-check", "-q"]
+    subprocess.run([*installer, "uninstall", "-y", "acme-cli"], check=True)
+    assert listed(made)["acme-cli"]["state"] == "missing"
+    assert "\nrestored acme-cli\n" in plugin(made, "add", str(first)).stdout
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    subprocess.run([*installer, "install", "--no-deps", "--no-index", second], check=True)
+    found = listed(made)["acme-cli"]
+    assert (found["version"], found["state"]) == ("2.0", "enabled")
+    assert found["reason"] == "1.0 was added; 2.0 is installed now"
+    told = "acme-cli: 2.0 is installed, not 1.0; bring that back with: cli self plugin sync\n"
+    assert plugin(made, "update").stdout == told
+    assert plugin(made, "sync").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
 def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) -> None:

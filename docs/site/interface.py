@@ -1,0 +1,101 @@
+"""Makes docs/interface.md, the reference of the public names of `host`, from their docstrings.
+
+Call it after a change of one: python docs/site/interface.py
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import host
+from host import HostError, errors, hookspecs
+from host.records import Record
+
+PAGE = Path(__file__).parents[1] / "interface.md"
+
+_COLUMNS = re.compile(r"(?:^\S.*? {2,}\S.*\n(?:^ {4,}\S.*\n)*(?:^\S.*\n)?){2,}", re.MULTILINE)
+_MADE = "<!-- Made from docstrings by docs/site/interface.py; change those. -->\n\n"
+
+
+def interface_page() -> Iterator[str]:
+    """Yield the page of the public names of `host`: hooks, and the records that they return."""
+    yield _MADE
+    yield "# The Python interface\n\n"
+    yield f"{_prose(inspect.getdoc(host) or '')}\n"
+    yield f"\n## Hooks\n\n{_prose(inspect.getdoc(hookspecs) or '')}\n"
+    for name, value in vars(hookspecs).items():
+        if hasattr(value, "cli_host_spec"):
+            yield from _function("###", name, value)
+    yield f"\n## Errors\n\n{_prose(inspect.getdoc(errors) or '')}\n"
+    yield "\n## Records and other names\n"
+    for name in sorted(host.__all__):
+        value = getattr(host, name)
+        if inspect.isclass(value):
+            yield from _class(name, value)
+        elif inspect.isfunction(value):
+            yield from _function("###", name, value)
+
+
+def _class(name: str, value: Any) -> Iterator[str]:
+    yield f"\n### `{name}`\n\n"
+    if issubclass(value, Record):
+        fields = "".join(f"    {line}\n" for line in _fields(value))
+        yield f"```python\nclass {name}:\n{fields}```\n\n"
+    elif issubclass(value, HostError):
+        base = value.__base__.__name__
+        yield f"```python\nclass {name}({base}):\n    status = {value.status}\n```\n\n"
+    yield f"{_prose(inspect.getdoc(value) or '')}\n"
+    for method, function in vars(value).items():
+        wanted = getattr(function, "__func__", function)
+        if method.startswith("_"):
+            continue
+        if isinstance(wanted, property):
+            kind = inspect.formatannotation(inspect.signature(wanted.fget).return_annotation).strip(
+                "'"
+            )
+            yield f"\n#### `{name}.{method}`\n\n```python\n{method}: {kind}\n```\n"
+            yield f"\n{_prose(inspect.getdoc(wanted) or '')}\n"
+        elif inspect.isfunction(wanted):
+            yield from _function("####", f"{name}.{method}", wanted)
+
+
+def _function(level: str, name: str, function: Any) -> Iterator[str]:
+    short = name.rpartition(".")[2]
+    yield f"\n{level} `{name}`\n\n```python\ndef {short}{_signature(function)}\n```\n"
+    yield f"\n{_prose(inspect.getdoc(function) or '')}\n"
+
+
+def _fields(record: type[Record]) -> Iterator[str]:
+    for name, kind in record.__annotations__.items():
+        default = f" = {getattr(record, name)!r}" if hasattr(record, name) else ""
+        yield f"{name}: {kind}{default}"
+
+
+def _signature(function: Any) -> str:
+    return str(inspect.signature(function)).replace("'", "")
+
+
+def _prose(docstring: str) -> str:
+    """Return a docstring as Markdown: what follows `::` is Python, columns stay columns."""
+    lines: list[str] = []
+    code = False
+    for line in _COLUMNS.sub(r"```text\n\g<0>```\n", docstring + "\n").splitlines():
+        if code and line and not line.startswith("    "):
+            lines += ["```", ""]
+            code = False
+        if not code and line.endswith("::"):
+            lines += [line[:-1], "", "```python"]
+            code = True
+            continue
+        lines.append(line.removeprefix("    ") if code else line)
+    text = "\n".join([*lines, "```"] if code else lines)
+    text = text.replace("```python\n\n[", "```toml\n\n[")
+    return re.sub(r"```(\w+)\n\n+", r"```\1\n", re.sub(r"\n{2,}```\n", "\n```\n", text))
+
+
+if __name__ == "__main__":
+    PAGE.write_text("".join(interface_page()), encoding="utf-8")

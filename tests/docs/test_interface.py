@@ -1,0 +1,29 @@
+"""The reference of the public names: the page in the repository is what their docstrings say."""
+
+from __future__ import annotations
+
+import pydoc
+import re
+import runpy
+
+import host
+from testing.installation import PROJECT
+
+
+def test_the_page_is_made_of_the_docstrings() -> None:
+    made = runpy.run_path(str(PROJECT / "docs/site/interface.py"))
+    page = (PROJECT / "docs/interface.md").read_text()
+    assert "".join(made["interface_page"]()) == page, "call: python docs/site/interface.py"
+    for name in host.__all__:
+        assert f"\n### `{name}`\n" in page or name == "hookimpl", name
+    undocumented = re.findall(r"^(#+ `.*`)\n\n```python\n(?:.+\n)+```\n\n\n", page, re.MULTILINE)
+    assert undocumented == []
+    assert not re.search(r"SPEC|CONTRACT", page)  # what no reader of it has
+
+
+def test_help_shows_the_public_names_and_the_fields_of_records() -> None:
+    assert set(host.__all__) <= set(dir(host))
+    shown = pydoc.plain(pydoc.render_doc("host.Command"))
+    assert "Command(words: 'tuple[str, ...]', " in shown
+    for name in host.Command.__annotations__:
+        assert re.search(rf"^ \|  {name} ", shown, re.MULTILINE), name
