@@ -12,6 +12,10 @@ from pathlib import Path
 
 import host
 
+_LONGEST = 4.0  # seconds that one command may take in all its runs, once it had _FEWEST
+_FEWEST = 5
+_PATIENCE = 10.0  # seconds for a single run
+
 
 @dataclass
 class Timed:
@@ -31,32 +35,38 @@ class Timed:
             cwd=self.cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             check=True,
+            timeout=_PATIENCE,
         )
         return time.perf_counter() - start
 
     @property
     def median(self) -> float:
-        return statistics.median(self.seconds)
+        """Return the median of its runs; infinite where one was not waited for."""
+        return statistics.median(self.seconds) if self.seconds else float("inf")
 
 
-def measure(candidates: Sequence[Timed], runs: int, warm_up: int = 2) -> None:
-    """Run all candidates in turn, `runs` times each after `warm_up` unmeasured ones."""
+def measure(
+    candidates: Sequence[Timed], runs: int, warm_up: int = 2, longest: float = _LONGEST
+) -> None:
+    """Run all candidates in turn, `runs` times each after `warm_up` unmeasured ones.
+
+    One that has taken more than `longest` seconds is left out of further turns, and one
+    that does not end has no time at all.
+    """
+    left = list(candidates)
     for turn in range(runs + warm_up):
-        for candidate in candidates:
-            seconds = candidate.run()
-            if turn >= warm_up:
+        for candidate in list(left):
+            try:
+                seconds = candidate.run()
+            except subprocess.TimeoutExpired:
+                left.remove(candidate)
+                continue
+            if turn >= warm_up or seconds > longest / _FEWEST:
                 candidate.seconds.append(seconds)
-
-
-def table(title: str, candidates: Sequence[Timed], baseline: Timed) -> str:
-    """Return the medians and their ratio to `baseline` as lines."""
-    lines = [title]
-    for candidate in candidates:
-        ratio = candidate.median / baseline.median
-        lines.append(f"  {candidate.name:<44} {candidate.median * 1000:9.2f} ms {ratio:7.2f} x")
-    lines.append(f"  (x {baseline.name}; median of {len(baseline.seconds)})")
-    return "\n".join(lines)
+            if len(candidate.seconds) >= _FEWEST and sum(candidate.seconds) > longest:
+                left.remove(candidate)
 
 
 _PLANNED = """
@@ -83,3 +93,13 @@ def peak_memory(argv: Sequence[str], env: Mapping[str, str]) -> float:
         [sys.executable, "-I", "-S", "-c", program], env=env, capture_output=True, check=True
     )
     return int(done.stdout) / 1024
+
+
+def table(title: str, candidates: Sequence[Timed], baseline: Timed) -> str:
+    """Return the medians and their ratio to `baseline` as lines."""
+    lines = [title]
+    for candidate in candidates:
+        ratio = candidate.median / baseline.median
+        lines.append(f"  {candidate.name:<44} {candidate.median * 1000:9.2f} ms {ratio:7.2f} x")
+    lines.append(f"  (x {baseline.name}; median of {len(baseline.seconds)})")
+    return "\n".join(lines)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 PER_CATEGORY = 100
@@ -12,6 +14,10 @@ _ENVS = {f"BENCH_{index}": f"${{HOME}}/value{index}" for index in range(5)}
 
 def words_of(index: int) -> tuple[str, str]:
     return f"cat{index // PER_CATEGORY:03d}", f"cmd{index:05d}"
+
+
+def about(index: int) -> str:
+    return f"The command number {index}"
 
 
 def make_commands(root: Path, count: int) -> None:
@@ -24,7 +30,7 @@ def make_commands(root: Path, count: int) -> None:
             json.dumps(
                 {
                     "name": command,
-                    "description": f"The command number {index}",
+                    "description": about(index),
                     "entrypoint": "main.sh",
                     "envs": _ENVS,
                 }
@@ -35,31 +41,52 @@ def make_commands(root: Path, count: int) -> None:
         script.chmod(0o755)
 
 
-def make_justfile(root: Path, count: int) -> list[str]:
-    """Return the argv, to run in `root`, of the last of `count` recipes for just."""
-    recipes = [f"{words_of(i)[1]}:\n    #!/bin/bash\n    :\n" for i in range(count)]
+@dataclass
+class Peer:
+    """What another program is called with, in its own folder: to run, list and complete."""
+
+    run: list[str]
+    list: list[str]
+    complete: list[str]
+    completing: Mapping[str, str] = field(default_factory=dict)  # variables of its stub
+
+
+def make_justfile(root: Path, count: int) -> Peer:
+    recipes = [f"# {about(i)}\n{words_of(i)[1]}:\n    #!/bin/bash\n    :\n" for i in range(count)]
     (root / "justfile").write_text("\n".join(recipes))
-    return ["just", words_of(count - 1)[1]]
+    return Peer(
+        ["just", words_of(count - 1)[1]],
+        ["just", "--list"],
+        ["just", "--", "just", "cmd"],
+        {"JUST_COMPLETE": "bash", "_CLAP_COMPLETE_INDEX": "1", "_CLAP_IFS": "\n"},
+    )
 
 
-def make_taskfile(root: Path, count: int) -> list[str]:
-    """Return the argv, to run in `root`, of the last of `count` tasks for task."""
+def make_taskfile(root: Path, count: int) -> Peer:
     tasks = [
-        f"  {words_of(i)[1]}:\n    silent: true\n    cmds: ['/bin/true']\n" for i in range(count)
+        f"  {words_of(i)[1]}:\n    desc: {about(i)}\n    silent: true\n    cmds: ['/bin/true']\n"
+        for i in range(count)
     ]
     (root / "Taskfile.yml").write_text("version: '3'\ntasks:\n" + "".join(tasks))
-    return ["task", words_of(count - 1)[1]]
+    run = ["task", words_of(count - 1)[1]]
+    return Peer(run, ["task", "--list-all"], ["task", "__complete", "cmd"])
 
 
-def make_invoke(root: Path, count: int) -> list[str]:
-    """Return the argv, to run in `root`, of the last of `count` tasks for invoke."""
-    tasks = [f"@task\ndef {words_of(i)[1]}(c):\n    c.run('/bin/true')\n\n" for i in range(count)]
+def make_invoke(root: Path, count: int) -> Peer:
+    tasks = [
+        f'@task\ndef {words_of(i)[1]}(c):\n    "{about(i)}"\n    c.run("/bin/true")\n\n'
+        for i in range(count)
+    ]
     (root / "tasks.py").write_text("from invoke import task\n\n" + "".join(tasks))
-    return ["invoke", words_of(count - 1)[1]]
+    run = ["invoke", words_of(count - 1)[1]]
+    return Peer(run, ["invoke", "--list"], ["invoke", "--complete", "--", "invoke"])
 
 
-def make_mise(root: Path, count: int) -> list[str]:
-    """Return the argv, to run in `root`, of the last of `count` tasks for mise."""
-    tasks = [f"[tasks.{words_of(i)[1]}]\nrun = '/bin/true'\nquiet = true\n" for i in range(count)]
+def make_mise(root: Path, count: int) -> Peer:
+    tasks = [
+        f"[tasks.{words_of(i)[1]}]\ndescription = '{about(i)}'\nrun = '/bin/true'\nquiet = true\n"
+        for i in range(count)
+    ]
     (root / "mise.toml").write_text("\n".join(tasks))
-    return ["mise", "run", words_of(count - 1)[1]]
+    run = ["mise", "run", words_of(count - 1)[1]]
+    return Peer(run, ["mise", "tasks", "ls"], ["mise", "tasks", "--complete"])
