@@ -59,14 +59,14 @@ def main() -> None:
         "goals": list(_goals(found)),
         "peers": list(_peers(found)),
     }.items():
-        text = _between(text, name, lines)
+        text = between(text, name, lines)
     PAGE.write_text(text)
-    README.write_text(_between(README.read_text(), "machine", [_machine(found)]))
+    README.write_text(between(README.read_text(), "machine", [_machine(found)]))
     for what in _KINDS:
         plot(found, what, source.with_name(f"{what}.svg"))
 
 
-def _between(text: str, name: str, lines: Sequence[str]) -> str:
+def between(text: str, name: str, lines: Sequence[str]) -> str:
     """Put lines between the two marks of a name; a page without them stays as it is."""
     marks = f"<!-- {name} -->", f"<!-- /{name} -->"
     pattern = re.compile(f"({re.escape(marks[0])}\n).*?({re.escape(marks[1])})", re.DOTALL)

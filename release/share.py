@@ -21,6 +21,7 @@ from builtin_plugins.renderers.text import text_lines
 from builtin_plugins.self_commands import hooks
 from builtin_plugins.self_commands.completion import STUBS
 from host import Listing, Terminal
+from host.cli.plain_command import PlainCommand
 from host.cli.topics import DOCS, TOPICS
 
 _PROJECT = Path(__file__).parents[1]
@@ -64,7 +65,7 @@ def man_page(date: str) -> Iterator[str]:
         yield from _term(name, text)
     yield ".SH COMMANDS"
     for one in sorted(hooks.discover_commands(), key=lambda one: one.words):
-        if not one.definition["hidden"]:
+        if not one.definition["hidden"] and len(one.words) == 2:
             yield from _word(one.words, _loaded(one.definition["entrypoint"]))
     for name, text in TOPICS.items():
         yield f".SH {name.replace('-', ' ').upper()}"
@@ -80,7 +81,8 @@ def man_page(date: str) -> Iterator[str]:
 
 def _loaded(reference: str) -> Any:
     module, _, attribute = reference.partition(":")
-    return getattr(import_module(module), attribute)
+    found = getattr(import_module(module), attribute)
+    return found.for_click() if isinstance(found, PlainCommand) else found
 
 
 def _word(words: tuple[str, ...], command: click.Command) -> Iterator[str]:

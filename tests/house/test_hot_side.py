@@ -64,6 +64,45 @@ def test_a_planned_run_imports_next_to_nothing(
     assert len(ours) <= most, sorted(ours)
 
 
+_ANSWER = """
+import sys
+sys.path.append({source!r})
+sys.argv = {argv!r}
+from host.__main__ import main
+main()
+print("\\n".join(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "most", "may"),
+    [
+        (["--version"], 16, {"json"}),
+        (["a"], 43, set()),
+        (["--complete", "zsh", "a", ""], 20, set()),
+        (["self", "list", "--format", "json"], 42, {"json", "re", "functools", "typing", "site"}),
+    ],
+    ids=["version", "listing", "completion", "everything"],
+)
+def test_what_an_answer_loads(
+    install: Callable[..., Made], words: list[str], most: int, may: set[str]
+) -> None:
+    made = install(PLAIN)
+    made.run("a")
+    program = _ANSWER.format(source=str(PROJECT / "src"), argv=[str(made.launcher), *words])
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = set(done.stderr.split())
+    assert not modules & (_BANNED - may)
+    ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}
+    assert len(ours) <= most, sorted(ours)
+
+
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:
     program = "import sys, builtin_plugins.plugin_changes.change; print('requests' in sys.modules)"
     done = subprocess.run(

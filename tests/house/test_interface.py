@@ -64,6 +64,11 @@ _BESIDE = {
     # Listings and answers of the program.
     "host.cli.answer.is_missing": "self version: an installation or none",
     "host.cli.answer.own_version": "self version: the host's own",
+    "host.cli.plain_command.ALL": "self list, search: the option of all listings",
+    "host.cli.plain_command.FORMAT": "self list, search: likewise",
+    "host.cli.plain_command.Texts": "self list, search, plugin list: what was given",
+    "host.cli.plain_command.chosen_format": "self list, search, plugin list: text or JSON",
+    "host.cli.plain_command.takes": "self list, search, plugin list: commands without click",
     "host.cli.topics.DOCS": "the text renderer: where to read more",
     "host.cli.topics.TOPICS": "the text renderer: the topics of help",
     "host.cli.answer.version_of": "self version says what --version says",

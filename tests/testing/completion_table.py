@@ -14,6 +14,7 @@ import click
 
 import builtin_plugins.self_commands as home
 from builtin_plugins.self_commands import hooks
+from host.cli.plain_command import PlainCommand
 
 FILE = Path(home.__file__).with_name("completion_table.py")
 _HEAD = (
@@ -37,6 +38,8 @@ def made() -> str:
     for one in hooks.discover_commands():
         module, _, attribute = one.definition["entrypoint"].partition(":")
         command = getattr(importlib.import_module(module), attribute)
+        if isinstance(command, PlainCommand):
+            command = command.for_click()
         _add(table, one.words[1:], command, one.definition["description"])
     content = pprint.pformat(table, width=96, sort_dicts=False)
     return f'{_HEAD}{_TYPES}# ruff: noqa: Q000\n# fmt: off\nTABLE: "_Table" = {content}\n'

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import click
-
 from builtin_plugins.plugin_commands.inventory import Row, inventory
 from host.cli.columns import width
+from host.cli.plain_command import chosen_format, takes
 from host.cli.secret_texts import masked
-from host.cli.session import Session
 from host.run.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.cli.plain_command import Texts
+    from host.cli.session import Session
 
 _MOST_WORDS = 5
 _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
 
 
-@click.command
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
-def command(session: Session, format: str) -> None:
+@takes({"name": "--format", "value": "TEXT", "choices": ["text", "json"], "default": "text"})
+def command(session: Session, given: Texts) -> None:
     """List all plugins: directories, those from git, archives and pip.
 
     Text shows the words that each adds; JSON all its commands.
     """
     rows = inventory(session)
-    if format == "json":
+    if chosen_format(given) == "json":
         import json
 
         session.show(json.dumps({"plugins": [row.described() for row in rows]}, indent=2) + "\n")

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import click
-
 from host import Command
 from host.cli.listing import select
 from host.cli.pages import rendered
-from host.cli.session import Session
+from host.cli.plain_command import ALL, FORMAT, chosen_format, takes
 from host.errors import OperationError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-@click.command
-@click.argument("text", nargs=-1, required=True)
-@click.option("--all", "everything", is_flag=True, help="Hidden ones and other systems' too.")
-@click.option("--format", default="text", show_default=True, help="text, json, tree or a plugin's.")
-@click.pass_obj
-def command(session: Session, text: tuple[str, ...], everything: bool, format: str) -> None:
+    from host.cli.plain_command import Texts
+    from host.cli.session import Session
+
+
+@takes({"name": "text...", "required": True}, ALL, FORMAT)
+def command(session: Session, given: Texts) -> None:
     """List the commands that have TEXT in their words, names, descriptions, groups or arguments.
 
     Of several words each must be there somewhere; the case of letters makes no difference.
     """
+    text = given["text..."]
     wanted = [word.casefold() for word in text]
-    inside = select(session.contents((), deep=True), everything=everything)
+    inside = select(session.contents((), deep=True), everything="--all" in given)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
     if not commands:
         raise OperationError(
@@ -35,7 +35,7 @@ def command(session: Session, text: tuple[str, ...], everything: bool, format: s
     holding = {one.words[:count] for one in commands for count in range(1, len(one.words))}
     categories = tuple(one for one in inside.categories if one.words in holding)
     found = inside.replaced(categories=categories, commands=commands)
-    session.show(rendered(session, session.find(()), found, format, deep=True))
+    session.show(rendered(session, session.find(()), found, chosen_format(given), deep=True))
 
 
 def _has(command: Command, wanted: list[str]) -> bool:

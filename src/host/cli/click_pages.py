@@ -1,15 +1,23 @@
-"""Help pages of click commands, with the look of those that are made from definitions."""
+"""click commands: called as `self` calls them, with pages like those made from definitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from host.cli.columns import wrap
+from host.cli.options import HELP_WORDS, one_line
 from host.cli.page import table_lines
 from host.cli.styles import HEADING, styled
+from host.errors import OperationError, UsageError
 from host.records import Terminal
+from host.run.process import Interrupts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.cli.session import Session
 
 
 class PageFormatter(click.HelpFormatter):
@@ -67,3 +75,29 @@ class PageFormatter(click.HelpFormatter):
 def formatter_of(terminal: Terminal) -> type[PageFormatter]:
     """Return the formatter for pages on that terminal."""
     return type("TerminalFormatter", (PageFormatter,), {"terminal": terminal})
+
+
+def call_click(command: click.Command, session: Session, label: str, args: list[str]) -> int:
+    """Call a click command with the session as its object; its usage errors become ours."""
+    terminal = session.output.terminal
+    click.Context.formatter_class = formatter_of(terminal)  # of commands in groups, too
+    settings: dict[str, Any] = {
+        "obj": session,
+        "color": terminal.colour,
+        "help_option_names": list(HELP_WORDS[1:]),
+    }
+    try:
+        with Interrupts(raised=True), command.make_context(label, args, **settings) as context:
+            status = command.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else label
+        raise UsageError(one_line(error.format_message()), f"see: {path} --help") from None
+    except click.ClickException as error:
+        raise OperationError(one_line(error.format_message())) from None
+    except click.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            raise abort.__context__ from None
+        raise OperationError("stopped; nothing was changed") from None
+    return status if isinstance(status, int) else 0

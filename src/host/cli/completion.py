@@ -124,7 +124,9 @@ def _own(
             from host.run.importing import load_reference
 
             return Answer(*load_reference(complete_own)(words[1:], current, installation, lock))
-    return Answer((one.words[1], one.definition.description) for one in declared)
+    return Answer(
+        (one.words[1], one.definition.description) for one in declared if not one.words[2:]
+    )
 
 
 def _below(found: "Found", lock: "Lock") -> Answer:

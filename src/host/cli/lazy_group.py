@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from host.cli.plain_command import PlainCommand
 from host.cli.suggestions import nearest
 from host.cli.unknown import EMPTY
 from host.errors import UsageError
@@ -38,9 +39,11 @@ class LazyGroup(click.Group):
         if cmd_name not in self.words:
             return None
         with Interrupts(raised=False):
-            found: click.Command = load_reference(self.words[cmd_name][0])
+            found = load_reference(self.words[cmd_name][0])
+        if isinstance(found, PlainCommand):
+            found = found.for_click()
         found.name = cmd_name
-        return found
+        return cast("click.Command", found)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,23 +1,22 @@
-"""`self …`: the click commands that built-in plugins declare, called with the session."""
+"""`self …`: the commands that built-in plugins declare, called with the session."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import click
-
-from host.cli.click_pages import formatter_of
-from host.cli.options import HELP_WORDS, Asked, one_line
+from host.cli.options import HELP_WORDS, Asked
+from host.cli.plain_command import PlainCommand
 from host.cli.session import Session
 from host.cli.suggestions import nearest
 from host.cli.unknown import EMPTY
 from host.cli.verbs import SELF_VERBS
-from host.errors import InstallationError, OperationError, UsageError
+from host.errors import InstallationError, UsageError
 from host.run.definition import is_reference
 from host.run.importing import load_reference
 from host.run.lock import RESERVED, Declared
-from host.run.process import Interrupts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 
 def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int:
@@ -55,31 +54,17 @@ def _declared(session: Session) -> list[Declared]:
 
 
 def _call(session: Session, declared: Declared, args: list[str]) -> int:
-    """Call a click command with the session as its object; its usage errors become ours."""
+    """Call a command with the session; only what needs click loads it."""
     entrypoint = declared.definition.entrypoint
     if not is_reference(entrypoint):
         raise AssertionError(f"{entrypoint} was checked when it was declared")
     command: Any = load_reference(entrypoint)
     label = " ".join([session.program, *declared.words])
-    terminal = session.output.terminal
-    click.Context.formatter_class = formatter_of(terminal)  # of commands in groups, too
-    settings = {
-        "obj": session,
-        "color": terminal.colour,
-        "help_option_names": list(HELP_WORDS[1:]),
-    }
-    try:
-        with Interrupts(raised=True), command.make_context(label, args, **settings) as context:
-            status = command.invoke(context)
-    except click.exceptions.Exit as ended:
-        return ended.exit_code
-    except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else label
-        raise UsageError(one_line(error.format_message()), f"see: {path} --help") from None
-    except click.ClickException as error:
-        raise OperationError(one_line(error.format_message())) from None
-    except click.Abort as abort:
-        if isinstance(abort.__context__, KeyboardInterrupt):
-            raise abort.__context__ from None
-        raise OperationError("stopped; nothing was changed") from None
-    return status if isinstance(status, int) else 0
+    if isinstance(command, PlainCommand):
+        if not set(HELP_WORDS[1:]).intersection(args):
+            command.call(session, declared.words, args)
+            return 0
+        command = command.for_click()
+    from host.cli.click_pages import call_click
+
+    return call_click(command, session, label, args)

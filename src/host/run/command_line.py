@@ -27,7 +27,14 @@ def absent(arguments: "Iterable[Argument]") -> dict[str, str]:
 def given(
     arguments: "Sequence[Argument]", args: "Sequence[str]", program: str, words: "Sequence[str]"
 ) -> dict[str, str]:
-    """Return the variables of the arguments that the words `args` give; raises UsageError.
+    """Return the variables of the arguments that the words `args` give; raises UsageError."""
+    return _variables(arguments, texts(arguments, args, program, words))
+
+
+def texts(
+    arguments: "Sequence[Argument]", args: "Sequence[str]", program: str, words: "Sequence[str]"
+) -> "dict[str, list[str]]":
+    """Return the texts that the words `args` give to each argument, by name; raises UsageError.
 
     `program` and the command's own `words` are for the error. Files and directories are
     looked at from the current directory; none is opened.
@@ -44,7 +51,7 @@ def given(
         if hint is None:
             hint = f"usage: {program} {command} {usage_of(arguments)}"
         raise UsageError(f"{command}: {unfit}", hint) from None
-    return _variables(arguments, line.texts)
+    return line.texts
 
 
 class _UnfitError(Exception):

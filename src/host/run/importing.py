@@ -14,13 +14,12 @@ _OWN = ("builtin_plugins.", "host.")
 
 def load_reference(reference: str) -> "Any":
     """Return the object that `reference` names; raises PluginError when it cannot be imported."""
-    import importlib
-
     if not reference.startswith(_OWN):
         complete_import_path()
     module, _, attribute = reference.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        __import__(module)  # importlib would be one module more to import
+        found: Any = sys.modules[module]
         for name in attribute.split("."):
             found = getattr(found, name)
     except (Exception, SystemExit) as failure:

@@ -412,7 +412,10 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
         (["--x"], "cli: no such option '--x'; see: cli --help\n"),
         (["help", "ops", "nope"], "cli: unknown command nope in ops; see: cli ops --help\n"),
         (["self", "lits"], "cli: unknown command lits in self; did you mean cli self list"),
-        (["self", "list", "--x"], "cli: no such option '--x'; see: cli self list --help\n"),
+        (
+            ["self", "list", "--x"],
+            "cli: self list: unknown option --x; usage: cli self list [words...]",
+        ),
         (["--format", "yaml"], "cli: no listing in format 'yaml'; there are text, json and tree, "),
         (["--all", "ops", "deploy"], "cli: --all and --format go with a listing, not with a comm"),
         (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),

@@ -1,0 +1,95 @@
+"""What grows, and how, up to 100,000 commands in 1,000 categories and 1,000 plugins.
+
+    bash bench/run --no-peers --runs 1 && .venv-bench/bin/python bench/scale.py [--write]
+
+Prints a table of milliseconds of the processor (three runs each, the least of them); with
+`--write` docs/performance.md gets it. Takes about three minutes and 600 MB of temporary files.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import trees
+from report import PAGE, between
+
+_SIZES = ((1000, 10), (10_000, 100), (100_000, 1000))  # commands, plugins
+_CASES = {
+    "run": ("cat000", "cmd00000"),
+    "a Tab in a category of 100": ("--complete", "zsh", "cat000", "cmd"),
+    "a Tab at the root": ("--complete", "zsh", ""),
+    "listing of a category of 100": ("cat000",),
+    "root": (),
+    "`self list --format json`": ("self", "list", "--format", "json"),
+    "`self search`": ("self", "search", "number 42"),
+    "a misspelt word": ("cat000", "cmd0000x"),
+    "`self plugin list`": ("self", "plugin", "list"),
+    "the first run after a plugin came": ("--lock", "cat000", "cmd00000"),
+}
+
+
+def main() -> None:
+    columns: list[list[float]] = []
+    for commands, plugins in _SIZES:
+        with tempfile.TemporaryDirectory() as scratch:
+            root = make(Path(scratch) / "cli", commands, plugins)
+            columns.append([least(root, words) for words in _CASES.values()])
+    heads = [f"{commands:,} and {plugins:,}" for commands, plugins in _SIZES]
+    lines = [f"| commands and plugins | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
+    for index, case in enumerate(_CASES):
+        cells = [f"{column[index] * 1000:.0f}" for column in columns]
+        lines.append(f"| {case} | {' | '.join(cells)} |")
+    print("\n".join(lines))
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(between(PAGE.read_text(), "scale", lines))
+
+
+def make(root: Path, commands: int, plugins: int) -> Path:
+    init = [str(Path(sys.executable).parent / "cli"), "self", "init", str(root)]
+    subprocess.run(init, check=True, stdout=subprocess.DEVNULL, env=environment(root))
+    trees.make_commands(root, commands)
+    for number in range(plugins):
+        place = root / f"plugins/p{number:04}/c{number:04}/run"
+        place.mkdir(parents=True)
+        (place / "command.json").write_text(
+            '{"name": "Run", "description": "Run it", "entrypoint": "main.sh"}'
+        )
+    time.sleep(3)
+    return root
+
+
+def environment(root: Path) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "HOME": str(root.parent), "LANG": "C.UTF-8"}
+
+
+def least(root: Path, words: tuple[str, ...]) -> float:
+    """Return the least seconds of the processor of three runs, after one that is not counted."""
+    seconds = []
+    for _ in range(4):
+        if words[:1] == ("--lock",):
+            (root / "cli.lock").unlink(missing_ok=True)
+        before = os.times()
+        subprocess.run(
+            [root / "core/cli", *(word for word in words if word != "--lock")],
+            env=environment(root),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        after = os.times()
+        seconds.append(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
+    return min(seconds[1:])
+
+
+if __name__ == "__main__":
+    main()
