@@ -210,7 +210,7 @@ class Command(Record):
         """Whether its entrypoint is a file that is not there; the disk is asked each time."""
         if not self.directory or self.definition.in_python:
             return False
-        return not os.path.exists(f"{self.directory}/{self.definition.entrypoint}")
+        return not os.path.exists(os.path.join(self.directory, self.definition.entrypoint))
 
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return what stands behind its row, in the fixed order.

@@ -1,5 +1,7 @@
 """The global options: what a command line that runs no command asks for."""
 
+from itertools import dropwhile
+
 from host.errors import UsageError
 
 TYPE_CHECKING = False
@@ -43,6 +45,7 @@ def parse_options(words: "Sequence[str]", label: str) -> Asked:
     `label` is the invocation that they belong to, for the error. click reads them;
     where there is none, or just one that everybody knows, nobody waits for its import.
     """
+    refuse_separator([*dropwhile(_is_option, words)], label)
     if not words or not words[0].startswith("-"):
         return Asked(tuple(words))
     if len(words) == 1 and words[0] in (*HELP_WORDS, *_VERSION_WORDS):
@@ -69,6 +72,16 @@ def parse_options(words: "Sequence[str]", label: str) -> Asked:
         return Asked(**command.make_context("cli", list(words)).params)
     except click.UsageError as error:
         raise UsageError(one_line(error.format_message()), f"see: {label} --help") from None
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "--"
+
+
+def refuse_separator(words: "Sequence[str]", label: str) -> None:
+    """Raise UsageError for `--` before words that are no arguments."""
+    if words[:1] in (["--"], ("--",)):
+        raise UsageError("--: there are no arguments to keep apart here", f"see: {label} --help")
 
 
 def without_color(words: "Sequence[str]", label: str) -> tuple[tuple[str, ...], str]:

@@ -6,7 +6,7 @@ import gc
 
 from host.cli.catalog import Contents
 from host.cli.listing import select, with_installed
-from host.cli.options import HELP_WORDS, Asked, parse_options
+from host.cli.options import HELP_WORDS, Asked, parse_options, refuse_separator
 from host.cli.session import Session
 from host.cli.topics import topic
 from host.cli.unknown import unknown
@@ -23,6 +23,7 @@ def show(session: Session, asked: Asked) -> None:
     """Show the listing or help page that the words ask for; raises HostError."""
     found = session.find(asked.words)
     rest = asked.words[len(found.words) :]
+    refuse_separator(rest, session.program)
     if found.kind == "unknown" and rest == ("help",) and found.words:
         found = session.find(found.words)
     if found.kind == "unknown":
@@ -39,17 +40,25 @@ def show(session: Session, asked: Asked) -> None:
             raise UsageError("--all and --format go with a listing, not with a command")
         session.output.show(_help(session, found))
         return
-    trailing = Asked(())
-    if rest and rest[0] not in HELP_WORDS:
-        trailing = parse_options(rest, " ".join([session.program, *found.words]))
-    if trailing.words:
-        raise unknown(session, found, trailing.words)
+    trailing = _trailing(session, found, rest)
     session.messages.choice = trailing.color or session.messages.choice
     everything = asked.everything or trailing.everything
     rendered = listing_text(
         session, found, asked.format or trailing.format or "text", everything=everything
     )
     session.output.show(rendered)
+
+
+def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> Asked:
+    """Return the options behind a category's words; raises UsageError for anything else."""
+    if not rest or rest[0] in HELP_WORDS:
+        return Asked(())
+    trailing = parse_options(rest, " ".join([session.program, *found.words]))
+    if trailing.version:
+        raise UsageError("--version stands alone", f"type: {session.program} --version")
+    if trailing.words:
+        raise unknown(session, found, trailing.words)
+    return trailing
 
 
 def _help(session: Session, found: Found) -> str:

@@ -222,8 +222,7 @@ def prepare(
         return Exec(sys.executable, [*argv, *args], environment, holds_interrupt=holds_interrupt)
     start = start_of(file, environment)
     env = dict(environment)
-    library = os.path.join(env["LIB_DIR"], "init.sh")
-    if start.loads_library and _is_readable(library):
+    if start.loads_library and (library := _library(env["LIB_DIR"])):
         given = env.get("BASH_ENV")
         env["BASH_ENV"] = as_bash_env(library)
         kept = "u" if given is None else f"s{given}"
@@ -232,8 +231,18 @@ def prepare(
     return Exec(start.program, [*start.argv, *args], env)
 
 
+def _library(lib_dir: str) -> str:
+    """Return the file that loads the core library: the installation's, else the shipped one."""
+    if _is_readable(own := os.path.join(lib_dir, "init.sh")):
+        return own
+    package = os.path.dirname(os.path.dirname(__file__))
+    homes = (f"{package}/skeleton", os.path.dirname(os.path.dirname(package)))  # or a checkout
+    shipped = [f"{home}/core/lib/init.sh" for home in homes]
+    return next(filter(_is_readable, shipped), "")
+
+
 def _is_readable(library: str) -> bool:
-    """Tell whether the library is there; raises InstallationError when it cannot be read."""
+    """Tell whether a library is there; raises InstallationError when it cannot be read."""
     try:
         descriptor = os.open(library, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

@@ -10,7 +10,7 @@ from pathlib import Path
 import importlib_metadata
 import pytest
 
-from testing.installation import Made
+from testing.installation import Made, command
 
 Install = Callable[..., Made]
 OWN = f"cli-host {importlib_metadata.version('cli-host')}\n"
@@ -27,6 +27,23 @@ def test_the_version_with_and_without_an_installation(
     assert made.run("--safe", *words, env=nowhere).all == (0, OWN, "")
     made.write({"core/cli.json": "{"})
     assert made.run(*words).status == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ops", "--version"], "--version stands alone; type: cli --version"),
+        (["ops", "-V"], "--version stands alone; type: cli --version"),
+        (["--", "ops", "hi"], "--: there are no arguments to keep apart here; see: cli --help"),
+        (["--all", "--", "ops"], "--: there are no arguments to keep apart here; see: cli --help"),
+        (["ops", "--", "hi"], "--: there are no arguments to keep apart here; see: cli --help"),
+        (["help", "--", "ops"], "--: there are no arguments to keep apart here; see: cli --help"),
+    ],
+    ids=str,
+)
+def test_an_option_where_it_does_not_belong(install: Install, words: list[str], said: str) -> None:
+    made = install({"commands/ops/hi/command.json": command()})
+    assert made.run(*words).all == (2, "", f"cli: {said}\n")
 
 
 def test_the_version_as_json(install: Install, tmp_path: Path) -> None:

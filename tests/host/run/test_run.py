@@ -396,6 +396,15 @@ def test_an_installation_may_stand_anywhere(tmp_path, name):
     assert left == set()
 
 
+def test_an_installation_without_a_library_gets_the_shipped_one(install):
+    made = install()
+    add(made, "bash", '#!/bin/bash\nlog_info "$LIB_DIR"\n')
+    (made.root / "core" / "lib").unlink()
+    result = made.run("demo", "bash")
+    assert (result.status, result.stdout) == (0, "")
+    assert result.stderr.endswith(f" - {made.root}/core/lib\n")
+
+
 @pytest.mark.parametrize("library", ["init", "color", "sudo"])
 def test_a_library_that_is_no_file_stops_nothing(install, library):
     made = install()
