@@ -66,7 +66,7 @@ def test_every_command_of_the_guide(venv: Path, packages: Path, tmp_path: Path) 
         "Goodbye, Ada!\n",
         "Goodbye, world!\n",
         "3\n",
-        "  cli greet count [words...]\n",
+        "Usage: cli greet count [words...]\n",
     ):
         assert said in done.stdout, said
     assert re.search("ACME_REGION +north", done.stdout)
