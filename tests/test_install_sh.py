@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from testing.installation import command
+from testing.packages import PLUGIN
 from testing.pages import clone
+from testing.plugin_sources import wheel
 
 
 def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tuple[int, str, str]:
@@ -67,6 +70,20 @@ def test_a_second_run_changes_nothing_visible(checkout: Path, env: dict[str, str
     before = (checkout / "core" / "acme").read_bytes()
     assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
     assert (checkout / "core" / "acme").read_bytes() == before
+
+
+def test_a_package_comes_and_goes_with_the_pip_that_comes_with_python(
+    tmp_path: Path, checkout: Path, env: dict[str, str]
+) -> None:
+    """Other tests have a newer one in their environments."""
+    text = PLUGIN.format(name="acme-cli", package="acme_cli", version="1.0")
+    files = {"commands/cloud/disk/command.json": command()}
+    wheel(tmp_path, "acme-cli", "1.0", text, files)
+    acme, there = checkout / "core/acme", {**env, "PIP_FIND_LINKS": str(tmp_path)}
+    assert run(acme, "self", "plugin", "add", "pip:acme-cli", env=there)[0] == 0
+    assert run(acme, "cloud", "py", env=env) == (0, "py 1.0\n", "")
+    assert run(acme, "self", "plugin", "remove", "acme-cli", env=there)[0] == 0
+    assert run(acme, "cloud", "py", env=env)[0] == 2
 
 
 def test_installations_that_self_init_made_keep_what_they_need(
