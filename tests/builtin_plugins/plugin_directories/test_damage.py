@@ -42,15 +42,24 @@ def _damage(made: Made, content: str | None) -> Path:
     return path
 
 
-@pytest.fixture
-def two(install: Install, tmp_path: Path) -> Made:
+@pytest.fixture(scope="module")
+def first(shared_install: Install, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Two plugins with one word each, of which the first is switched off, and one of its word."""
-    made = install()
+    made, sources = shared_install(), tmp_path_factory.mktemp("sources")
     for name, words in (("one", "both/hi"), ("two", "both/hi"), ("three", "other/hi")):
-        source = write_tree(tmp_path / name, plugin_files(words, name))
+        source = write_tree(sources / name, plugin_files(words, name))
         assert plugin(made, "add", str(source), "--force").status == 0
     assert plugin(made, "disable", "three").status == 0
     return made
+
+
+@pytest.fixture
+def two(first: Made, tmp_path: Path) -> Made:
+    """A copy of the first installation, to be damaged."""
+    root, home = tmp_path / "installation", tmp_path / "home"
+    shutil.copytree(first.root, root, symlinks=True)
+    home.mkdir()
+    return Made(root, root / "core/cli", home)
 
 
 @pytest.mark.parametrize("content", DAMAGE.values(), ids=DAMAGE)
