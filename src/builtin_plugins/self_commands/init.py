@@ -15,6 +15,7 @@ import click
 
 from builtin_plugins.files.atomic import can_be_written, write_file
 from builtin_plugins.files.locks import take_lock
+from builtin_plugins.self_commands.completion import STUBS, is_installed
 from builtin_plugins.self_commands.launcher import write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host.cli.session import Session
@@ -55,20 +56,29 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
         raise OperationError(f"{failure.filename or root}: {failure.strerror}") from None
     said = f"{made} files made" if made else "nothing to do: every file is there"
     path = shlex.quote(str(launcher))
+    there = shutil.which(launcher.name, path=session.environ.get("PATH", ""))
+    on_path = there is not None and _starts(there, launcher, session)
     session.show_lines(
         f"{root}: {said}",
         f"start it with: {path}",
-        _on_path(launcher, session),
-        f"next: {path} self new command team hello",
+        f"on PATH it is {launcher.name}" if on_path else _to_path(launcher, there, session),
+        *_completion(launcher.name, session),
+        f"next: {launcher.name if on_path else path} self new command team hello",
     )
 
 
-def _on_path(launcher: Path, session: Session) -> str:
-    """Return how the program gets on PATH, or what has its name there already."""
+def _completion(program: str, session: Session) -> Iterator[str]:
+    """Yield how the caller's shell completes the program's words, where it does not yet."""
+    shell = os.path.basename(session.environ.get("SHELL", ""))
+    if shell in STUBS and session.environ.get("HOME"):
+        with suppress(OSError):
+            if not is_installed(shell, program, session.environ):
+                yield f"Tab completes its words after: {program} self completion {shell} --install"
+
+
+def _to_path(launcher: Path, there: str | None, session: Session) -> str:
+    """Return how the program gets on PATH, and what has its name `there`, if anything."""
     name, path = launcher.name, session.environ.get("PATH", "")
-    there = shutil.which(name, path=path)
-    if there is not None and _starts(there, launcher, session):
-        return f"on PATH it is {name}"
     directory = os.path.join(home(session.environ), ".local", "bin")
     link = os.path.join(directory, name)
     if there is None and not os.path.lexists(link):

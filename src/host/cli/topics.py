@@ -14,13 +14,12 @@ _WITHOUT = """\
 {version}
 There is no installation yet: no {file}.
 
-Usage:
-  {program} self init [DIRECTORY] [--name NAME]
+Usage: {program} self init [DIRECTORY] [--name NAME]
 
-That makes one, with examples to copy from. Without one these answer too: --version,
-self version, self info, self doctor, --help.
+That makes one, with examples to copy from. Without one these answer too:
+--version, self version, self info, self doctor, --help.
 
-{docs}
+More: {docs}
 """
 
 TOPICS = {
@@ -36,8 +35,9 @@ Where a variable has several values, the source of the highest rank wins.
 {program} self env <words…> shows where each value of a command comes from.
 """,
     "env-files": """\
-"env_files": [".env", "$HOME/.acme.env"] in command.json names files of variables, relative
-to the command's folder. A missing file is none; one that cannot be read is an error.
+"env_files": [".env", "$HOME/.acme.env"] in command.json names files of
+variables, relative to the command's folder. A missing file is none; one that
+cannot be read is an error.
 
   NAME=value            $NAME, ${NAME} and ${NAME:-default} are replaced
   NAME="two words"      likewise; \\n and other escapes count
@@ -51,7 +51,7 @@ to the command's folder. A missing file is none; one that cannot be read is an e
 A plugin is a folder of commands, or a Python package with hooks.
 
   {program} self new plugin NAME       make one that works at once
-  {program} self plugin add SOURCE     a folder, user/repo, git address, archive or pip:NAME
+  {program} self plugin add SOURCE     folder, user/repo, address, archive, pip:NAME
   {program} self plugin list           what is there, from where, in what version
   {program} self plugin update         bring plugins to their newest version
   {program} self plugin remove NAME    take one out
@@ -60,9 +60,10 @@ A plugin is a folder of commands, or a Python package with hooks.
 """,
     "exit-status": """\
     0  done
-    1  the installation, a definition or a source of variables is wrong; a self command
-       failed; a question got no yes
-    2  unknown category, command or option; words that do not fit the declared arguments
+    1  the installation, a definition or a source of variables is wrong;
+       a self command failed; a question got no yes
+    2  unknown category, command or option; words that do not fit the
+       declared arguments
   126  it is there but cannot start here: another system, not executable
   127  the entrypoint's file or its interpreter is missing
     n  the command's own; 128+n: killed by signal n

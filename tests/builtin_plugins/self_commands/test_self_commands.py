@@ -316,7 +316,12 @@ def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_pa
     (there / "acme").unlink()
     (there / "acme").symlink_to(target / "core" / "acme")
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    assert "\non PATH it is acme\n" in shown
+    assert "\non PATH it is acme\nnext: acme self new command team hello\n" in shown
+    for shell, offered in (("/bin/zsh", True), ("/bin/tcsh", False)):
+        env = {**path, "SHELL": shell}
+        shown = made.run("self", "init", str(target), "--name", "acme", env=env).stdout
+        advice = "\nTab completes its words after: acme self completion zsh --install\n"
+        assert (advice in shown) == offered
     (there / "acme").unlink()
     path["HOME"] = "/dev/null"  # nothing can be made there
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
