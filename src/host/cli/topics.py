@@ -23,6 +23,46 @@ More: {docs}
 """
 
 TOPICS = {
+    "definitions": """\
+A command is a folder with a command.json and a script; folders are its words:
+commands/team/hello/command.json is {program} team hello.
+
+  "name", "description"   for help pages and listings; required
+  "entrypoint"            the script's file name, or package.module:attr
+  "args"                  what it takes: {program} help arguments
+  "envs"                  variables: { "REGION": "eu", "HOST": "$REGION.x" }
+  "env_files"             files of variables: {program} help env-files
+  "required_envs"         names that must be set, else nothing runs
+  "aliases", "group"      other words for it; the heading it is listed under
+  "os", "sudo", "hidden"  ["linux", "mac"]; true; true
+  "confirm", "effects"    a question before it runs; read, change or destroy
+  "examples"              [{ "command": "hello Ada", "description": "greet" }]
+
+category.json in a folder of commands has its "name" and "description".
+{program} self new command <words…> makes one that runs, {program} self edit <words…>
+--definition opens its command.json, {program} self lint looks for what is wrong.
+""",
+    "arguments": """\
+"args" in command.json says what a command takes. It is checked before anything
+runs, shown in help and completed with Tab; the script finds each as a variable.
+
+  "args": [
+    { "name": "stage", "required": true, "choices": ["test", "prod"] },
+    { "name": "--count", "short": "-n", "value": "N", "type": "integer",
+      "default": "1", "description": "how many" },
+    { "name": "--dry-run", "description": "only tell" },
+    { "name": "files...", "type": "file" }
+  ]
+
+  stage      a word in its place       $ARG_STAGE
+  --count N  an option with a value    $ARG_COUNT
+  --dry-run  a flag, without "value"   $ARG_DRY_RUN is true or false
+  files...   repeats, and comes last   $ARG_FILES_COUNT, $ARG_FILES_1 …
+
+"type" is string, integer, number, path, file or directory; "complete" is file,
+directory, none or a program in the command's folder that prints candidates.
+The words themselves reach the script untouched, too.
+""",
     "precedence": """\
 Where a variable has several values, the source of the highest rank wins.
 

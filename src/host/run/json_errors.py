@@ -2,6 +2,11 @@
 
 from host.errors import DefinitionError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
+_NO_COMMA = "Expecting ',' delimiter"
 _BLANKS = " \n\t\r"
 
 
@@ -12,7 +17,7 @@ def syntax_error(path: str, text: str) -> DefinitionError:
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as failure:
-        position, what = _slip(text, failure.pos) or (failure.pos, "")
+        position, what = _slip(text, failure) or (failure.pos, "")
         if not what:
             message = failure.msg.replace("Expecting", "expected")
             what = f"{message[0].lower()}{message[1:]}"
@@ -20,13 +25,18 @@ def syntax_error(path: str, text: str) -> DefinitionError:
     return DefinitionError(f"{path}: not strict JSON")  # pragma: no cover - the two parsers agree
 
 
-def _slip(text: str, position: int) -> "tuple[int, str] | None":
+def _slip(text: str, failure: "JSONDecodeError") -> "tuple[int, str] | None":
     """Say what people did where JSON ends, and where: None when it is none of the usual."""
-    found = _behind_blanks(text, position)
+    found = _behind_blanks(text, failure.pos)
     if text.startswith(("//", "/*", "#"), found):
         return found, "comments are not allowed"
     if text.startswith("'", found):
         return found, "a text stands in double quotes, not in single ones"
+    end = len(text[:found].rstrip(_BLANKS))
+    if failure.msg == _NO_COMMA and not text[found:]:
+        return end - 1, "the last } or ] is missing"
+    if failure.msg == _NO_COMMA and end < found and text[found] in '"{[':
+        return end - 1, "a comma is missing behind this"
     before = text[: found + text.startswith(",", found)].rstrip(_BLANKS)
     after = _behind_blanks(text, len(before))
     if before.endswith(",") and text[after : after + 1] in ("]", "}"):

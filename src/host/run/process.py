@@ -210,7 +210,9 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
-        raise MissingError(f"{file}: the entrypoint is missing") from None
+        raise MissingError(
+            f"{file}: the entrypoint is missing", 'put it there, or mend "entrypoint"'
+        ) from None
     except PermissionError:
         if os.access(file, os.X_OK) and os.path.isfile(file):
             return b"\0", True  # a binary that may be run but not read
