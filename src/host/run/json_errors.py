@@ -34,7 +34,7 @@ def _slip(text: str, failure: "JSONDecodeError") -> "tuple[int, str] | None":
         return found, "a text stands in double quotes, not in single ones"
     end = len(text[:found].rstrip(_BLANKS))
     if failure.msg == _NO_COMMA and not text[found:]:
-        return end - 1, "the last } or ] is missing"
+        return end, "the last } or ] is missing"
     if failure.msg == _NO_COMMA and end < found and text[found] in '"{[':
         return end - 1, "a comma is missing behind this"
     before = text[: found + text.startswith(",", found)].rstrip(_BLANKS)

@@ -49,7 +49,7 @@ SYNTAX = {
     "blank": (" \n ", "2:2: "),
     "open object": ('{"name": "N"', "1:13: "),
     "no comma": ('{\n  "name": "N"\n  "os": []\n}', "2:13: a comma is missing behind this"),
-    "no end": ('{\n  "name": "N"\n', "2:13: the last } or ] is missing"),
+    "no end": ('{\n  "name": "N"\n', "2:14: the last } or ] is missing"),
     "trailing comma": ('{\n  "name": "N",\n}', "2:14: trailing comma"),
     "trailing comma in array": ('{"os": [\n"linux",]}', "2:8: trailing comma"),
     "trailing comma inside": ('{"a": [{"b": 1 , \n\t}]}', "1:16: trailing comma"),
