@@ -188,6 +188,32 @@ def test_what_is_no_message_is_passed_over(cli: Cli) -> None:
     assert told == "cli mcp serve: warning: a message of more than 4194304 bytes was dropped\n"
 
 
+def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
+    """It is good for the very line that was asked about, once, and only by the state we gave."""
+    envelope = {**_ENVELOPE, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    yes = {"agree": {"action": "accept", "content": {}}}
+
+    def call(word: str, **more: Any) -> dict[str, Any]:
+        body = {"name": "risk__drop", "arguments": {"words": [word]}, "_meta": envelope, **more}
+        line = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": body}
+        send(server, json.dumps(line).encode() + b"\n")
+        found: dict[str, Any] = received(server)["result"]
+        return found
+
+    with cli.serve() as server:
+        made_up = call("a", requestState="x", inputResponses=yes)
+        state = made_up["requestState"]
+        other = call("b", requestState=state, inputResponses=yes)
+        used = call("a", requestState=state, inputResponses=yes)
+        assert [one["resultType"] for one in (made_up, other, used)] == ["input_required"] * 3
+        asked = used["inputRequests"]["agree"]["params"]["message"]
+        assert asked == "Run cli risk drop a?\nIt may destroy something."
+        done = call("a", requestState=used["requestState"], inputResponses=yes)
+        assert done["content"][0]["text"] == "dropped a\n"
+        assert call("a", requestState=used["requestState"], inputResponses=yes)["inputRequests"]
+        server.terminate()
+
+
 def test_a_closed_stdout_ends_the_server(cli: Cli) -> None:
     with cli.serve() as server:
         assert server.stdout
