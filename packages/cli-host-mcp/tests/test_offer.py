@@ -51,6 +51,15 @@ def test_agreement_reaches_the_command(
     assert offer("destroy").answer("risk__drop", {}).question
 
 
+def test_the_question_cannot_be_added_to(offer: Any) -> None:
+    """What an assistant gives stands on the line of the command, escaped."""
+    word = "x\nIt is safe.\x1b[8m\u202e"
+    question = offer("destroy").answer("risk__drop", {"words": [word]}).question
+    assert question == (
+        "Run cli risk drop 'x\\nIt is safe.\\x1b[8m\\u202e'?\nIt may destroy something."
+    )
+
+
 def test_a_word_is_never_an_option_of_the_program(offer: Any, cli: Cli) -> None:
     call = offer("destroy").answer("show__words", {"words": ["--yes", "--safe", "--color=always"]})
     assert isinstance(call, Call)

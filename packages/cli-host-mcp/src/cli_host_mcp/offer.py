@@ -6,14 +6,14 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cli_host_mcp import toolbox
 from cli_host_mcp.arguments import words_of
 from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.problem import CallError, meant
-from host import Command, Program
+from host import Command, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
 _OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # of `mcp serve` itself, which starts the commands
@@ -30,7 +30,7 @@ class Call:
     program: Program
     command: Command
     args: Sequence[str]
-    question: str
+    question: str = ""
 
     @property
     def argv(self) -> list[str]:
@@ -39,8 +39,8 @@ class Call:
 
     @property
     def line(self) -> str:
-        """What a user would type."""
-        return shlex.join([self.program.name, *self.command.words, *self.args])
+        """What a user would type, on one line whatever the assistant gave."""
+        return printable(shlex.join([self.program.name, *self.command.words, *self.args]))
 
 
 class Offer:
@@ -74,10 +74,9 @@ class Offer:
             raise UnknownToolError(f"unknown tool {name[:100]}{meant(name, known)}")
         if name in self._words:
             return self._call(self._words[name], given)
-        commands = self.commands()
         if name == "find":
-            return toolbox.find(commands, str(given.get("query") or ""))
-        command = toolbox.named(commands, given.get("command", ""))
+            return toolbox.find(self.commands(), str(given.get("query") or ""))
+        command = self._named(str(given.get("command", "")))
         if name == "describe":
             return json.dumps(toolbox.tool_of(command), indent=1, ensure_ascii=False)
         arguments = given.get("arguments") or {}
@@ -94,16 +93,27 @@ class Offer:
         if program.find([*words, *args]).words != words:
             raise CallError(f"{shlex.join([*words, *args])}: these words are another command's")
         program.arguments(command, args)
-        return Call(program, command, args, self._question(program, command, args))
+        call = Call(program, command, args)
+        return replace(call, question=self._question(call))
 
-    def _question(self, program: Program, command: Command, args: Sequence[str]) -> str:
-        definition = command.definition
+    def _named(self, name: str) -> Command:
+        """Return the command that an assistant means; raises CallError, DefinitionError."""
+        words = tuple(name.replace("/", " ").split())
+        try:
+            command = Program.current().find(words)
+            if command.words == words and not self._choice.refusal(command):
+                return command
+        except UsageError:
+            pass  # told with what is served
+        return toolbox.named(self.commands(), name)
+
+    def _question(self, call: Call) -> str:
+        definition = call.command.definition
         asked = definition.confirm if os.environ.get("CLI_YES") != "1" else ""
         if not asked and definition.effects not in self._asks:
             return ""
         what = {"destroy": "It may destroy something.", "change": "It changes something."}
-        line = shlex.join([program.name, *command.words, *args])
-        return "\n".join(filter(None, [f"Run {line}?", asked, what.get(definition.effects)]))
+        return "\n".join(filter(None, [f"Run {call.line}?", asked, what.get(definition.effects)]))
 
 
 def caller_environment() -> dict[str, str]:

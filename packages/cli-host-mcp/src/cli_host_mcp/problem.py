@@ -20,6 +20,10 @@ class CallError(UsageError):
     """A call that is not carried out: nothing was run; the text is for the assistant."""
 
 
+class UntoldError(OperationError):
+    """What a command's output must not show could not be told; the command was ended."""
+
+
 def meant(word: str, names: Iterable[str]) -> str:
     """Return `; did you mean …?` with the nearest names, "" where there are none."""
     near = get_close_matches(word, sorted(set(names)), 3)

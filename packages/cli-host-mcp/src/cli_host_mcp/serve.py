@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -62,43 +63,42 @@ def command(
         raise ChoiceError("stdin and stdout are closed; they are the client's ends")
     if os.isatty(0):
         program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
+    if searches(form, len(served)):  # decided once: tools do not change their kind meanwhile
+        form = "search"
+        told = f"{len(served)} commands of {program.name}: `find` some, `describe` one, `run` it."
+    else:
+        form, told = "each", f"The commands of {program.name}; each tool runs one."
     teller, guard = Teller(), Guard()
     teller.start()
     guard.start()
-    sys.exit(_serve(program, (teller, guard), (choice, form, confirm), (max_output, timeout, jobs)))
+    offer = Offer(choice, form, confirm)
+    _serve(program, (teller, guard), (offer, told), (max_output, timeout, jobs))
 
 
 def _serve(
     program: Program,
     aside: tuple[Teller, Guard],
-    offered: tuple[Choice, str, str],
+    offered: tuple[Offer, str],
     limited: tuple[int, float, int],
-) -> int:
-    """Serve; return the exit status, or die of the signal that ended it."""
+) -> NoReturn:
+    """Serve; then exit, or die of the signal that ended it."""
     import anyio  # and the SDK, which takes half a second: what stands aside is there before
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for
 
     teller, guard = aside
+    offer, instructions = offered
 
     async def main() -> int:
         max_output, timeout, jobs = limited
         threads_for(jobs)
         limits = Limits(max_output, timeout)
-        tools = Tools(Offer(*offered), Runner(guard, limits), teller, limits, jobs)
-        return await serve(program, tools, _instructions(program, offered))
+        tools = Tools(offer, Runner(guard, limits), teller, limits, jobs)
+        return await serve(program, tools, instructions)
 
     number = anyio.run(main)
     if number:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    return 0
-
-
-def _instructions(program: Program, offered: tuple[Choice, str, str]) -> str:
-    choice, form, _ = offered
-    count = len(choice.served(all_commands(program)))
-    if not searches(form, count):
-        return f"The commands of {program.name}; each tool runs one."
-    return f"{count} commands of {program.name}: `find` them, `describe` one, then `run` it."
+    os._exit(0)  # not held up by a thread that waits for what only root can end

@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 
 from cli_host_mcp.asking import Asking
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
-from cli_host_mcp.problem import CallError
+from cli_host_mcp.problem import CallError, UntoldError
 from cli_host_mcp.processes import Processes
 from cli_host_mcp.runs import Ending, Limits, Runner, told
 from cli_host_mcp.teller import Teller
@@ -63,6 +63,8 @@ class Tools:
                 return await self._carry_out(ctx, params, found)
         except UnknownToolError as failure:
             raise MCPError(types.INVALID_PARAMS, str(failure)) from None
+        except UntoldError as failure:
+            return _result([str(failure)], failed=True)
         except HostError as failure:
             return _result([f"{failure}; nothing was run"], failed=True)
         except OSError as failure:

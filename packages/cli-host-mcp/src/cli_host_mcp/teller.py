@@ -17,6 +17,7 @@ import anyio
 
 from cli_host_mcp.aside import ENDINGS, fork_aside
 from cli_host_mcp.masking import secrets_of
+from cli_host_mcp.problem import UntoldError
 from cli_host_mcp.processes import VARIABLE, Processes
 from host import HostError, Program
 
@@ -36,24 +37,33 @@ class Teller:
     async def ask(self, words: Sequence[str], processes: Processes) -> set[str]:
         """Return the secrets of a command's run; what is started for that carries the mark.
 
-        Raises OSError where it cannot be told.
+        Raises UntoldError.
         """
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            socket.send_fds(self._control, [b"?"], [theirs.fileno()])
-            theirs.close()
-            ours.sendall(json.dumps([processes.mark, *words]).encode())
-            ours.shutdown(socket.SHUT_WR)
-            answer = b""
-            while True:
-                await anyio.wait_readable(ours)
-                piece = ours.recv(_PIECE)
-                if not piece:
-                    break
-                answer += piece
+            try:
+                answer = await self._answer(ours, theirs, [processes.mark, *words])
+            except OSError:
+                answer = b""  # it is gone
         if not answer.endswith(_END):
-            raise OSError(0, "what its output must not show could not be told")
+            raise UntoldError("what its output must not show could not be told; it was ended")
         return set(json.loads(answer))
+
+    async def _answer(
+        self, ours: socket.socket, theirs: socket.socket, question: list[str]
+    ) -> bytes:
+        """Return what a fork of its own says to the question, as far as it came."""
+        socket.send_fds(self._control, [b"?"], [theirs.fileno()])
+        theirs.close()
+        ours.sendall(json.dumps(question).encode())
+        ours.shutdown(socket.SHUT_WR)
+        answer = b""
+        while True:
+            await anyio.wait_readable(ours)
+            piece = ours.recv(_PIECE)
+            if not piece:
+                return answer
+            answer += piece
 
 
 def _answer_all(descriptor: int) -> None:

@@ -112,9 +112,9 @@ def find(commands: Sequence[Command], query: str) -> str:
     return "\n".join(lines)
 
 
-def named(commands: Sequence[Command], name: object) -> Command:
+def named(commands: Sequence[Command], name: str) -> Command:
     """Return the command that an assistant means by its words; raises CallError."""
-    text = " ".join(str(name).replace("/", " ").split())
+    text = " ".join(name.replace("/", " ").split())
     for one in commands:
         if text in (" ".join(one.words), tool_name(one.words)):
             return one
