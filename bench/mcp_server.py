@@ -89,9 +89,12 @@ class Server:
         return json.loads(self._process.stdout.readline())["result"]
 
     def busy(self) -> float:
-        """Return the seconds of processors that it and what it waited for have used."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        """Return the seconds of processors that it, its helpers and what ended have used."""
+        main = self._process.pid
+        beside = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        stats = [Path(f"/proc/{one}/stat").read_text() for one in (main, *beside)]
+        fields = [stat.rpartition(")")[2].split()[11:15] for stat in stats]
+        return sum(int(one) for four in fields for one in four) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         assert self._process.stdin

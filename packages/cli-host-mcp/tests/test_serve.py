@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 from mcp import MCPError
 
-from conftest import SECRET, Assistant, Cli, connected
+from conftest import SECRET, Assistant, Cli, connected, made
 
 
 def test_each_command_is_a_tool(assistant: Assistant) -> None:
@@ -201,3 +202,14 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
             in assistant.call("run", command="odd slow", arguments={"force": True}).text
         )
         assert "expected an object" in assistant.call("run", command="odd slow", arguments=[1]).text
+
+
+def test_secrets_of_settings_that_take_long(tmp_path: Path) -> None:
+    """The first call learns that they do; those that follow do not wait for each other."""
+    cli = made(tmp_path)
+    (cli.root / "config/settings.conf").write_text("sleep 0.6\nSLOW_TOKEN=from-slow-settings\n")
+    cli.command("show slow", 'echo "<$SLOW_TOKEN>"\n')
+    with connected(cli, "2026-07-28") as assistant:
+        assert assistant.call("show__slow").blocks == ["<********>\n"]
+        running = [assistant.start("show__slow") for _ in range(3)]
+        assert [one.result(30).blocks for one in running] == [["<********>\n"]] * 3

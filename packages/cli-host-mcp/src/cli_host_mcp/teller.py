@@ -1,8 +1,7 @@
 """A process that tells which values a command's output must not show.
 
 To know them is to read the command's sources, which starts bash for settings.conf and so
-needs a main thread and time: each question has a fork of its own, made from a process that
-is small and has no threads.
+needs a main thread, and time. This process has no other thread, so it may fork.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Sequence
 
 import anyio
@@ -22,6 +22,7 @@ from cli_host_mcp.processes import VARIABLE, Processes
 from host import HostError, Program
 
 _PIECE = 1 << 16
+_QUICK = 0.5  # seconds
 _END = b"\n"  # of an answer
 
 
@@ -67,25 +68,36 @@ class Teller:
 
 
 def _answer_all(descriptor: int) -> None:
+    """Answer questions here, or each in a fork once one has taken long.
+
+    A settings.conf that takes seconds then holds up no other call, and the usual one costs no
+    fork, which is as dear as all the rest.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that answer
+    quick = True
     with socket.socket(fileno=descriptor) as control:
         while True:
             asked, questions, _, _ = socket.recv_fds(control, 1, 1)
             if not asked:
                 return
-            if not os.fork():
-                for number in ENDINGS:
-                    signal.signal(number, signal.SIG_DFL)
-                with socket.socket(fileno=questions[0]) as question:
+            with socket.socket(fileno=questions[0]) as question:
+                if quick:
+                    start = time.monotonic()
                     _answer(question)
-                os._exit(0)
-            os.close(questions[0])
+                    quick = time.monotonic() - start < _QUICK
+                elif not os.fork():
+                    for number in ENDINGS:
+                        signal.signal(number, signal.SIG_DFL)
+                    _answer(question)
+                    os._exit(0)
 
 
 def _answer(question: socket.socket) -> None:
     asked = b""
     while piece := question.recv(_PIECE):
         asked += piece
+    if not asked:
+        return
     mark, *words = json.loads(asked)
     environ = {**os.environ, VARIABLE: mark}
     found = secrets_of(environ)
@@ -94,4 +106,7 @@ def _answer(question: socket.socket) -> None:
         found |= secrets_of({name: one.value for name, one in variables.items()})
     except HostError:
         pass  # the run will say what is wrong with its sources
-    question.sendall(json.dumps(sorted(found)).encode() + _END)
+    try:
+        question.sendall(json.dumps(sorted(found)).encode() + _END)
+    except OSError:
+        pass  # the call was cancelled
