@@ -129,7 +129,8 @@ class Program:
         """The file that starts it; raises MissingError where its launcher is gone."""
         path = os.path.join(self.core_dir, self.name)
         if not os.access(path, os.X_OK):
-            raise MissingError(f"{path}: the launcher is missing", "make it again with: self init")
+            again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
+            raise MissingError(f"{path}: the launcher is missing", f"make it again with: {again}")
         return path
 
     @property

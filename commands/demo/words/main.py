@@ -3,8 +3,11 @@
 
 import os
 import re
+import signal
 import sys
 from collections import Counter
+
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it as it ends any program
 
 # What command.json declares in "args" is here, checked: no parsing, and defaults filled in.
 count = int(os.environ["ARG_COUNT"])

@@ -83,7 +83,7 @@ def inventory(session: Session) -> list[Row]:
     rows = []
     for entry in entries.values():
         if entry.kind == "pip":
-            rows.append(_distribution_row(entry, points.pop(entry.name, []), lock))
+            rows.append(_distribution_row(entry, points.pop(entry.name, []), lock, program))
         else:
             rows.append(_directory_row(entry, directories.get(entry.name), lock, program))
     rows += [
@@ -97,7 +97,7 @@ def inventory(session: Session) -> list[Row]:
             points.setdefault(origin, [])
     for name, found in sorted(points.items()):
         version = next((one.version for one in found), "")
-        row = _distribution_row(Entry(name, "pip", version=version), found, lock)
+        row = _distribution_row(Entry(name, "pip", version=version), found, lock, program)
         row.registered = False
         rows.append(row)
     return rows
@@ -185,7 +185,7 @@ def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
     return found
 
 
-def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock) -> Row:
+def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: str) -> Row:
     row = Row(entry, "enabled" if entry.enabled else "disabled")
     for point in points:
         row.entry = _with(row.entry, version=point.version)
@@ -206,7 +206,9 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock) -> Row:
         there = installed_version(entry.name)
         if there is None:
             row.state = "missing"
-            row.reason = "the distribution is not installed; self plugin sync brings it back"
+            row.reason = (
+                f"the distribution is not installed; {program} self plugin sync brings it back"
+            )
         else:
             row.entry = _with(row.entry, version=there)
     if not row.reason and entry.version and row.entry.version != entry.version:

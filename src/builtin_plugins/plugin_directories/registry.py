@@ -202,7 +202,7 @@ def read_registry(path: str) -> Registry:
         raise PluginError(f'{path}: "version": expected a string such as "{FORMAT}"')
     if int(version.split(".")[0][:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
         raise PluginError(
-            f"{path}: format {version} is newer than this program", "update it: self update"
+            f"{path}: format {version} is newer than this program", "update this program"
         )
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

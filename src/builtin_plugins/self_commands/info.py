@@ -63,7 +63,7 @@ def _installation(session: Session) -> dict[str, Any]:
         if os.path.lexists(layout.config_file):
             raise
         return {
-            "installation": f"none; {error.remedy or 'see: self init'}",
+            "installation": f"none; {error.remedy or f'see: {session.program} self init'}",
             "name": None,
             "version": None,
             "paths": paths,

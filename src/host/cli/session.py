@@ -73,7 +73,7 @@ class Session:
             from host.planning.discovery import refresh
 
             return refresh(self.installation, self.messages, self.safe)
-        for warning in self.held.warnings:
+        for warning in self.held.warnings(self.program):
             self.messages.warn(warning)
         return self.held
 

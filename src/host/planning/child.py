@@ -95,20 +95,24 @@ def _surveyed(
     candidates: Sequence[Candidate], installation: Installation, deadline: float
 ) -> Generator[Report, None, None]:
     questions = [lambda one=one: _said(one, installation) for one in candidates]
-    with closing(answers(questions, deadline)) as found:
+    with closing(answers(questions, installation.program, deadline)) as found:
         for candidate, said in zip(candidates, found, strict=True):
             yield _report(candidate, said)
 
 
 def asked(
-    candidate: Candidate, hook: str, calls: Sequence[Mapping[str, Any]], deadline: float = DEADLINE
+    candidate: Candidate,
+    hook: str,
+    calls: Sequence[Mapping[str, Any]],
+    program: str,
+    deadline: float = DEADLINE,
 ) -> list[Any]:
     """Return what a plugin's listing hook answers to each of `calls`.
 
     That is a text or None for `render_listing`, True, False or None for
     `is_installed`. Raises PluginError with the reason when it does not answer so.
     """
-    [found] = answers([lambda: _heard(candidate, hook, calls)], deadline)
+    [found] = answers([lambda: _heard(candidate, hook, calls)], program, deadline)
     if isinstance(found, str):
         raise PluginError(found)
     if not isinstance(found, list) or len(found) != len(calls):
@@ -116,11 +120,13 @@ def asked(
     return found
 
 
-def answers(questions: Sequence[Callable[[], Any]], deadline: float) -> Generator[Any, None, None]:
+def answers(
+    questions: Sequence[Callable[[], Any]], program: str, deadline: float
+) -> Generator[Any, None, None]:
     """Yield what each question returns in a child process, as JSON has it.
 
     Raises PluginError for the first one that ends the process, takes longer than
-    `deadline` seconds or answers with something else than JSON.
+    `deadline` seconds or answers with something else than JSON; `program` is in its remedy.
     """
     reader, writer = os.pipe()
     with Interrupts(raised=True), tempfile.TemporaryFile() as printed:
@@ -130,7 +136,7 @@ def answers(questions: Sequence[Callable[[], Any]], deadline: float) -> Generato
             _answer(questions, writer, printed.fileno())
         os.close(writer)
         try:
-            lines = _Lines(reader)
+            lines = _Lines(reader, program)
             for _ in questions:
                 yield lines.next(deadline)
         finally:
@@ -153,7 +159,8 @@ def _end(child: int) -> None:
 class _Lines:
     """Lines of JSON from a pipe, waited for no longer than agreed."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, program: str) -> None:
+        self._program = program
         self._descriptor = descriptor
         self._rest = bytearray()
 
@@ -165,7 +172,8 @@ class _Lines:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:
                 raise PluginError(
-                    f"not imported and asked within {seconds:g} seconds", "self lock tries again"
+                    f"not imported and asked within {seconds:g} seconds",
+                    f"{self._program} self lock asks it again",
                 )
             chunk = os.read(self._descriptor, _CHUNK)
             if not chunk:

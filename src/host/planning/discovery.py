@@ -57,7 +57,7 @@ def refresh(
     if any(map(can_be_made, installation.locks)):
         run = ()
     lock = _declared(installation, python=not safe, prepare=not safe, run=run)
-    for warning in lock.warnings:
+    for warning in lock.warnings(messages.program):
         messages.warn(warning)
     if not safe:
         write_lock(installation.locks, installation.key, lock)

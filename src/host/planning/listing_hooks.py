@@ -65,16 +65,16 @@ class ListingHooks:
         else:
             candidate = from_reference(plugin.name, plugin.distribution, plugin.reference)
         try:
-            return asked(candidate, hook, calls)
+            return asked(candidate, hook, calls, self.messages.program)
         except PluginError as failure:
             self._leave_out(plugin, f"{plugin.distribution}: {failure}")
             return [None] * len(calls)
 
     def _leave_out(self, plugin: Plugin, reason: str) -> None:
         """Warn of a plugin that failed just now, and note it in the lock."""
-        known = set(self.lock.warnings)
+        known = set(self.lock.warnings(self.messages.program))
         plugin.broken = reason
-        for warning in self.lock.warnings:
+        for warning in self.lock.warnings(self.messages.program):
             if warning not in known:
                 self.messages.warn(warning)
         from host.planning.cache_files import write_lock

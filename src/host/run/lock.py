@@ -179,11 +179,10 @@ class Lock:
         self.plugins = {plugin.name: plugin for plugin in plugins}
         self.stamps = dict(stamps)
 
-    @property
-    def warnings(self) -> list[str]:
-        """What listings say of broken plugins."""
+    def warnings(self, program: str) -> list[str]:
+        """Return what listings of `program` say of broken plugins."""
         return [
-            f"plugin {one.name} is broken: {one.broken}; see: self plugin list"
+            f"plugin {one.name} is broken: {one.broken}; see: {program} self plugin list"
             for one in self.plugins.values()
             if one.broken
         ]

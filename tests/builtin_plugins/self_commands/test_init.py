@@ -38,3 +38,12 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
     assert made.run("self", "init", str(root)).stdout.startswith(
         f"{root}: nothing to do: every file is there\n"
     )
+
+
+def test_the_demos_end_quietly_where_nobody_reads_on(install: Install, tmp_path: Path) -> None:
+    made = install()
+    root = tmp_path / "new"
+    assert made.run("self", "init", str(root)).status == 0
+    (tmp_path / "text").write_text("\n".join(f"word{n}" for n in range(50_000)))
+    line = f"{root}/core/cli demo words 50000 < {tmp_path}/text | head -1"
+    assert made.run("-c", line, executable=Path("/bin/bash")).all == (0, "1 word0\n", "")

@@ -83,6 +83,8 @@ def test_plugins_that_a_plugin_of_ours_finds(
 
 
 class _Silent:
+    program = "cli"
+
     def warn(self, text: str) -> None:
         assert "half" in text
 

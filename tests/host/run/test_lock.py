@@ -296,7 +296,7 @@ def test_written_and_read(tmp_path):
         *("p", "distribution", "1.0", "p.hooks", "", False),
         *({"env_sources": -1}, ["/t"], ""),
     ]
-    assert found.warnings == ["plugin q is broken: a reason; see: self plugin list"]
+    assert found.warnings("acme") == ["plugin q is broken: a reason; see: acme self plugin list"]
     assert read_lock([place], "other key") is None
     watched.write_text("")
     assert read_lock([place], "key") is None
