@@ -1,8 +1,10 @@
 """Bad input: one line on stderr, the documented status, nothing run, no traceback."""
 
+import contextlib
 import json
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -541,3 +543,48 @@ def test_internal_errors_are_one_line_and_with_debug_a_traceback(made):
     )
     result = made.run("demo", "good", executable=launcher, env={"DEBUG": "1"})
     assert (result.status, "Traceback" in result.stderr) == (1, True)
+
+
+# What is no file
+
+FILES = [
+    "plugins/registry.json",
+    "plugins/.registry.last.json",
+    "plugins/.registry.lock",
+    "plugins/p/plugin.json",
+    "commands/a/b/command.json",
+    "commands/a/category.json",
+    "commands/a/b/.env",
+    "commands/a/b/main.sh",
+    "config/settings.conf",
+    "core/cli.json",
+    "cli.lock",
+    "cli.lock.index",
+]
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
+        made.bind(path.name)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, os.mkdir, make_socket], ids=["FIFO", "directory", "socket"]
+)
+def test_what_is_no_file_never_waits(install, name, make):
+    made = install(
+        {
+            "commands/a/b/command.json": command(env_files=[".env"]),
+            "commands/a/b/main.sh": RAN,
+            "plugins/p/q/r/command.json": command(),
+            "config/settings.conf": "S=1\n",
+        }
+    )
+    made.run("a", "b")
+    path = made.root / name
+    path.unlink(missing_ok=True)
+    make(path)
+    for words in (["a", "b"], ["a"], ["self", "doctor"]):
+        result = clean(made.run(*words, timeout=20))
+        assert result.stderr.count("\n") <= 2, words

@@ -66,12 +66,33 @@ DEFINITIONS = {
     ),
     "unknown": ('"owner": "ops"', "5:3: ", 'unknown key "owner"; begin it with x- if it is your'),
     "unknown in args": ('"args": [{"name": "one", "owner": 1}]', "5:28: ", 'unknown key "owner"'),
+    "unknown in examples": (
+        '"examples": [{"command": "x", "note": 1}]',
+        "5:33: ",
+        'unknown key "note"',
+    ),
+    "unknown in installed_when": (
+        '"installed_when": {"path": "x", "y": 1}',
+        "5:35: ",
+        'unknown key "y"',
+    ),
+    "alias": ('"aliases": ["b", "@"]', "5:15: ", '"aliases": b is taken by the word, which'),
     "system": ('"os": ["linux", "macos"]', "5:3: ", "only linux and mac count; did you mean mac?"),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", "API_TOKEN looks like a secret"),
     "reference": ('"envs": {"A": "$NOWHERE/x"}', "5:12: ", "nothing defines $NOWHERE; name it"),
     "later one": ('"envs": {"A": "$B", "B": "1"}', "5:12: ", "nothing defines $B"),
     "in a file's path": ('"env_files": ["$NOWHERE/.env"]', "5:17: ", "nothing defines $NOWHERE"),
 }
+
+
+def test_an_alias_that_two_commands_have(install: Install) -> None:
+    text = INDENTED % '"aliases": ["x"]'
+    more = {"commands/a/c/command.json": text, "commands/a/c/main.sh": BASH}
+    made = install(tree(text, **more))
+    (made.root / "commands/a/c/main.sh").chmod(0o755)
+    said = f"{made.root}/commands/a/b/command.json, which goes before; take another\n"
+    taken = f'commands/a/c/command.json:5:15: "aliases": x is taken by {said}'
+    assert taken in lint(made)[1]
 
 
 @pytest.mark.parametrize(("line", "place", "said"), DEFINITIONS.values(), ids=DEFINITIONS)

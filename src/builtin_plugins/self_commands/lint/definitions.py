@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from builtin_plugins.self_commands.lint.finding import Finding, at_key, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
@@ -13,6 +13,12 @@ from host.run.arguments import Argument
 from host.run.json_files import read_regular
 
 _LARGEST = 16 * 1024 * 1024
+# Keys of what stands in a definition: by its key, and how deep they are.
+_KEYS_INSIDE: dict[tuple[str | int, int], Collection[str | int]] = {
+    ("args", 3): Argument.__slots__,
+    ("examples", 3): ("command", "description"),
+    ("installed_when", 2): ("command", "path"),
+}
 _OWN_MARKS = ("x-", "_", "$")
 
 
@@ -68,12 +74,27 @@ class Linted:
         """Yield the keys that nothing reads; misspelt ones are told by the reader."""
         told = "\n".join(definition.warnings)
         keys: list[tuple[str | int, ...]] = [(key,) for key in definition.extra]
-        keys += [
-            path
-            for path in self.positions.offsets
-            if len(path) == 3 and path[0] == "args" and path[2] not in Argument.__slots__
-        ]
+        for path in self.positions.offsets:
+            inside = (path[0], len(path))
+            if inside in _KEYS_INSIDE and path[-1] not in _KEYS_INSIDE[inside]:
+                keys.append(path)
         for path in keys:
             key = str(path[-1])
             if not key.startswith(_OWN_MARKS) and f'unknown key "{key}"' not in told:
                 yield self._at(path, f'unknown key "{key}"; begin it with x- if it is your own')
+
+
+def alias_findings(words: Collection[str], commands: Sequence[Linted]) -> Iterator[Finding]:
+    """Yield the aliases in one category that never count, as something else goes before.
+
+    `words` are those of its directories, `commands` its commands in the order of their words.
+    """
+    taken: dict[str, str] = {}
+    for one in commands:
+        aliases = one.definition.aliases if one.definition else ()
+        for index, alias in enumerate(aliases):
+            owner = "the word" if alias in words else taken.setdefault(alias, one.file)
+            if owner != one.file:
+                key = ("aliases", index)
+                text = f'"aliases": {alias} is taken by {owner}, which goes before; take another'
+                yield at_key(one.file, one.positions, key, text)._replace(rule="alias")

@@ -13,10 +13,12 @@ from host.errors import HostError
 from host.run.env_file import read_env_file
 from host.run.expand import expand
 from host.run.installation import Layout
+from host.run.json_files import read_regular
 from host.run.plan import framework_variables
 
 _FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
+_LARGEST = 16 * 1024 * 1024
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=", re.MULTILINE)
 
 
@@ -28,10 +30,10 @@ def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
 
 def _settings_names(path: str) -> list[str]:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return _ASSIGNED.findall(file.read())
-    except OSError:
+        content = read_regular(path, _LARGEST, HostError)
+    except (FileNotFoundError, HostError):
         return []
+    return _ASSIGNED.findall(content.decode("utf-8", "surrogateescape"))
 
 
 def reference_findings(

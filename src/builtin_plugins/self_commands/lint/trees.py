@@ -13,7 +13,7 @@ from builtin_plugins.plugin_directories.directory import (
     read_manifest,
 )
 from builtin_plugins.plugin_directories.registry import registry_path
-from builtin_plugins.self_commands.lint.definitions import Linted, positions_in
+from builtin_plugins.self_commands.lint.definitions import Linted, alias_findings, positions_in
 from builtin_plugins.self_commands.lint.finding import Finding, of_error
 from builtin_plugins.self_commands.lint.references import usual_names
 from builtin_plugins.self_commands.lint.scripts import (
@@ -96,22 +96,27 @@ class Lint:
 
     def _tree(self, root: str) -> Iterator[Finding]:
         finder = Directories(root)
+        commands: dict[str, list[Linted]] = {}  # by the directory that they are in
         told: list[str] = []
         pending = [(root, "")]
         while pending:
             place, above = pending.pop()
-            runnable = yield from self._place(place, above)
+            linted = yield from self._place(place, above)
             inner = [path for _, path in finder.inner(place, told.append)]
-            below = runnable or above
+            if linted is not None:
+                commands.setdefault(os.path.dirname(place), []).append(linted)
+            below = linted.file if linted else above
             pending += [(path, below) for path in reversed(inner)]
+        for place, siblings in commands.items():
+            yield from alias_findings([word for word, _ in finder.inner(place)], siblings)
         for text in told:
             path, _, said = text.rpartition(": ")
             if any(os.path.lexists(os.path.join(path, name)) for name in _READERS):
                 yield Finding(path, 1, 1, "word", said)
 
-    def _place(self, place: str, above: str) -> Generator[Finding, None, str]:
+    def _place(self, place: str, above: str) -> Generator[Finding, None, Linted | None]:
         """Yield what is wrong in one directory; return its command.json when that runs."""
-        runnable = ""
+        runnable = None
         for name, read in _READERS.items():
             file = os.path.join(place, name)
             if not os.path.lexists(file):
@@ -126,7 +131,7 @@ class Lint:
             if definition is None or not definition.entrypoint:
                 continue
             if name == "command.json":
-                runnable = file
+                runnable = linted
             yield from script_findings(definition, linted.positions, self.environ, self._shells)
         return runnable
 
