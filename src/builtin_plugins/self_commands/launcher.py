@@ -52,6 +52,19 @@ def launcher_text(interpreter: str, packages: str) -> str:
     return _PYTHON.format(head=head, packages=packages, prefix=sys.prefix)
 
 
+def is_of_other_version(path: str) -> bool:
+    """Tell whether a launcher of this environment is not as this version writes it."""
+    if not is_launcher(path):
+        return False
+    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    body = launcher_text(sys.executable, _packages()).partition("\n")[2]
+    return text.partition("\n")[2] != body  # python and python3 start the same
+
+
+def _packages() -> str:
+    return str(Path(host.__file__).parent.parent)
+
+
 def is_launcher(path: str) -> bool:
     """Tell whether the file at `path` is a launcher of this environment."""
     try:
@@ -68,7 +81,7 @@ def write_launcher(path: Path, *, replace: bool = False) -> bool:
     Returns False when something is there already, unless it is to be replaced.
     Raises OSError.
     """
-    text = launcher_text(sys.executable, str(Path(host.__file__).parent.parent))
+    text = launcher_text(sys.executable, _packages())
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         write_file(str(path), os.fsencode(text), 0o755, new=not replace)

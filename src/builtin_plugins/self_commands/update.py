@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
 from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import confirmed, working
-from builtin_plugins.self_commands.update_program import CheckoutUpdate, PackageUpdate, Update
+from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
+from builtin_plugins.self_commands.update_program import (
+    CheckoutUpdate,
+    PackageUpdate,
+    Update,
+    launcher_of,
+)
 from host.cli.session import Session
 from host.errors import OperationError
 
@@ -30,6 +37,9 @@ def command(session: Session, check: bool, yes: bool, timeout: float) -> None:
         found = update.look(work)
         if not found:
             session.show_lines(f"{update.now} is the newest")
+            launcher = launcher_of(session.layout)
+            if not check and is_of_other_version(launcher):  # as a killed update leaves it
+                write_launcher(Path(launcher), replace=True)
             return
         session.show_lines(f"{update.now} → {found}")
         if check:

@@ -163,7 +163,30 @@ def leave_stage(made: Made) -> None:
     made.write({f"plugins/.staging/{AREA}x/file": ""})
 
 
+def make_older(made: Made) -> None:
+    made.launcher.write_text(made.launcher.read_text() + "# older\n")
+
+
+def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
+    """pip, pipx and uv renew the program, not what installations have of it."""
+    made = install(WELL)
+    shipped = (made.root / "core/lib").resolve()
+    (made.root / "core/lib").unlink()
+    shutil.copytree(shipped, made.root / "core/lib")
+    old = made.root / "core/lib/logger.sh"
+    old.write_text("# old\n")
+    row = only(made)
+    assert row["message"].startswith(f"{old}: of another version than this program, or with ")
+    _, _, remedy = str(row["remedy"]).partition(": ")
+    made.run(
+        "-c", remedy, executable=Path("/bin/bash"), env={"PATH": f"{made.launcher.parent}:/bin"}
+    )
+    assert findings(made) == []
+    assert old.read_bytes() == (shipped / "logger.sh").read_bytes()
+
+
 FIXED = {
+    "an older launcher": (make_older, "launcher", "is of another version than this program"),
     "directory": (make_open, "permissions", "everybody may write to "),
     "settings": (make_settings_open, "permissions", "everybody may write to "),
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),

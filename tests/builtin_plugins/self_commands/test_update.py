@@ -64,7 +64,10 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     made = Made(root, root / "core/cli", home, environ)
     assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
     made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
+    current = made.launcher.read_text()
+    made.launcher.write_text(current + "# older\n")  # as a kill may leave it
     assert made.run("self", "update").all == (0, "0.1.0 is the newest\n", "")
+    assert made.launcher.read_text() == current
     logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
     logger.write_text(logger.read_text() + "# newer\n")
     launcher.write_text(launcher.read_text().replace("{head}\n", "{head}\n# newer\n"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.completion import STUBS, is_installed
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient
-from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
 from host.errors import HostError
 from host.planning.loading import OWN_DISTRIBUTION
@@ -35,12 +35,28 @@ def installation(patient: Patient) -> Iterator[Finding]:
     missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
     if missing:
         yield Finding(f"{root} lacks {', '.join(missing)}", again)
+    older = [] if os.path.exists(os.path.join(root, ".git")) else list(_otherwise(root))
+    if older:
+        files = " ".join(map(shlex.quote, older))
+        yield Finding(
+            f"{', '.join(older)}: of another version than this program, or with changes of yours",
+            f"to have this version's: rm {files} && {again}",
+        )
     commands_dir = patient.installation.commands_dir
     if not os.path.isdir(commands_dir):
         yield Finding(
             f"there is no directory of commands, {commands_dir}",
             f'mkdir {shlex.quote(commands_dir)}, or mend "commands_dir" in {file}',
         )
+
+
+def _otherwise(root: str) -> Iterator[str]:
+    """Yield what belongs to this program in an installation and is not as this version ships it."""
+    for relative, source in shipped_files():
+        path = os.path.join(root, relative)
+        ours = relative.parts[:2] in (("core", "lib"), ("core", "schema"))
+        if ours and os.path.isfile(path) and Path(path).read_bytes() != source.read_bytes():
+            yield path
 
 
 def launcher(patient: Patient) -> Iterator[Finding]:
@@ -74,7 +90,9 @@ def _what_keeps(path: str, patient: Patient) -> str:
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     said = _PACKAGES.search(text)
     packages = ast.literal_eval(said[1]) if said else ""
-    return "" if os.path.isdir(packages) else f"there is no {packages}, where its packages were"
+    if not os.path.isdir(packages):
+        return f"there is no {packages}, where its packages were"
+    return "is of another version than this program" if is_of_other_version(path) else ""
 
 
 def on_path(patient: Patient) -> Iterator[Finding]:
