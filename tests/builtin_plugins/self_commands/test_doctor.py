@@ -167,6 +167,18 @@ def make_older(made: Made) -> None:
     made.launcher.write_text(made.launcher.read_text() + "# older\n")
 
 
+def test_a_link_to_a_launcher_that_was_renamed(install: Install, tmp_path: Path) -> None:
+    made = install(WELL)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/cli").symlink_to(made.launcher)
+    new = made.launcher.rename(made.launcher.with_name("foo"))
+    path = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    assert made.run("a", "b", executable=new, env=path).status == 0
+    shown = made.run("self", "doctor", executable=new, env=path).stdout
+    assert f"PATH: {tmp_path}/bin/cli leads to {made.launcher}, which is gone" in shown
+    assert f"    remedy: ln -sfn {new} {tmp_path}/bin/foo, and rm {tmp_path}/bin/cli\n" in shown
+
+
 def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     """pip, pipx and uv renew the program, not what installations have of it."""
     made = install(WELL)

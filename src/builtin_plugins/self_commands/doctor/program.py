@@ -100,6 +100,12 @@ def on_path(patient: Patient) -> Iterator[Finding]:
     path = os.path.join(patient.layout.core_dir, patient.program)
     if patient.installation is None or patient.layout.default or path not in patient.launchers:
         return
+    for link in _dangling(patient):
+        new = shlex.quote(os.path.join(os.path.dirname(link), patient.program))
+        yield Finding(
+            f"{link} leads to {os.readlink(link)}, which is gone: a launcher that was renamed",
+            f"ln -sfn {shlex.quote(path)} {new}, and rm {shlex.quote(link)}",
+        )
     found = find_program(patient.program, patient.environ)
     if found is None:
         yield Finding(f"{patient.program} is not on PATH", _to_path(patient, path))
@@ -108,6 +114,17 @@ def on_path(patient: Patient) -> Iterator[Finding]:
             f"{patient.program} on PATH is {found}, not this installation's",
             f"call {path}, or put a link to it into a directory that comes before on PATH",
         )
+
+
+def _dangling(patient: Patient) -> Iterator[str]:
+    """Yield the links on PATH to a launcher of this installation that is no longer there."""
+    core = os.path.join(os.path.realpath(patient.layout.core_dir), "")
+    for directory in filter(os.path.isdir, patient.environ.get("PATH", "").split(":")):
+        with os.scandir(directory) as entries:
+            for link in entries:
+                target = os.path.realpath(link.path) if link.is_symlink() else ""
+                if target.startswith(core) and not os.path.exists(target):
+                    yield link.path
 
 
 def _to_path(patient: Patient, path: str) -> str:
