@@ -21,7 +21,8 @@ from functools import partial
 from typing import Any
 
 from host.errors import PluginError
-from host.planning.loading import Candidate, load, worded
+from host.planning.failure import worded
+from host.planning.loading import Candidate, load
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
 from host.run.lock import stamp
 from host.run.process import Interrupts

@@ -12,12 +12,12 @@ from host.errors import HostError
 from host.planning.cache_files import can_be_made, write_lock
 from host.planning.child import Report, survey
 from host.planning.distributions import entry_points
+from host.planning.failure import shortened
 from host.planning.loading import (
     OWN_DISTRIBUTION,
     Candidate,
     from_file,
     load,
-    shortened,
     source_files,
 )
 from host.planning.serving import serving

@@ -16,6 +16,7 @@ from typing import Any
 import pluggy
 
 from host import hookspecs
+from host.planning.failure import told, worded
 from host.run.importing import StdoutOnStderr
 
 OWN_DISTRIBUTION = "cli-host"
@@ -27,7 +28,6 @@ ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 
 _OURS_ONLY = frozenset(["prepare", "find_plugins"])
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
-_LONGEST = 300  # characters of a reason
 _MOST_FILES = 2000  # of one plugin, to look at for changes
 
 
@@ -47,6 +47,13 @@ class Candidate:
     reference: str = ""
     file: str = ""
 
+    @property
+    def package(self) -> str:
+        """The module, or the package of modules, that is the plugin's own."""
+        if self.file:
+            return _file_module(self.name)
+        return self.reference.partition(":")[0].partition(".")[0]
+
 
 @dataclass(slots=True)
 class Loaded:
@@ -56,6 +63,7 @@ class Loaded:
     names: list[str] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
+    packages: dict[str, str] = field(default_factory=dict)
 
     def hooks_of(self, name: str) -> dict[str, int]:
         """Return the hooks that plugin `name` implements, with the place each asked for.
@@ -84,7 +92,8 @@ class Loaded:
                 for record in one.function(**wanted) or ():
                     take(one.plugin_name, record)
             except ANYTHING as failure:  # a plugin may do anything
-                self.broken[one.plugin_name] = f"{hook} raised {worded(failure)}"
+                reason = told(failure, self.packages[one.plugin_name])
+                self.broken[one.plugin_name] = f"{hook} raised {reason}"
 
     def answer(self, name: str, hook: str, **arguments: Any) -> Any:
         """Return what plugin `name` answers; None where it has no such hook, or fails."""
@@ -95,7 +104,7 @@ class Loaded:
                     with StdoutOnStderr():
                         return one.function(**wanted)
                 except ANYTHING as failure:  # a plugin may do anything
-                    self.broken[name] = f"{hook} raised {worded(failure)}"
+                    self.broken[name] = f"{hook} raised {told(failure, self.packages[name])}"
         return None
 
 
@@ -117,9 +126,13 @@ def _load_named(reference: str) -> Any:
     return found
 
 
+def _file_module(name: str) -> str:
+    return f"{_FILE_MODULES}{name.encode().hex()}"
+
+
 def _load_file(name: str, path: str) -> ModuleType:
     """Import a Python file under a name that no other module has, and leave nothing beside it."""
-    module_name = f"{_FILE_MODULES}{name.encode().hex()}"
+    module_name = _file_module(name)
     spec = importlib.util.spec_from_file_location(
         module_name, path, loader=SourceFileLoader(module_name, path)
     )
@@ -150,6 +163,7 @@ def load(candidates: Iterable[Candidate]) -> Loaded:
                 loaded.broken[candidate.name] = reason
             else:
                 loaded.names.append(candidate.name)
+                loaded.packages[candidate.name] = candidate.package
             if not candidate.ours:
                 loaded.files |= _files_of(candidate, set(sys.modules) - before)
     return loaded
@@ -163,7 +177,7 @@ def _register(manager: pluggy.PluginManager, candidate: Candidate) -> str:
         plugin = candidate.load()
         manager.register(plugin, candidate.name)
     except ANYTHING as failure:  # a plugin may do anything
-        return worded(failure)
+        return told(failure, candidate.package)
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as failure:
@@ -190,7 +204,7 @@ def _files_of(candidate: Candidate, modules: set[str]) -> set[str]:
     """Return the source files of the plugin's own package that were imported."""
     if candidate.file:
         return {candidate.file}
-    package = candidate.reference.partition(":")[0].partition(".")[0]
+    package = candidate.package
     files = set()
     for name in modules | {package}:
         if name == package or name.startswith(package + "."):
@@ -204,9 +218,8 @@ def source_files(candidate: Candidate) -> list[str]:
     """Return the files and directories that a plugin may be made of, without running it."""
     if candidate.file:
         return [candidate.file]
-    package = candidate.reference.partition(":")[0].partition(".")[0]
     try:
-        spec = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(candidate.package)
     except (ImportError, ValueError, AttributeError):
         return []
     found = [spec.origin] if spec and spec.origin else []
@@ -217,14 +230,3 @@ def source_files(candidate: Candidate) -> list[str]:
             if len(found) > _MOST_FILES:
                 return found
     return found
-
-
-def shortened(text: str) -> str:
-    """Return `text`, cut where it is longer than anybody reads."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def worded(failure: BaseException) -> str:
-    """Return an exception as one line that a list can show."""
-    text = shortened(" ".join(str(failure).split()))
-    return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

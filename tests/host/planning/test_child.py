@@ -334,3 +334,41 @@ def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     loaded = load([from_file("a", "a", str(made.root / "plugins/a/h.py"))])
     assert loaded.answer("a", "is_installed", command=None) is None
     assert "SystemExit: 3" in loaded.broken["a"]
+
+
+_RAISES = """
+import json
+from host import hookimpl
+
+@hookimpl
+def env_sources():
+    return json.loads("[")
+
+@hookimpl
+def render_listing(listing, format):
+    raise ValueError("odd")
+"""
+PLACES = {
+    "in a hook": (_RAISES, "env_sources raised JSONDecodeError: ", 7),
+    "at its import": ("\nimport no_such_module", "ModuleNotFoundError: ", 2),
+    "no Python": ("\n\ndef (:", "SyntaxError: ", 3),
+}
+
+
+@pytest.mark.parametrize(("text", "reason", "line"), PLACES.values(), ids=PLACES)
+def test_one_that_fails_is_told_with_its_place(
+    tmp_path: Path,
+    text: str,
+    reason: str,
+    line: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    found = _asked(tmp_path, {"odd": text})["odd"]
+    assert found.reason.startswith(reason)
+    assert found.reason.endswith(f"/plugins/odd/h.py:{line})")
+    assert "Traceback" not in capfd.readouterr().err
+    monkeypatch.setenv("DEBUG", "1")
+    _asked(tmp_path / "again", {"odd": text})
+    said = capfd.readouterr().err
+    assert f'/plugins/odd/h.py", line {line}' in said
