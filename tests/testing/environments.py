@@ -55,7 +55,7 @@ def make_environment(root: Path) -> None:
 def fetch_packages(own: Path, folder: Path) -> None:
     """Bring into a folder a wheel of this program, and what to install, build and test it takes."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
-    wanted = [own, "pip", "pytest", *project["build-system"]["requires"]]
+    wanted = [own, "pip", "pytest", "editables", *project["build-system"]["requires"]]
     command = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, *wanted]
     subprocess.run(command, check=True, capture_output=True)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from host import CommandDeclaration, CommandTree, EnvSource, hookimpl
+from host import CommandDeclaration, CommandTree, EnvSource, hookimpl, printable
 
 _MARKED = ("setup", "greetings-agent")
 
@@ -34,8 +34,15 @@ def render_listing(listing, format):
     """`--format markdown`: a table to paste into a page."""
     if format != "markdown":
         return None
-    rows = [f"| {' '.join(one.words)} | {one.definition.description} |" for one in listing.commands]
-    return "\n".join(["| Command | Description |", "|---|---|", *rows, ""])
+    rows = [(one.words, one.description) for one in listing.categories]
+    rows += [(one.words, one.definition.description) for one in listing.commands]
+    lines = [f"| {' '.join(words)} | {_cell(text)} |" for words, text in sorted(rows)]
+    return "\n".join(["| Command | Description |", "|---|---|", *lines, ""])
+
+
+def _cell(text):
+    """Text from data: no control characters, and nothing that ends a cell."""
+    return printable(text).replace("|", "\\|")
 
 
 @hookimpl

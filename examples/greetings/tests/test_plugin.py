@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from greetings import plugin, shout
 
-from host import CommandDeclaration, CommandTree, EnvSource
+from host import Category, CommandDeclaration, CommandTree, EnvSource, Listing
 
 
 def test_commands():
@@ -23,6 +23,16 @@ def test_source(tmp_path):
 
 def test_renderer_leaves_other_formats_alone():
     assert plugin.render_listing(SimpleNamespace(commands=()), "text") is None
+
+
+def test_renderer():
+    categories = (Category(("a",), "A", "of | all"),)
+    commands = (SimpleNamespace(words=("a", "b"), definition=SimpleNamespace(description="\x1b")),)
+    listing = Listing("cli", (), "CLI", "", categories=categories, commands=commands, deep=True)
+    assert plugin.render_listing(listing, "markdown").splitlines()[2:] == [
+        "| a | of \\| all |",
+        "| a b | \\x1b |",
+    ]
 
 
 def test_shout(capsys, monkeypatch):
