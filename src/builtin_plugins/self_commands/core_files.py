@@ -1,7 +1,7 @@
 """What an installation has of this program's own, brought to what a new version ships.
 
-That is `core/lib` and the launcher. Commands, configuration, plugins and cli.json are
-the user's; they stay as they are.
+That is `core/lib`, `core/schema` and the launcher. Commands, configuration, plugins and
+cli.json are the user's; they stay as they are.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Protocol
 
@@ -36,6 +37,8 @@ from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
+_RENEWED = ("lib", "schema")  # what an installation's core has of this program
+
 
 class Update(Protocol):
     """A way to the newest version; `now` is what is here."""
@@ -60,7 +63,9 @@ class PackageUpdate:
 
     def look(self, work: Work) -> str:
         # A kill after the program's swap leaves it, and then there is nothing to bring.
-        shutil.rmtree(libraries_stage(self.layout.lib_dir), ignore_errors=True)
+        for name in _RENEWED:
+            stage = libraries_stage(os.path.join(self.layout.core_dir, name))
+            shutil.rmtree(stage, ignore_errors=True)
         copy = work.exits.enter_context(copied_environment(work.reporter.info))
         run_installer(
             copy.python,
@@ -78,12 +83,14 @@ class PackageUpdate:
         if self._copy is None:
             raise AssertionError("look comes before bring")
         copy = self._copy
-        libraries, former = self.layout.lib_dir, _shipped(copy.prefix)
-        renewed = staged_libraries(libraries, former, _shipped(copy.path), work.reporter.warn)
-        with renewed as staged, undoing() as undo:
-            if staged:  # before the program: what a kill leaves is then taken for the new one's
-                exchange_or_raise(staged, libraries)
-                undo.callback(exchange_or_raise, staged, libraries)
+        with ExitStack() as renewed, undoing() as undo:
+            for name in _RENEWED:  # before the program: a kill leaves what is taken for the new
+                here = os.path.join(self.layout.core_dir, name)
+                former, new = _shipped(copy.prefix, name), _shipped(copy.path, name)
+                staging = staged_libraries(here, former, new, work.reporter.warn)
+                if staged := renewed.enter_context(staging):
+                    exchange_or_raise(staged, here)
+                    undo.callback(exchange_or_raise, staged, here)
             copy.swap()
             undo.callback(copy.swap_back)
             renew_launcher(launcher_of(self.layout), sys.executable, undo)
@@ -177,7 +184,7 @@ def launcher_of(layout: Layout) -> str:
     return os.path.join(layout.core_dir, layout.program)
 
 
-def _shipped(prefix: str) -> str:
-    """Return where an environment has the libraries that come with this program."""
+def _shipped(prefix: str, name: str) -> str:
+    """Return where an environment has what comes with this program for an installation's core."""
     package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
-    return os.path.join(prefix, package, "skeleton", "core", "lib")
+    return os.path.join(prefix, package, "skeleton", "core", name)

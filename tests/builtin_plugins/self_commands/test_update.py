@@ -71,6 +71,8 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
     logger.write_text(logger.read_text() + "# newer\n")
     launcher.write_text(launcher.read_text().replace("{head}\n", "{head}\n# newer\n"))
+    schema = source / "core/schema/command.schema.json"
+    schema.write_text(schema.read_text() + "\n")
     _build(source, "0.2.0", wheels)
     assert made.run("self", "update", "--check").stdout == "0.1.0 → 0.2.0\n"
     assert _version(python) == "0.1.0"
@@ -80,6 +82,7 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     assert (root / "config/settings.conf").read_text() == "A=1\n"
     assert (root / "core/lib/own.sh").read_text() == "# mine\n"
     assert (root / "core/lib/logger.sh").read_text() == logger.read_text()
+    assert (root / "core/schema" / schema.name).read_text() == schema.read_text()
     assert sorted(path.name for path in (root / "core").iterdir()) == [
         *("cli", "cli.json", "lib", "schema")
     ]
