@@ -9,7 +9,7 @@ import pytest
 
 from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.problem import ChoiceError
-from cli_host_mcp.toolbox import tool_name
+from cli_host_mcp.toolbox import find, tool_name
 from conftest import Cli
 
 _USUAL = {"show args", "odd slow", "risk drop", "risk sure"}
@@ -79,3 +79,12 @@ def test_names_are_short_and_never_the_same() -> None:
     )
     assert tool_name(["demo", "hello"]) == "demo__hello"
     assert tool_name(["db", "drop_all"]) == "db__drop_all"
+
+
+def test_whole_words_are_found_first(cli: Cli) -> None:
+    served = Choice().served(all_commands(cli.program))
+    assert find(served, "slow").startswith("odd slow: ")
+    assert find(served, "show arg").startswith("show args: ")
+    assert find(served, "nowhere").startswith("nothing found")
+    assert len(find(served, "").splitlines()) == len(served)
+    assert find(served * 2, "").startswith("odd: ")

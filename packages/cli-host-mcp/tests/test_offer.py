@@ -19,7 +19,7 @@ def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setenv(name, value)
 
     def made(confirm: str, **choice: Any) -> Offer:
-        return Offer(Choice(**choice), "each", confirm)
+        return Offer(Choice(**choice), False, confirm)
 
     return made
 

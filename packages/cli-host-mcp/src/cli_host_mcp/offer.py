@@ -44,11 +44,14 @@ class Call:
 
 
 class Offer:
-    """The tools by the rules of `choice`; what they are is looked up anew for each request."""
+    """The tools by the rules of `choice`; what they are is looked up anew for each request.
 
-    def __init__(self, choice: Choice, form: str, confirm: str = "destroy") -> None:
+    With `search` they are three for all commands. `confirm` is one of ASKS.
+    """
+
+    def __init__(self, choice: Choice, search: bool, confirm: str = "destroy") -> None:
         self._choice = choice
-        self._form = form
+        self._search = search
         self._asks = ASKS[confirm]
         self._words: dict[str, tuple[str, ...]] = {}  # of each tool that was there last
 
@@ -57,10 +60,9 @@ class Offer:
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the tools as JSON objects."""
-        commands = self.commands()
-        if toolbox.searches(self._form, len(commands)):
-            self._words = {}
+        if self._search:
             return toolbox.search_tools(self._choice.read_only)
+        commands = self.commands()
         self._words = {toolbox.tool_name(one.words): one.words for one in commands}
         return [toolbox.tool_of(one) for one in commands]
 

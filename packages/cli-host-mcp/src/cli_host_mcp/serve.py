@@ -63,15 +63,15 @@ def command(
         raise ChoiceError("stdin and stdout are closed; they are the client's ends")
     if os.isatty(0):
         program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
-    if searches(form, len(served)):  # decided once: tools do not change their kind meanwhile
-        form = "search"
+    search = searches(form, len(served))  # decided once: tools do not change their kind meanwhile
+    if search:
         told = f"{len(served)} commands of {program.name}: `find` some, `describe` one, `run` it."
     else:
-        form, told = "each", f"The commands of {program.name}; each tool runs one."
+        told = f"The commands of {program.name}; each tool runs one."
     teller, guard = Teller(), Guard()
     teller.start()
     guard.start()
-    offer = Offer(choice, form, confirm)
+    offer = Offer(choice, search, confirm)
     _serve(program, (teller, guard), (offer, told), (max_output, timeout, jobs))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -68,7 +69,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": "find",
-            "description": "Find commands by words of what they do; without any, list them.",
+            "description": "Find commands by words of what they do; without any, what there is.",
             "inputSchema": object_of({"query": _TEXT}, []),
             "annotations": {"readOnlyHint": True},
         },
@@ -95,12 +96,15 @@ def searches(form: str, count: int) -> bool:
 
 
 def find(commands: Sequence[Command], query: str) -> str:
-    """Return the commands that fit a query best, a line each."""
+    """Return the commands that fit a query best, a line each; without one, what there is."""
     wanted = query.lower().split()
-    scored = [(sum(word in _told(one) for word in wanted), one) for one in commands]
+    if not wanted and len(commands) > _MOST_FOUND:
+        counts = Counter(one.words[0] for one in commands)
+        return "\n".join(f"{word}: {count} commands" for word, count in sorted(counts.items()))
+    scored = [(_score(one, wanted), one) for one in commands]
     most = max((score for score, _ in scored), default=0)
     if wanted and not most:
-        return "nothing found; other words may, and an empty query lists all"
+        return "nothing found; other words may, and without a query it tells what there is"
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
     fitting = [one for score, one in ranked if score or not wanted]
     lines = [
@@ -122,7 +126,10 @@ def named(commands: Sequence[Command], name: str) -> Command:
     raise CallError(f"unknown command {text[:100]}{meant(text, known)}")
 
 
-def _told(command: Command) -> str:
+def _score(command: Command, wanted: Sequence[str]) -> int:
+    """Return how well a command fits: a whole word counts more than a part of one."""
     definition = command.definition
-    words = (*command.words, definition.name, definition.description, definition.group)
-    return " ".join(words).lower()
+    told = (*command.words, definition.name, definition.description, definition.group)
+    text = " ".join(told).lower()
+    words = set(re.findall(r"\w+", text))
+    return sum(3 if word in words else word in text for word in wanted)
