@@ -92,6 +92,8 @@ def _what_keeps(path: str, patient: Patient) -> str:
     packages = ast.literal_eval(said[1]) if said else ""
     if not os.path.isdir(packages):
         return f"there is no {packages}, where its packages were"
+    if not os.path.isfile(os.path.join(packages, "host", "__main__.py")):
+        return f"{OWN_DISTRIBUTION} is not in {packages} any more"
     return "is of another version than this program" if is_of_other_version(path) else ""
 
 
