@@ -137,7 +137,7 @@ def locate(
         if inner and inner[0].runnable:
             tree = inner[0].tree
             return Found("command", taken, inner[0].definition, inner, tree.plugin, tree.dev)
-        if not inner and own[0].words == taken:
+        if own and own[0].words == taken and not _holds_any(inner):
             return Found("command", taken, own[0].definition, plugin=own[0].plugin)
         places = inner
     _raise_error_of(places)
@@ -184,6 +184,11 @@ def _counts(place: Place, tell: "Tell | None", *, decides: bool) -> bool:
         for warning in place.definition.warnings:
             tell(warning)
     return True
+
+
+def _holds_any(places: "Iterable[Place]") -> bool:
+    """Tell whether any counts as a category: an empty folder hides no command of a plugin."""
+    return any(place.definition or place.holds_commands() for place in places)
 
 
 def _entered(places: "Iterable[Place]", word: str) -> "Iterable[Place]":

@@ -166,7 +166,7 @@ def test_aliases(tree):
 
 
 def test_commands_declared_in_code(tree):
-    own = tree("commands", {"a/x/command.json": command(name="file")})
+    own = tree("commands", {"a/x/command.json": command(name="file"), "a/y/left/notes.txt": ""})
     fields = command(entrypoint="m:f", name="code", aliases=["short"])
     declared = [Declared(words, fields, "p") for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))]
     found = {
