@@ -54,7 +54,7 @@ class Record:
     _needed: frozenset[str] = frozenset()
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        if not values and self._needed <= named.keys() <= self._known:
+        if not values and self._needed.issubset(named) and self._known.issuperset(named):
             self.__dict__.update(named)
             return
         fields = dict(zip(self._names, values, strict=False))

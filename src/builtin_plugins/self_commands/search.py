@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from host import Command
 from host.cli.listing import select
 from host.cli.pages import rendered
@@ -22,6 +24,7 @@ def command(session: Session, given: Texts) -> None:
 
     Of several words each must be there somewhere; the case of letters makes no difference.
     """
+    gc.disable()  # as for any listing
     text = given["text..."]
     wanted = [word.casefold() for word in text]
     inside = select(session.contents((), deep=True), everything="--all" in given)

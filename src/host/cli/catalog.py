@@ -134,7 +134,9 @@ def _command(
     words: tuple[str, ...], place: Place, hidden: Iterable[Place], own: Iterable[Declared]
 ) -> Command:
     tree = place.tree
-    shadows = (*[one.at for one in hidden], *[f"plugin {one.plugin}" for one in own])
+    shadows: tuple[str, ...] = ()
+    if hidden or own:
+        shadows = (*[one.at for one in hidden], *[f"plugin {one.plugin}" for one in own])
     return Command(
         words=words,
         definition=place.definition,

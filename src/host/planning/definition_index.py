@@ -53,7 +53,9 @@ _ARGS = tuple(KEPT).index("args")
 class DefinitionIndex:
     """What reads definitions like `host.run.definition`, and remembers them."""
 
-    __slots__ = ("_changed", "_folders", "_key", "_place", "_places", "_settled", "_table")
+    __slots__ = (
+        "_at", "_changed", "_folders", "_holder", "_key", "_place", "_places", "_settled", "_table",
+    )  # fmt: skip
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
@@ -62,6 +64,8 @@ class DefinitionIndex:
         self._places = installation.indexes
         self._settled = (now or time.time_ns()) - _SLOWEST_CLOCK
         self._folders: "dict[str, Entries]" = {}
+        self._at = ""  # the folder that is open
+        self._holder = -1
         self._changed: set[str] = set()
         self._place, self._table = _found(self._places, self._key)
 
@@ -74,24 +78,38 @@ class DefinitionIndex:
         return self._read(path, definition_files.read_category)
 
     def _read(self, path: str, read: "Callable[[str], Definition]") -> Definition:
+        folder, word, name = path.rsplit("/", 2)
+        file = f"{word}/{name}"
         try:
-            status = os.stat(path)
+            status = os.stat(file, dir_fd=self._enter(folder))
         except (OSError, ValueError):
             return read(path)
         changed, written = status.st_ctime_ns, status.st_mtime_ns
         now = (changed, written, status.st_size, status.st_ino, status.st_dev)
-        folder, word, name = path.rsplit("/", 2)
         entries = self._folders.get(folder)
         if entries is None:
             entries = self._folders[folder] = self._part(folder)
-        entry = entries.get(f"{word}/{name}")
+        entry = entries.get(file)
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, entry[1])
         definition = read(path)
         if max(changed, written) < self._settled:
-            entries[f"{word}/{name}"] = (now, _row(definition))
+            entries[file] = (now, _row(definition))
             self._changed.add(folder)
         return definition
+
+    def _enter(self, folder: str) -> int:
+        """Return a folder opened: the way to each of its files is long. The last one stays so."""
+        if folder != self._at:
+            self._leave()
+            self._holder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._at = folder
+        return self._holder
+
+    def _leave(self) -> None:
+        if self._at:
+            self._at = ""
+            os.close(self._holder)
 
     def _part(self, folder: str) -> "Entries":
         """Return the entries of a folder, none where they are not as written."""
@@ -114,6 +132,7 @@ class DefinitionIndex:
 
         What is gone from the disk goes from the index.
         """
+        self._leave()
         if not self._changed:
             return
         from host.planning.cache_files import can_be_made, replace
