@@ -101,7 +101,7 @@ class Bench:
         self.settings = self.installation("settings")
         lines = "".join(f'SETTING_{i}="value {i}"\n' for i in range(10))
         (self.settings / "config/settings.conf").write_text(lines)
-        self.env_file = self.installation("env-file")
+        self.uv, self.env_file = self.installation("uv"), self.installation("env-file")
         self.change(self.env_file, env_files=[".env"])
         self.all = self.everything(lines)
         self.python = self.installation("python")
@@ -196,7 +196,8 @@ class Bench:
         ]
         uv = Path(".venv-bench/uv/bin/cli").resolve()
         if uv.exists():
-            rows.append(Timed("console script of uv", [str(uv), *first], console.env))
+            env = {**self.env, "CLI_DIR": str(self.uv)}  # each environment has its lock
+            rows.append(Timed("console script of uv", [str(uv), *first], env))
         rows.append(self.timed("Tab, 100 of 10,000", self.made[10_000], *_tab(10_000)))
         rows.append(self.timed("Tab, 10 of 10", self.made[10], *_tab(10)))
         self.report("run", self.floor(), rows)
