@@ -89,7 +89,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         start = (installation, lock, found)
     from host.cli.answer import run_cli
 
-    return run_cli(layout, words, environ, messages, safe, start)
+    return run_cli(layout, words, environ, messages, start, safe=safe, sure=sure)
 
 
 def leading_options(words: "list[str]", messages: Messages) -> "tuple[list[str], set[str]]":

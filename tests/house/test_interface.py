@@ -38,7 +38,6 @@ _BESIDE = {
     "host.run.installation.OpenInstallation": "doctor: an installation that counts",
     "host.run.lock.RESERVED": "info: what is not counted",
     "host.run.installation.data_home": "uninstall: where other installations usually are",
-    "host.run.text.is_on": "uninstall: CLI_YES says yes as it does for a run",
     # What a run would do: `self env`, `self which` tell it.
     "host.run.installation.Layout": "an update asks for paths of another installation's kind",
     "host.run.installation.home": "HOME of a caller that has none",

@@ -24,7 +24,8 @@ class Row:
     """One plugin: its entry (made up where the registry has none), its state and why.
 
     `state` is enabled, disabled, missing or broken. `trees` hold its commands,
-    `declared` are those in Python; `root` is its directory, "" for a distribution.
+    `declared` are those in Python; `root` is its directory, "" for a distribution, whose
+    entry points have the names `points`: listings and warnings know them by these.
     """
 
     entry: Entry
@@ -34,6 +35,7 @@ class Row:
     trees: list[str] = field(default_factory=list)
     declared: list[tuple[tuple[str, ...], Definition]] = field(default_factory=list)
     hooks: list[str] = field(default_factory=list)
+    points: list[str] = field(default_factory=list)
     registered: bool = True
 
     @property
@@ -104,7 +106,10 @@ def inventory(session: Session) -> list[Row]:
 
 
 def find_row(rows: Iterable[Row], name: str) -> Row | None:
-    """Return the plugin called so; a distribution answers to any spelling of its name."""
+    """Return the plugin called so.
+
+    A distribution answers to any spelling of its name, and to those of its entry points.
+    """
     from packaging.utils import canonicalize_name
 
     rows = list(rows)
@@ -112,7 +117,8 @@ def find_row(rows: Iterable[Row], name: str) -> Row | None:
     near = [
         row for row in rows if row.entry.kind == "pip" and row.entry.name == canonicalize_name(name)
     ]
-    return next(iter([*exact, *near]), None)
+    pointed = [row for row in rows if name in row.points]
+    return next(iter([*exact, *near, *pointed]), None)
 
 
 def named_row(session: Session, name: str) -> Row:
@@ -187,6 +193,7 @@ def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
 
 def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: str) -> Row:
     row = Row(entry, "enabled" if entry.enabled else "disabled")
+    row.points = [point.name for point in points]
     for point in points:
         row.entry = _with(row.entry, version=point.version)
         row.trees += point.trees

@@ -22,7 +22,7 @@ from builtin_plugins.self_commands.shipped import shipped_files
 from host.cli.session import Session
 from host.errors import OperationError
 from host.run.installation import data_home
-from host.run.text import is_on, printable
+from host.run.text import printable
 
 
 class Removal(NamedTuple):
@@ -59,7 +59,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines("goes:", *(f"  {path}" for path in removal.paths))
     session.show_lines(*(f"  {file}: what completes in {one}" for one, file in completed.items()))
     session.show_lines("stays:", *(f"  {line}" for line in stays))
-    if not (yes or is_on(session.environ.get("CLI_YES"))):
+    if not yes:
         _ask(session)
     try:
         for shell in completed:

@@ -26,14 +26,16 @@ def run_cli(
     words: "Sequence[str]",
     environ: dict[str, str],
     messages: Messages,
+    start: "tuple[OpenInstallation, Lock, Found] | None",
+    *,
     safe: bool,
-    start: "tuple[OpenInstallation, Lock, Found] | None" = None,
+    sure: bool,
 ) -> int:
     """Answer what is not a command to run; return the exit status, raise HostError.
 
     `start` is what a run looked up before it turned out that there is nothing to run.
     """
-    session = Session(layout, environ, messages, safe=safe, start=start)
+    session = Session(layout, environ, messages, safe=safe, sure=sure, start=start)
     asked = parse_options(words, layout.program)
     messages.choice = asked.color or messages.choice
     if asked.version and not asked.words:

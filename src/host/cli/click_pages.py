@@ -86,6 +86,9 @@ def call_click(command: click.Command, session: Session, label: str, args: list[
         "color": terminal.colour,
         "help_option_names": list(HELP_WORDS[1:]),
     }
+    if session.sure:
+        yes = {"yes": True}  # for the command, and for those of a group
+        settings["default_map"] = {**yes, **dict.fromkeys(getattr(command, "words", ()), yes)}
     try:
         with Interrupts(raised=True), command.make_context(label, args, **settings) as context:
             status = command.invoke(context)

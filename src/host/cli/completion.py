@@ -71,7 +71,7 @@ def answer(
         found = complete(words[:-1], words[-1], installation, lock)
     except HostError:
         found = Answer()
-    lines = [found.beside]
+    lines: list[str] = []
     for word, about in found.candidates:
         if not word.startswith(words[-1]) or "\n" in word:
             continue
@@ -79,7 +79,7 @@ def answer(
             lines.append(_for_bash(word[dropped:], quote))
         else:
             lines.append(f"{word}\t{_one_line(about)}")
-    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+    return "".join(f"{line}\n" for line in (found.beside, *dict.fromkeys(lines)))
 
 
 def complete(
@@ -108,7 +108,7 @@ def complete(
     definitions = DefinitionIndex(installation)
     for place in found.places:
         place.finder.definitions = definitions
-    below = _below(found, lock)
+    below = _below(found, lock, current)
     definitions.save()
     return below
 
@@ -125,12 +125,17 @@ def _own(
 
             return Answer(*load_reference(complete_own)(words[1:], current, installation, lock))
     return Answer(
-        (one.words[1], one.definition.description) for one in declared if not one.words[2:]
+        (one.words[1], one.definition.description)
+        for one in declared
+        if not one.words[2:] and (not one.definition.hidden or one.words[1] == current)
     )
 
 
-def _below(found: "Found", lock: "Lock") -> Answer:
-    """Return the words of a category that listings show, and the aliases that are meant."""
+def _below(found: "Found", lock: "Lock", current: str) -> Answer:
+    """Return the words of a category that listings show, and the aliases that are meant.
+
+    One that is hidden is among them when it is typed in full.
+    """
     depth = len(found.words)
     reached: dict[str, list[Place]] = {}
     names: list[Candidate] = [] if depth else [_HELP]
@@ -143,9 +148,13 @@ def _below(found: "Found", lock: "Lock") -> Answer:
     for word, inner_places in reached.items():
         definition = _deciding(inner_places)
         if definition is None:
-            names += _declared(word, found, lock, bool(inner_places))
-        elif definition.compatible and not definition.hidden:
-            names += [(one, definition.description) for one in (word, *definition.aliases)]
+            names += _declared(word, found, lock, bool(inner_places), word == current)
+        elif definition.compatible:
+            names += [
+                (one, definition.description)
+                for one in (word, *definition.aliases)
+                if not definition.hidden or one == current
+            ]
     return Answer(sorted(names))
 
 
@@ -160,11 +169,13 @@ def _deciding(places: "Sequence[Place]") -> "Definition | None":
         return None
 
 
-def _declared(word: str, found: "Found", lock: "Lock", is_folder: bool) -> "Iterator[Candidate]":
+def _declared(
+    word: str, found: "Found", lock: "Lock", is_folder: bool, is_typed: bool
+) -> "Iterator[Candidate]":
     words = (*found.words, word)
     for one in lock.commands:
         if one.words == words:
-            if not one.definition.hidden and one.definition.compatible:
+            if one.definition.compatible and (is_typed or not one.definition.hidden):
                 yield word, one.definition.description
             return
         if one.words[: len(words)] == words:

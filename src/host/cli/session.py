@@ -22,8 +22,9 @@ class Session:
     """The caller's environment, the installation, and what is found in it on demand.
 
     This is what `self` commands get as click's `ctx.obj`. `installation` and `lock` raise
-    HostError when the installation is missing or wrong. `start` is what a run looked
-    up before it turned out that there is nothing to run: its one look counts.
+    HostError when the installation is missing or wrong. Who is `sure` is asked nothing.
+    `start` is what a run looked up before it turned out that there is nothing to run: its
+    one look counts.
     """
 
     def __init__(
@@ -33,12 +34,14 @@ class Session:
         messages: Messages,
         *,
         safe: bool,
+        sure: bool = False,
         start: tuple[OpenInstallation, Lock, Found] | None = None,
     ) -> None:
         self.layout = layout
         self.environ = environ
         self.messages = messages
         self.safe = safe
+        self.sure = sure
         self.output = Output(environ, messages)
         self._found = None
         if start is not None:

@@ -142,6 +142,12 @@ class Plugin:
         self.trees: list[str] = []
         self.broken = ""
 
+    @property
+    def label(self) -> str:
+        """The name, with its distribution's beside where that is another one."""
+        beside = self.reference and self.distribution != self.name and "(" not in self.name
+        return f"{self.name} ({self.distribution})" if beside else self.name
+
     def row(self) -> "list[Any]":
         """Return it as the lock has it."""
         origin = [self.name, self.distribution, self.version, self.reference, self.file]
@@ -182,7 +188,7 @@ class Lock:
     def warnings(self, program: str) -> list[str]:
         """Return what listings of `program` say of broken plugins."""
         return [
-            f"plugin {one.name} is broken: {one.broken}; see: {program} self plugin list"
+            f"plugin {one.label} is broken: {one.broken}; see: {program} self plugin list"
             for one in self.plugins.values()
             if one.broken
         ]

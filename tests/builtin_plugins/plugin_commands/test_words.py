@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from builtin_plugins.plugin_commands.inventory import Row, find_row
+from builtin_plugins.plugin_directories.registry import Entry
 from testing.installation import Made
 from testing.plugin_sources import (
     Repository,
@@ -106,6 +108,14 @@ def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
         assert near.all == (2, "", "cli: there is no plugin deploi; did you mean deploy?\n")
         far = plugin(made, *words, "x")
         assert far.all == (2, "", "cli: there is no plugin x; see: cli self plugin list\n")
+
+
+def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
+    row = Row(Entry("acme-cli", "pip"), "enabled", points=["acme"])
+    other = Row(Entry("tools", "local"), "enabled")
+    for name in ("acme-cli", "Acme.CLI", "acme"):
+        assert find_row([other, row], name) is row
+    assert find_row([other, row], "acm") is None
 
 
 def test_kept_versions_have_names(install: Install, tmp_path: Path) -> None:

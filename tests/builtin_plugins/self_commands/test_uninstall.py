@@ -86,6 +86,14 @@ def test_it_asks(made: Made) -> None:
     assert files_of(made.root) == before
 
 
+@pytest.mark.parametrize(
+    ("options", "env"), [(["--yes"], {}), ([], {"CLI_YES": "1"})], ids=["--yes", "CLI_YES"]
+)
+def test_who_is_sure_is_not_asked(made: Made, options: list[str], env: dict[str, str]) -> None:
+    assert made.run(*options, "self", "uninstall", env=env).status == 0
+    assert not made.launcher.exists()
+
+
 def test_a_checkout_keeps_its_files(made: Made) -> None:
     made.write({".git/HEAD": "ref: refs/heads/main\n"})
     before = files_of(made.root)

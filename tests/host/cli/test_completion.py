@@ -78,6 +78,9 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "the root": ([""], ["none", "demo", "deploy", "help", "self"]),
     "a beginning": (["de"], ["none", "demo", "deploy"]),
     "a category": (["deploy", ""], ["none", "begin", "other", "plain", "start"]),
+    "a hidden word in full": (["deploy", "secret"], ["none", "secret"]),
+    "a hidden word in part": (["deploy", "secre"], ["none"]),
+    "a hidden word of self": (["self", "la"], ["none"]),
     "a plugin's": (["demo", ""], ["none", "hello", "more"]),
     "help": (["help", "deploy", "s"], ["none", "start"]),
     "global options": (["--f"], ["none", "--format"]),
@@ -119,6 +122,19 @@ def test_descriptions_for_zsh_and_fish_and_none_for_bash(made: Made) -> None:
         assert "start\tStart: it's a unit\n" in made.run("--complete", shell, "deploy", "").stdout
     done = made.run("--complete", "bash", " \"':=", "cli deploy st")
     assert done.stdout == "none\nstart\n"
+
+
+def test_a_word_that_is_called_as_the_first_line_is(install: Callable[..., Made]) -> None:
+    level = {"name": "level", "choices": ["none", "low"]}
+    made = install(
+        {
+            "commands/a/none/command.json": command(),
+            "commands/a/log/command.json": command(args=[level]),
+        }
+    )
+    for line, words in (("cli a n", ["none"]), ("cli a log ", ["none", "low"])):
+        done = made.run("--complete", "bash", "", line)
+        assert done.stdout.splitlines() == ["none", *words]
 
 
 def test_quotes_and_word_breaks_of_bash(made: Made) -> None:

@@ -31,12 +31,13 @@ class Told(NamedTuple):
 def command(session: Session, fix: bool, format: str) -> int:
     """Look for what is wrong with this installation; each finding has its remedy.
 
-    The exit status is 1 with a finding that is not mended. settings.conf is read as a
-    run reads it, and plugins are asked what they offer; with --safe neither happens.
+    The exit status is 1 with a finding that is not mended, hints about your shell (PATH,
+    completion) aside. settings.conf is read as a run reads it, and plugins are asked what
+    they offer; with --safe neither happens.
     """
     patient = Patient(session)
     told = [*_examine(patient, fix=fix)]
-    left = [one for one in told if not one.fixed]
+    left = [one for one in told if not one.fixed and not one.finding.hint]
     session.show(_as_json(told) if format == "json" else _as_text(patient.call, told))
     return 1 if left else 0
 
@@ -87,6 +88,7 @@ def _as_json(told: list[Told]) -> str:
             "check": check,
             "message": finding.message,
             "remedy": finding.remedy,
+            "hint": finding.hint,
             "fixable": finding.fix is not None,
             "fixed": fixed,
         }
@@ -99,11 +101,13 @@ def _as_text(call: str, told: list[Told]) -> str:
     lines = []
     for check, finding, fixed in told:
         lines.append(f"{check}: {finding.message}")
-        lines.append(f"    {'mended' if fixed else 'remedy'}: {finding.remedy}")
-    left = [one for one in told if not one.fixed]
+        kind = "mended" if fixed else "hint" if finding.hint else "remedy"
+        lines.append(f"    {kind}: {finding.remedy}")
+    left = [one for one in told if not one.fixed and not one.finding.hint]
     safe = [one for one in left if one.finding.fix is not None]
     if not left:
-        lines.append(f"nothing is wrong{' any more' if told else ''}: {', '.join(_checks())}")
+        again = " any more" if any(one.fixed for one in told) else ""
+        lines.append(f"nothing is wrong{again}: {', '.join(_checks())}")
     else:
         findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"
         more = f"; {len(safe)} can be mended with: {call} self doctor --fix" if safe else ""

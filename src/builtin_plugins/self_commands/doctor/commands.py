@@ -44,7 +44,7 @@ def plugins(patient: Patient) -> Iterator[Finding]:
     call = f"{patient.call} self plugin"
     for plugin in patient.lock.plugins.values():
         if plugin.broken:
-            message = f"plugin {plugin.name} is broken: {plugin.broken}"
+            message = f"plugin {plugin.label} is broken: {plugin.broken}"
             yield Finding(message, f"mend it, or: {call} disable {plugin.name}")
     plugins_dir = patient.installation.plugins_dir
     directories = {one.name for one in find_directory_plugins(plugins_dir)[0]}

@@ -17,11 +17,15 @@ from host.run.process import find_program
 
 
 class Finding(NamedTuple):
-    """What is wrong, in a line, and its remedy; `fix` applies that where this is safe."""
+    """What is wrong, in a line, and its remedy; `fix` applies that where this is safe.
+
+    A `hint` is about the caller's shell: nothing of the installation is wrong.
+    """
 
     message: str
     remedy: str
     fix: Callable[[], object] | None = None
+    hint: bool = False
 
 
 def of_error(error: HostError, otherwise: str) -> Finding:

@@ -110,11 +110,12 @@ def on_path(patient: Patient) -> Iterator[Finding]:
         )
     found = find_program(patient.program, patient.environ)
     if found is None:
-        yield Finding(f"{patient.program} is not on PATH", _to_path(patient, path))
+        yield Finding(f"{patient.program} is not on PATH", _to_path(patient, path), hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
         yield Finding(
             f"{patient.program} on PATH is {found}, not this installation's",
             f"call {path}, or put a link to it into a directory that comes before on PATH",
+            hint=True,
         )
 
 
@@ -146,6 +147,7 @@ def completion(patient: Patient) -> Iterator[Finding]:
         yield Finding(
             f"{shell} does not complete the words of {patient.program}",
             f"{patient.call} self completion {shell} --install",
+            hint=True,
         )
 
 
