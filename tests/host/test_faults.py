@@ -455,7 +455,8 @@ def shell(made, line, **options):
     return clean(made.run("-c", line, executable="/bin/bash", timeout=20, **options))
 
 
-SHOWS = ["demo", "--version", "help demo good", "self list --format json"]
+SHOWS = ["demo", "--version", "help demo good", "self list --format json", "self plugin --help"]
+SHOWS += ["self plugin add --help"]
 
 
 @pytest.mark.parametrize("words", SHOWS)

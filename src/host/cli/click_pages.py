@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
+from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
 import click
@@ -77,6 +79,18 @@ def formatter_of(terminal: Terminal) -> type[PageFormatter]:
     return type("TerminalFormatter", (PageFormatter,), {"terminal": terminal})
 
 
+class _Shown(io.StringIO):
+    """A stdout whose text the session shows, so that a full disk is told as ever."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+
+    def write(self, text: str) -> int:
+        self._session.show(text)
+        return len(text)
+
+
 def call_click(command: click.Command, session: Session, label: str, args: list[str]) -> int:
     """Call a click command with the session as its object; its usage errors become ours."""
     terminal = session.output.terminal
@@ -90,7 +104,11 @@ def call_click(command: click.Command, session: Session, label: str, args: list[
         yes = {"yes": True}  # for the command, and for those of a group
         settings["default_map"] = {**yes, **dict.fromkeys(getattr(command, "words", ()), yes)}
     try:
-        with Interrupts(raised=True), command.make_context(label, args, **settings) as context:
+        with ExitStack() as stack:
+            if not {"-h", "--help"}.isdisjoint(args):  # click prints the page by itself
+                stack.enter_context(redirect_stdout(_Shown(session)))
+            stack.enter_context(Interrupts(raised=True))
+            context = stack.enter_context(command.make_context(label, args, **settings))
             status = command.invoke(context)
     except click.exceptions.Exit as ended:
         return ended.exit_code
