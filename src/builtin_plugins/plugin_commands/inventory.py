@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from builtin_plugins.plugin_commands.command_words import command_words, first_words
@@ -19,7 +18,6 @@ from host.run.definition import Definition
 from host.run.lock import Lock, Plugin
 
 
-@dataclass(slots=True)
 class Row:
     """One plugin: its entry (made up where the registry has none), its state and why.
 
@@ -28,15 +26,20 @@ class Row:
     entry points have the names `points`: listings and warnings know them by these.
     """
 
-    entry: Entry
-    state: str
-    reason: str = ""
-    root: str = ""
-    trees: list[str] = field(default_factory=list)
-    declared: list[tuple[tuple[str, ...], Definition]] = field(default_factory=list)
-    hooks: list[str] = field(default_factory=list)
-    points: list[str] = field(default_factory=list)
-    registered: bool = True
+    __slots__ = (
+        "declared", "entry", "hooks", "points", "reason", "registered", "root", "state", "trees",
+    )  # fmt: skip
+
+    def __init__(self, entry: Entry, state: str) -> None:
+        self.entry = entry
+        self.state = state
+        self.reason = ""
+        self.root = ""
+        self.trees: list[str] = []
+        self.declared: list[tuple[tuple[str, ...], Definition]] = []
+        self.hooks: list[str] = []
+        self.points: list[str] = []
+        self.registered = True
 
     @property
     def words(self) -> list[str]:
@@ -182,11 +185,11 @@ def _with(entry: Entry, **fields: Any) -> Entry:
 
 
 def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
-    from packaging.utils import canonicalize_name
-
     found: dict[str, list[Plugin]] = {}
     for plugin in lock.plugins.values():
         if plugin.reference and not plugin.ours:
+            from packaging.utils import canonicalize_name
+
             found.setdefault(canonicalize_name(plugin.distribution), []).append(plugin)
     return found
 
@@ -225,10 +228,12 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: s
 
 def _second_origin(plugin: Plugin) -> str:
     """Return the distribution that is noted beside a plugin's name which another one has."""
+    name, _, origin = plugin.name.partition(" (")
+    if not name or not origin or "/" in origin:
+        return ""
     from packaging.utils import canonicalize_name
 
-    name, _, origin = plugin.name.partition(" (")
-    return canonicalize_name(origin.rstrip(")")) if origin and "/" not in origin and name else ""
+    return canonicalize_name(origin.rstrip(")"))
 
 
 def installed_version(name: str) -> str | None:

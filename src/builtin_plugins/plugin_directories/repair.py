@@ -7,7 +7,6 @@ have it yet, and finished where it has.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -198,6 +197,8 @@ def _clear_staging(plugins_dir: str, registry: Registry) -> None:
                 place = os.path.join(plugins_dir, name)
                 if name in registry.names and not os.path.lexists(place):
                     os.rename(os.path.join(removed, name), place)
+            import shutil
+
             shutil.rmtree(os.path.join(staging, area), ignore_errors=True)
     for name in _names(plugins_dir):
         if _is_temporary(plugins_dir, name):
@@ -233,6 +234,8 @@ def _clear_versions(plugins_dir: str, registry: Registry) -> None:
         wanted = {entry.label, *entry.versions} if entry else set()
         for label in _own(versions, name):
             if label not in wanted and record(plugins_dir, name, label) is not None:
+                import shutil
+
                 shutil.rmtree(os.path.join(versions, name, label), ignore_errors=True)
         with suppress(OSError):
             os.rmdir(os.path.join(versions, name))
