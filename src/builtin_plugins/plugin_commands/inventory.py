@@ -30,7 +30,7 @@ class Row:
         "declared", "entry", "hooks", "points", "reason", "registered", "root", "state", "trees",
     )  # fmt: skip
 
-    def __init__(self, entry: Entry, state: str) -> None:
+    def __init__(self, entry: Entry, state: str, points: Iterable[str] = ()) -> None:
         self.entry = entry
         self.state = state
         self.reason = ""
@@ -38,7 +38,7 @@ class Row:
         self.trees: list[str] = []
         self.declared: list[tuple[tuple[str, ...], Definition]] = []
         self.hooks: list[str] = []
-        self.points: list[str] = []
+        self.points = list(points)
         self.registered = True
 
     @property
