@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from host.errors import HostError, OperationError
+from host import HostError, OperationError
 
 
 def write_file(

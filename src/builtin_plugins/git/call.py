@@ -13,8 +13,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from builtin_plugins.git.login import Login
+from host import OperationError
 from host.cli.secret_texts import masked
-from host.errors import OperationError
 
 _KEPT_VARIABLES = frozenset(
     [

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from builtin_plugins.files.atomic import discard
 from builtin_plugins.git.call import Git
-from host.errors import OperationError
+from host import OperationError
 
 
 class FastForward:

@@ -11,7 +11,7 @@ from builtin_plugins.archives.extract import extract
 from builtin_plugins.archives.tree import LONGEST_TARGET, MOST_BYTES, MOST_FILES, Rules, Tree
 from builtin_plugins.archives.tree import Entry as Member
 from builtin_plugins.git.call import Git
-from host.errors import OperationError
+from host import OperationError
 
 _LINK, _SUBMODULE = "120000", "160000"  # modes of git
 _LONGEST_ROW = 8192  # bytes; a path that is taken has far fewer

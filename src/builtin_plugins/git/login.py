@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from host.errors import UsageError
+from host import UsageError
 
 # Run by git with `get`, `store` or `erase`; printf is a builtin, so no process gets its words.
 _HELPER = (

@@ -15,8 +15,8 @@ from builtin_plugins.plugin_changes.staging import changing, staging, trimmed
 from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import FRAMEWORK_WORDS, Entry, is_plugin_name
 from builtin_plugins.plugin_directories.repair import now
+from host import OperationError, PluginError
 from host.cli.session import Session
-from host.errors import OperationError, PluginError
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from builtin_plugins.venv.copy import VenvCopy
+from host import OperationError, PluginError
 from host.cli.catalog import contents
 from host.cli.session import Session
-from host.errors import OperationError, PluginError
 from host.planning.cache_files import write_lock
 from host.run.installation import Layout
 from host.run.locate import locate, roots

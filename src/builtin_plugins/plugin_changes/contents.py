@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from builtin_plugins.plugin_directories.directory import Manifest, inside, read_manifest
+from host import Definition, HostError, PluginError
 from host.cli.catalog import contents
-from host.errors import HostError, PluginError
 from host.planning.loading import HOOKS
-from host.run.definition import Definition, parse_declared
+from host.run.definition import parse_declared
 from host.run.json_files import read_regular
 from host.run.lock import Lock, Tree
 

@@ -7,8 +7,8 @@ from builtin_plugins.plugin_changes.collisions import check_collisions, collisio
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.kinds.pip import build_wheel, install
 from builtin_plugins.plugin_directories.registry import Entry
+from host import OperationError
 from host.cli.session import Session
-from host.errors import OperationError
 
 
 def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:

@@ -13,8 +13,8 @@ from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.plugin_directories.registry import Entry
+from host import OperationError, UsageError
 from host.cli.secret_texts import masked
-from host.errors import OperationError, UsageError
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 WHEEL = ".whl"

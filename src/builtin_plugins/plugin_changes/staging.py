@@ -34,7 +34,7 @@ from builtin_plugins.plugin_directories.registry import (
     write_registry,
 )
 from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal, relink, removal
-from host.errors import PluginError
+from host import PluginError
 
 KEPT_VERSIONS = 3  # beside the one that is on
 Waiting = Callable[[str], object]

@@ -20,9 +20,9 @@ from builtin_plugins.plugin_changes.contents import (
     commands_in_source,
     hooks_in_source,
 )
-from host.errors import HostError, OperationError
+from host import Definition, HostError, OperationError
 from host.hookspecs import PROJECT
-from host.run.definition import Definition, is_word, parse_declared
+from host.run.definition import is_word, parse_declared
 from host.run.json_files import parse_json
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9._+]+-[A-Za-z0-9._+!]+(-[A-Za-z0-9._]+){3,4}\.whl\Z")

@@ -23,8 +23,8 @@ from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.update import show_changes
 from builtin_plugins.plugin_commands.wording import heading, plan_lines
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
-from host.errors import OperationError, PluginError, UsageError
 
 
 @click.command

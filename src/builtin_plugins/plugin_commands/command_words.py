@@ -2,7 +2,7 @@
 
 import os
 
-from host.errors import DefinitionError
+from host import DefinitionError
 from host.run.definition import is_word, read_command
 
 TYPE_CHECKING = False

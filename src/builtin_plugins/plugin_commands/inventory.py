@@ -10,11 +10,10 @@ from builtin_plugins.plugin_commands.command_words import command_words, first_w
 from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
 from builtin_plugins.plugin_directories.repair import record
+from host import Definition, UsageError
 from host.cli.session import Session
 from host.cli.suggestions import nearest
 from host.cli.unknown import EMPTY
-from host.errors import UsageError
-from host.run.definition import Definition
 from host.run.lock import Lock, Plugin
 
 

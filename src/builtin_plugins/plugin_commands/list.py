@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from builtin_plugins.plugin_commands.inventory import Row, inventory
+from host import printable
 from host.cli.columns import width
 from host.cli.plain_command import chosen_format, takes
 from host.cli.secret_texts import masked
-from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from builtin_plugins.plugin_changes.staging import changing, set_aside
 from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory, unknown_plugin
 from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
+from host import OperationError
 from host.cli.session import Session
-from host.errors import OperationError
 
 
 @click.command

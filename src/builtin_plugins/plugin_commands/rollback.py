@@ -9,9 +9,9 @@ from builtin_plugins.plugin_changes.change import put, working
 from builtin_plugins.plugin_commands.inventory import kept_versions, named_row
 from builtin_plugins.plugin_commands.wording import version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host import OperationError
 from host.cli.session import Session
 from host.cli.unknown import EMPTY
-from host.errors import OperationError
 
 
 @click.command

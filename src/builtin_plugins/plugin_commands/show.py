@@ -11,9 +11,9 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
 from builtin_plugins.plugin_commands.wording import command_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry
+from host import DefinitionError, PluginError
 from host.cli.secret_texts import masked
 from host.cli.session import Session
-from host.errors import DefinitionError, PluginError
 
 
 @click.command

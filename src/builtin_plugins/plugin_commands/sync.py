@@ -17,8 +17,8 @@ from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host import HostError, OperationError
 from host.cli.session import Session
-from host.errors import HostError, OperationError
 
 
 @click.command

@@ -22,8 +22,8 @@ from builtin_plugins.plugin_commands.inventory import (
 from builtin_plugins.plugin_commands.wording import change_lines, version_text
 from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from host import HostError, OperationError
 from host.cli.session import Session
-from host.errors import HostError, OperationError
 
 
 @click.command

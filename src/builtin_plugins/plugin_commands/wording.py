@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_directories.registry import Entry
+from host import Definition
 from host.cli.columns import width
 from host.cli.secret_texts import masked
-from host.run.definition import Definition
 
 
 def version_text(entry: Entry) -> str:

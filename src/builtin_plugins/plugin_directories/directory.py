@@ -15,7 +15,7 @@ from builtin_plugins.plugin_directories.registry import (
     is_plugin_name,
     registry_path,
 )
-from host.errors import DefinitionError, PluginError
+from host import DefinitionError, PluginError
 from host.run.json_files import read_json
 
 FILE_NAME = "plugin.json"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.locks import take_lock
 from builtin_plugins.files.schema import schema_address
-from host.errors import HostError, PluginError
+from host import HostError, PluginError
 from host.run.json_files import Number, read_json
 
 FILE_NAME = "registry.json"

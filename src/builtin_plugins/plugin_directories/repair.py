@@ -35,7 +35,7 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
     write_registry,
 )
-from host.errors import PluginError
+from host import PluginError
 
 _PENDING = ".pending"  # what a directory is called while its removal is under way
 AREA = "change-"  # how the names of staging areas begin
@@ -175,7 +175,7 @@ def recorded(plugins_dir: str, name: str) -> Entry | None:
 
 def record(plugins_dir: str, name: str, label: str) -> Entry | None:
     """Return the record of a kept version: the proof that this program made its directory."""
-    from host.errors import DefinitionError
+    from host import DefinitionError
     from host.run.json_files import read_json
 
     try:

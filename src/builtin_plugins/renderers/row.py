@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from host import Category, Command
+from host import Category, Command, printable
 from host.cli import styles
 from host.cli.columns import width, wrap
-from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from builtin_plugins.renderers.row import about_of, lines_of, name_of, shortened
-from host import Command
+from host import Command, printable
 from host.cli import styles
 from host.cli.columns import width, wrap
 from host.cli.page import table_lines
 from host.cli.topics import DOCS, TOPICS
-from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from builtin_plugins.renderers.row import about_of, lines_of, name_of
-from host import Category
+from host import Category, printable
 from host.cli import styles
 from host.cli.columns import width
-from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

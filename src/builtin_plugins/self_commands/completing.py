@@ -56,7 +56,7 @@ def _named(
 
 def _plugins(plugins_dir: str) -> list[str]:
     """Return the names in the registry, and of directories that it does not have yet."""
-    from host.errors import HostError
+    from host import HostError
     from host.run.json_files import read_json
 
     names = set()

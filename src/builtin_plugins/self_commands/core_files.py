@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 
 from builtin_plugins.files.atomic import sync_file_system, write_file
 from builtin_plugins.self_commands.launcher import is_launcher
-from host.errors import OperationError
+from host import OperationError
 
 Warn = Callable[[str], None]
 

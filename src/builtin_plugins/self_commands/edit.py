@@ -8,9 +8,9 @@ import shutil
 
 import click
 
+from host import OperationError, UsageError
 from host.cli.session import Session
 from host.cli.unknown import unknown
-from host.errors import OperationError, UsageError
 
 _USUAL = ("editor", "nano", "vi")
 

@@ -9,17 +9,15 @@ from typing import Any
 
 import click
 
-from host import Terminal
+from host import SourceError, Terminal, UsageError, printable
 from host.cli.columns import cut, width
 from host.cli.secret_texts import Mask
 from host.cli.session import Session
 from host.cli.styles import NAME, styled
 from host.cli.unknown import EMPTY, find_command
 from host.cli.variables import assignment_lines
-from host.errors import SourceError, UsageError
 from host.run.layers import FRAMEWORK, SETTINGS, Assignment
 from host.run.plan import check_required, framework_variables, read_layers
-from host.run.text import printable
 
 _SHORTEST_VALUE = 20  # columns of a value that is cut
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import click
 
+from host import InstallationError, printable
 from host.cli.catalog import contents
 from host.cli.session import Session
-from host.errors import InstallationError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.lock import RESERVED
-from host.run.text import printable
 
 
 @click.command

@@ -18,8 +18,8 @@ from builtin_plugins.files.locks import take_lock
 from builtin_plugins.self_commands.completion import STUBS, is_installed
 from builtin_plugins.self_commands.launcher import write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
+from host import OperationError, UsageError
 from host.cli.session import Session
-from host.errors import OperationError, UsageError
 from host.run.definition import is_word
 from host.run.installation import data_home, home
 

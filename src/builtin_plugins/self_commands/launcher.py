@@ -10,7 +10,7 @@ import click
 
 import host
 from builtin_plugins.files.atomic import write_file
-from host.errors import OperationError
+from host import OperationError
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
 _LONGEST_SHEBANG = 250

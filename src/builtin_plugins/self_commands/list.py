@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from host import UsageError
 from host.cli.pages import listing_text
 from host.cli.plain_command import ALL, FORMAT, chosen_format, takes
 from host.cli.unknown import unknown
-from host.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

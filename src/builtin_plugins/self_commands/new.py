@@ -10,9 +10,9 @@ import click
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.staged import write_directory
 from builtin_plugins.self_commands.templates import directory_files, package_files
+from host import OperationError, UsageError
 from host.cli.lazy_group import LazyGroup
 from host.cli.session import Session
-from host.errors import OperationError, UsageError
 
 _HERE = "builtin_plugins.self_commands."
 

@@ -15,8 +15,8 @@ from builtin_plugins.self_commands.scripts import (
     shown_name,
 )
 from builtin_plugins.self_commands.staged import write_directory
+from host import OperationError, UsageError
 from host.cli.session import Session
-from host.errors import OperationError, UsageError
 from host.run.definition import is_word
 from host.run.lock import NOT_CATEGORIES
 

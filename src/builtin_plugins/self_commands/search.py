@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 
-from host import Command
+from host import Command, OperationError
 from host.cli.listing import select
 from host.cli.pages import rendered
 from host.cli.plain_command import ALL, FORMAT, chosen_format, takes
-from host.errors import OperationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

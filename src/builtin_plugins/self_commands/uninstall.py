@@ -19,10 +19,9 @@ from builtin_plugins.self_commands.completion import (
 )
 from builtin_plugins.self_commands.launcher import is_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
+from host import OperationError, printable
 from host.cli.session import Session
-from host.errors import OperationError
 from host.run.installation import data_home
-from host.run.text import printable
 
 
 class Removal(NamedTuple):

@@ -16,8 +16,8 @@ from builtin_plugins.self_commands.update_program import (
     Update,
     launcher_of,
 )
+from host import OperationError
 from host.cli.session import Session
-from host.errors import OperationError
 
 
 @click.command

@@ -32,7 +32,7 @@ from builtin_plugins.self_commands.core_files import (
 from builtin_plugins.venv.check import check_starts
 from builtin_plugins.venv.copy import VenvCopy, copied_environment
 from builtin_plugins.venv.installer import run_installer
-from host.errors import OperationError
+from host import OperationError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout

@@ -8,13 +8,12 @@ from typing import Any
 
 import click
 
+from host import Definition, printable
 from host.cli.session import Session
 from host.cli.unknown import find_command
-from host.run.definition import Definition
 from host.run.locate import Found
 from host.run.plan import check_runnable
 from host.run.process import start_of
-from host.run.text import printable
 
 
 @click.command

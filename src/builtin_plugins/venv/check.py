@@ -12,7 +12,7 @@ import importlib_metadata
 from packaging.utils import canonicalize_name
 
 from builtin_plugins.venv.copy import VenvCopy, packages
-from host.errors import OperationError
+from host import OperationError
 from host.planning.loading import OWN_DISTRIBUTION
 
 _SECONDS = 60.0  # for one start of this program

@@ -17,7 +17,7 @@ from builtin_plugins.files.locks import take_lock
 from builtin_plugins.files.exchange import exchange, exchange_or_raise
 from builtin_plugins.files.atomic import sync_file_system
 from builtin_plugins.venv.installer import check_installer
-from host.errors import OperationError
+from host import OperationError
 
 _PATIENCE = 120.0  # seconds that a change waits for another one
 _SCRIPT_LIMIT = 1 << 20

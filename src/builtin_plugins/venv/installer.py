@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from host.cli.secret_texts import masked
-from host.errors import OperationError
+from host import OperationError
 from host.run.importing import complete_import_path
 
 INSTALLERS = ("pip", "uv")

@@ -17,7 +17,7 @@ from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.staging import put_version, take_away
 from builtin_plugins.plugin_directories.registry import Entry
-from host.errors import OperationError
+from host import OperationError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")

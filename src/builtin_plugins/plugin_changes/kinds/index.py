@@ -21,7 +21,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from builtin_plugins.plugin_changes.kinds.kind import Work, bring_file
 from builtin_plugins.plugin_changes.source import WHEEL, Origin
 from builtin_plugins.venv.installer import has_pip, run_pip, run_uv
-from host.errors import OperationError
+from host import OperationError
 
 _WHEELS_ONLY = ("--only-binary", ":all:")
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)

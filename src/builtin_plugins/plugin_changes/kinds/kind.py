@@ -16,7 +16,7 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.staging import Stage
 from builtin_plugins.plugin_directories.registry import Entry
-from host.errors import HostError, OperationError
+from host import HostError, OperationError
 
 _CHUNK = 1 << 20
 

@@ -14,7 +14,7 @@ from builtin_plugins.plugin_changes.staging import put_link, take_away
 from builtin_plugins.plugin_directories.directory import FILE_NAME
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.installer import has_pip
-from host.errors import OperationError, PluginError
+from host import OperationError, PluginError
 from host.hookspecs import PROJECT
 from host.run.json_files import read_regular
 

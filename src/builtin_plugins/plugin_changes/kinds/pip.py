@@ -28,7 +28,7 @@ from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
 from builtin_plugins.venv.copy import VenvCopy, check_environment, copied_environment
 from builtin_plugins.venv.installer import INSTALLERS, run_installer
-from host.errors import OperationError, PluginError, UsageError
+from host import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path

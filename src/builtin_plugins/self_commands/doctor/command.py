@@ -11,9 +11,8 @@ import click
 
 from builtin_plugins.self_commands.doctor import commands, files, leftovers, program
 from builtin_plugins.self_commands.doctor.finding import Check, Finding, Patient
+from host import HostError, printable
 from host.cli.session import Session
-from host.errors import HostError
-from host.run.text import printable
 
 
 class Told(NamedTuple):

@@ -11,7 +11,7 @@ from functools import partial
 from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.plugin_directories.registry import registry_path
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_error
-from host.errors import HostError
+from host import HostError
 from host.run.plan import framework_variables
 from host.run.settings import capture_settings
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from host import HostError
 from host.cli.session import Session
-from host.errors import HostError
 from host.planning.discovery import ask
 from host.run.installation import OpenInstallation
 from host.run.lock import Lock

@@ -15,7 +15,7 @@ from builtin_plugins.self_commands.completion import STUBS, is_installed
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient
 from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
-from host.errors import HostError
+from host import HostError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.installation import home
 from host.run.process import find_program, start_of

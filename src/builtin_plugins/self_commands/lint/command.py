@@ -8,8 +8,8 @@ import click
 
 from builtin_plugins.self_commands.lint.finding import as_github, as_json, as_text
 from builtin_plugins.self_commands.lint.trees import Lint
+from host import UsageError
 from host.cli.session import Session
-from host.errors import UsageError
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 

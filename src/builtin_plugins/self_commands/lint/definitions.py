@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from builtin_plugins.self_commands.lint.finding import Finding, at_key, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
-from host import Definition, is_secret
-from host.errors import HostError
+from host import Definition, HostError, is_secret
 from host.run.arguments import Argument
 from host.run.json_files import read_regular
 

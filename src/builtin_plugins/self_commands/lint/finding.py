@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from builtin_plugins.self_commands.lint.positions import Positions
-from host.run.text import printable
+from host import printable
 
 _LINE = re.compile(r":(\d+)(?::(\d+))?: ", re.ASCII)
 _KEY = re.compile(r'"([^"]+)": ')

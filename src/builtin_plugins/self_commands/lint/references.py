@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from builtin_plugins.self_commands.lint.finding import Finding, at_key
 from builtin_plugins.self_commands.lint.positions import Positions
-from host import Definition
-from host.errors import HostError
+from host import Definition, HostError
 from host.run.env_file import read_env_file
 from host.run.expand import expand
 from host.run.installation import Layout

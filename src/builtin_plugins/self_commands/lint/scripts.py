@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from builtin_plugins.self_commands.lint.finding import Finding, at_key
 from builtin_plugins.self_commands.lint.positions import Positions
-from host import Definition
-from host.errors import HostError
+from host import Definition, HostError
 from host.run.json_files import read_regular
 from host.run.process import find_program, start_of
 

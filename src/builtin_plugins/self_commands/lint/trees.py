@@ -21,7 +21,7 @@ from builtin_plugins.self_commands.lint.scripts import (
     script_findings,
     shellcheck_findings,
 )
-from host.errors import HostError
+from host import HostError
 from host.run.definition import read_category, read_command, read_config
 
 _READERS = {"category.json": read_category, "command.json": read_command}
