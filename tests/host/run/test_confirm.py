@@ -123,7 +123,7 @@ def test_yes_on_a_terminal(made, typed):
 def test_anything_else_on_a_terminal(made, typed):
     status, shown = answered(made, "db", "drop", typed=f"{typed}\n".encode())
     assert os.WEXITSTATUS(status) == 1
-    assert shown == f"{QUESTION}{typed}\ncli: error: db drop: not confirmed\n  nothing was run\n"
+    assert shown == f"{QUESTION}{typed}\ncli: error: db drop: not confirmed; nothing was run\n"
 
 
 def test_the_end_of_input_is_no(made):
