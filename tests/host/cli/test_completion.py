@@ -148,12 +148,16 @@ def test_quotes_and_word_breaks_of_bash(made: Made) -> None:
 
 
 _PROGRAM = """
-import sys
+import os, sys
 sys.path.append({source!r})
 sys.argv = {argv!r}
 from host.__main__ import main
+end = os._exit
+def tell(status):
+    os.write(1, " ".join(["MODULES", *sorted(sys.modules)]).encode())
+    end(status)
+os._exit = tell
 main()
-print("MODULES", *sorted(sys.modules))
 """
 
 
