@@ -44,7 +44,7 @@ def text_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
     yield from sections(listing, terminal, column)
     if not rows:
         yield ""
-        yield "Nothing here yet."
+        yield "Nothing to list here."
     if not listing.words and not listing.deep:
         yield ""
         yield from _global_options(listing, terminal)

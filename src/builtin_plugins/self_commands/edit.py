@@ -8,9 +8,10 @@ import shutil
 
 import click
 
-from host import OperationError, UsageError
+from host import DefinitionError, OperationError, UsageError
 from host.cli.session import Session
 from host.cli.unknown import unknown
+from host.run.definition import is_word
 
 _USUAL = ("editor", "nano", "vi")
 
@@ -44,7 +45,14 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
-    found = session.find(words)
+    try:
+        found = session.find(words)
+    except DefinitionError as wrong:  # it is opened to be mended
+        session.messages.warn(wrong.what)
+        file = _definition_file(session, words)
+        if not file:
+            raise
+        return file
     if found.kind == "unknown" or len(found.words) < len(words):
         raise unknown(session, found, words[len(found.words) :])
     if found.plugin and not found.dev:
@@ -53,7 +61,18 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
         )
     told = found.definition
     if told is None or not told.file:
-        raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
+        file = _definition_file(session, words)
+        if not file:
+            raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
+        return file
     if definition or found.kind == "category" or told.in_python:
         return told.file
     return os.path.join(os.path.dirname(told.file), told.entrypoint)
+
+
+def _definition_file(session: Session, words: tuple[str, ...]) -> str:
+    """Return the definition in the folder that `words` spell, right or wrong; "" for none."""
+    folders = [os.path.join(tree.path, *words) for tree in session.lock.trees]
+    names = ("command.json", "category.json")
+    files = [os.path.join(folder, name) for folder in folders for name in names]
+    return next(filter(os.path.isfile, files if all(map(is_word, words)) else ()), "")

@@ -37,7 +37,10 @@ def new_command(
     """
     words = words or _asked_words("words of the command, such as: team hello")
     if len(words) < 2:
-        raise UsageError(f"{' '.join(words)}: a command has two words or more, such as team hello")
+        raise UsageError(
+            f"{words[0]}: a command has a category and a word of its own",
+            f"write them apart, such as: {session.program} self new command team hello",
+        )
     _check(session, words)
     lang = lang or _asked("language", _BASH, list(SCRIPTS))
     description = (
@@ -73,7 +76,9 @@ def _check(session: Session, words: tuple[str, ...]) -> None:
     """Raise UsageError or OperationError unless `words` can become something new."""
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word}: no word for a command", "use letters, digits and ._-")
+            raise UsageError(
+                f"{word}: no word for a command or a category", "use letters, digits and ._-"
+            )
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
     for count in range(1, len(words) + 1):

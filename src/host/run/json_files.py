@@ -241,12 +241,19 @@ class Fields:
     def text(self, key: str, required: bool = False) -> str:
         value = self.value(key)
         if value is None and required and key not in self.values:
-            raise DefinitionError(f'{self.path}: "{key}" is missing; expected a string')
+            raise DefinitionError(f'{self.path}: "{key}" is missing{self._slip(key)}')
         if value is None and not required:
             return ""
         if type(value) is not str:
             raise self.wrong(key, "a string", value)
         return self.clean(key, value)
+
+    def _slip(self, key: str) -> str:
+        """Say which key looks like a misspelt `key`, or else what is expected."""
+        from host.run.misspelt import meant
+
+        near = [one for one in self.values if meant(one, (key,))]
+        return f'; "{near[0]}" looks like it' if near else "; expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:
         """Return a text that may be absent but not empty."""

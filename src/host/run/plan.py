@@ -181,7 +181,8 @@ def check_required(definition: Definition, layers: Layers) -> None:
     what, remedies = [], []
     if unset:
         them = "it" if len(unset) == 1 else "them"
-        what.append(f"{', '.join(unset)} must be set")
+        gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
+        what.append(f"{', '.join(unset)} must be set{gone}")
         remedies.append(
             f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
         )

@@ -310,6 +310,14 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     assert "not this installation's" in only(made, PATH=path)["message"]
 
 
+def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
+    made = install({**WELL, "commands/a/d/command.json": command()})
+    made.write({"commands/a/d/main.sh": "echo hi\n"})
+    rows = [row for row in findings(made) if "no shebang" in row["message"]]
+    assert [row["hint"] for row in rows] == [True]
+    assert doctor(made).status == 0
+
+
 def test_completion(install: Install) -> None:
     made = install(WELL)
     row = only(made, SHELL="/bin/bash")

@@ -132,6 +132,22 @@ def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
     assert lint(install(tree(INDENTED % line, **more)))[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [('A="open\n', ".env:1: "), ("A=1\n1B=2\n", ".env:2: "), (b"\xff\xfeA", ".env: ")],
+    ids=["quote", "name", "UTF-16"],
+)
+def test_what_is_wrong_in_a_file_of_env_files(
+    install: Install, content: str | bytes, said: str
+) -> None:
+    made = install(tree(INDENTED % '"env_files": [".env"]', **{f"{HERE}/.env": ""}))
+    file = made.root / HERE / ".env"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f"{HERE}/command.json:5:17: {file.parent}/{said}")
+
+
 SCRIPTS = {
     "no shebang": ("echo ran\n", 0o755, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
     "neither": ("echo ran\n", 0o644, "main.sh:1:1: has no shebang, so bash runs it; begin it"),

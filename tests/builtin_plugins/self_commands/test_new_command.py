@@ -108,3 +108,20 @@ def test_edit(install: Install) -> None:
     assert gone.all == (1, "", f"cli: {said} there\n")
     assert made.run("self", "edit", "a", "b", env={"EDITOR": "'"}).status == 2
     assert made.run("self", "edit", "self", "list", env=both).status == 1
+
+
+def test_what_is_wrong_is_opened_to_be_mended(install: Install) -> None:
+    made = install(
+        {
+            "commands/a/category.json": "{",
+            "commands/a/b/command.json": '{"name": "B" "description": "x"}',
+            "commands/a/c/command.json": command(),
+        }
+    )
+    editor = {"EDITOR": "printf %s"}
+    for words, file in ((["a", "b"], "b/command.json"), (["a"], "category.json")):
+        done = made.run("self", "edit", *words, env=editor)
+        assert (done.status, done.stdout) == (0, f"{made.root}/commands/a/{file}"), words
+    said = made.run("self", "edit", "a", "b", env=editor).stderr
+    assert said.startswith(f"cli: warning: {made.root}/commands/a/b/command.json:1:12: a comma")
+    assert made.run("self", "edit", "a", "../a/b", env=editor).status == 2

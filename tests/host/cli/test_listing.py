@@ -477,7 +477,7 @@ def test_a_commands_directory_that_is_missing_is_told(install: Install) -> None:
 def test_a_category_whose_commands_are_all_wrong_is_one(install: Install) -> None:
     made = install({"commands/a/b/command.json": "{"})
     shown = made.run("a")
-    assert (shown.status, "Nothing here yet." in shown.stdout) == (0, True)
+    assert (shown.status, "Nothing to list here." in shown.stdout) == (0, True)
     assert shown.stderr.count("\n") == 1
 
 

@@ -348,6 +348,11 @@ def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(tmp_path, 
     assert found.warnings == ((hint,) if ours else ())
 
 
+def test_a_required_key_that_is_misspelt(tmp_path):
+    with pytest.raises(DefinitionError, match='"description" is missing; "descriptoin" looks like'):
+        read(tmp_path, '{"name": "N", "descriptoin": "D", "entrypoint": "x"}')
+
+
 def test_a_key_beside_the_one_that_it_resembles_is_no_slip(tmp_path):
     found = read(tmp_path, f'{{{BASE}, "script": "s.sh", "Name": "x", "names": []}}')
     assert (list(found.extra), found.warnings) == (["Name", "names"], ())

@@ -194,6 +194,10 @@ def test_required_envs(install):
         assert place in result.stderr
     env = {"HERE": "1", "EMPTY": "1", "NOWHERE": "1"}
     assert made.run("demo", "show", env=env).all == (0, "ran\n", "")
+    (file.parent / ".env").rename(file.parent / "away")
+    said = made.run("demo", "show", env=env).stderr
+    gone = f"IN_FILE must be set; {file.parent}/.env is not there; export it, or set it in "
+    assert said.startswith(f"cli: {file}: {gone}")
     result = made.run("demo", "show", env={**env, "HERE": "", "IN_FILE": ""})
     assert result.stderr == (
         f"cli: {file}: IN_FILE, HERE are empty in your environment, which goes before every "

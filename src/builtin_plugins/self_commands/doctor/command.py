@@ -30,9 +30,9 @@ class Told(NamedTuple):
 def command(session: Session, fix: bool, format: str) -> int:
     """Look for what is wrong with this installation; each finding has its remedy.
 
-    The exit status is 1 with a finding that is not mended, hints about your shell (PATH,
-    completion) aside. settings.conf is read as a run reads it, and plugins are asked what
-    they offer; with --safe neither happens.
+    The exit status is 1 with a finding that is not mended, hints (PATH, completion, scripts
+    that run all the same) aside. settings.conf is read as a run reads it, and plugins are
+    asked what they offer; with --safe neither happens.
     """
     patient = Patient(session)
     told = [*_examine(patient, fix=fix)]

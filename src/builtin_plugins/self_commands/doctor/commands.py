@@ -21,7 +21,9 @@ def definitions(patient: Patient) -> Iterator[Finding]:
     for one in lint.findings:
         if one.rule != "plugin":  # these are told as plugins
             place = f"{shown(one.file)}:{one.line}:{one.column}"
-            yield Finding(f"{place}: {one.message}", one.remedy or f"mend {shown(one.file)}")
+            remedy = one.remedy or f"mend {shown(one.file)}"
+            runs = one.rule in ("executable", "no-shebang")
+            yield Finding(f"{place}: {one.message}", remedy, hint=runs)
 
 
 def clashes(patient: Patient) -> Iterator[Finding]:

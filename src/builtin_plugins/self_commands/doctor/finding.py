@@ -19,7 +19,7 @@ from host.run.process import find_program
 class Finding(NamedTuple):
     """What is wrong, in a line, and its remedy; `fix` applies that where this is safe.
 
-    A `hint` is about the caller's shell: nothing of the installation is wrong.
+    A `hint` is about the caller's shell, or about what works all the same.
     """
 
     message: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from builtin_plugins.self_commands.lint.finding import Finding, at_key
 from builtin_plugins.self_commands.lint.positions import Positions
@@ -38,16 +38,20 @@ def _settings_names(path: str) -> list[str]:
 def reference_findings(
     definition: Definition, positions: Positions, usual: frozenset[str], environ: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield each reference that nothing defines.
+    """Yield each reference that nothing defines, and what is wrong in files of `env_files`.
 
-    Where a file of `env_files` is not here, or cannot be told, any name may be defined.
+    Where such a file is not here, or cannot be told, any name may be defined.
     """
     known = {*usual, *definition.required_envs}
     known.update(one.variable for one in definition.args)
     for index, entry in enumerate(definition.env_files):
         for name in _undefined(entry, known):
             yield _finding(definition, positions, ("env_files", index), name)
-        names = _file_names(definition.directory, entry, environ)
+        problems: list[str] = []
+        names = _file_names(definition.directory, entry, environ, problems.append)
+        for text in problems:
+            key = ("env_files", index)
+            yield at_key(definition.file, positions, key, text)._replace(rule="env-file")
         if names is None:
             return
         known |= names
@@ -80,13 +84,19 @@ def _undefined(text: str, known: Collection[str]) -> list[str]:
     return [name for name in found if name not in known and name not in optional]
 
 
-def _file_names(directory: str, entry: str, environ: Mapping[str, str]) -> set[str] | None:
-    """Return the names in a file of `env_files`, None where it cannot be read here."""
+def _file_names(
+    directory: str, entry: str, environ: Mapping[str, str], tell: Callable[[str], None]
+) -> set[str] | None:
+    """Return the names in a file of `env_files`, None where it cannot be read here.
+
+    `tell` gets a line for each that is wrong in it.
+    """
     path = expand(entry, environ.get)
     if not path:
         return set()
     try:
-        entries = read_env_file(os.path.join(directory, path), lambda _: None)
-    except HostError:
+        entries = read_env_file(os.path.join(directory, path), tell)
+    except HostError as error:
+        tell(error.what)
         return None
     return None if entries is None else {one.name for one in entries}

@@ -92,7 +92,7 @@ def _how_it_starts(file: str, *, bare: bool) -> Iterator[Finding]:
     if bare:
         more = "" if executable else f", and run: chmod +x {file}"
         remedy = f"begin it with #!/usr/bin/env bash{more}"
-        yield Finding(file, 1, 1, "shebang", "has no shebang, so bash runs it", remedy)
+        yield Finding(file, 1, 1, "no-shebang", "has no shebang, so bash runs it", remedy)
     elif not executable:
         yield Finding(file, 1, 1, "executable", "is not executable", f"run: chmod +x {file}")
 
