@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -283,12 +284,14 @@ def test_formats(install: Install) -> None:
     assert lint(made, "--format", "github") == (0, "")
 
 
-def test_shellcheck_says_what_it_says(install: Install) -> None:
-    program = shutil.which("shellcheck")
+def test_shellcheck_says_what_it_says(install: Install, tmp_path: Path) -> None:
+    usual = os.environ["PATH"]
+    program = shutil.which("shellcheck", path=f"{usual}:{PROJECT}/.venv-lint/bin")
     if program is None:
         pytest.skip("needs shellcheck")
+    (tmp_path / "shellcheck").symlink_to(program)
     made = install(tree(script="#!/bin/bash\ncd /tmp\necho ran\n"))
-    found = lint(made)
+    found = lint(made, env={"PATH": f"{tmp_path}:{usual}"})
     assert found[0] == 1
     assert found[1].startswith(f"{HERE}/main.sh:2:1: SC2164: ")
     path = made.root / "bin"
