@@ -17,7 +17,6 @@ from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
 from host.run.installation import Layout
 from host.run.layers import Assignment
-from host.run.lock import RESERVED
 from host.run.nesting import FRAMEWORK
 from host.run.plan import Given, framework_variables, read_layers
 from host.run.text import Messages
@@ -179,10 +178,7 @@ class Program:
         told: list[str] = []
         index = session.definitions
         below = contents(words, session.lock, told.append, deep=True, definitions=index)
-        return below.replaced(
-            categories=tuple(one for one in below.categories if one.words[0] != RESERVED),
-            commands=tuple(one for one in below.commands if one.words[0] != RESERVED),
-        ), tuple(told)
+        return below.without_self(), tuple(told)
 
     def find(self, words: Sequence[str]) -> Command:
         """Return the command that `words` begin with, by the longest beginning.

@@ -43,21 +43,25 @@ WHOLE = {
 }
 
 
+def _started(made: Made, program: str, words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program that starts as the launcher does, with `words`."""
+    text = program.format(source=str(PROJECT / "src"), argv=[str(made.launcher), *words])
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", text],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
 @pytest.mark.parametrize(("files", "most"), [(PLAIN, 18), (WHOLE, 21)], ids=["plain", "whole"])
 def test_a_planned_run_imports_next_to_nothing(
     install: Callable[..., Made], files: dict[str, object], most: int
 ) -> None:
     made = install(files)
     assert made.run("a", "b").status == 0  # writes the lock
-    program = _PLANNED_RUN.format(source=str(PROJECT / "src"), argv=[str(made.launcher), "a", "b"])
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    modules = set(done.stdout.split())
+    modules = set(_started(made, _PLANNED_RUN, ["a", "b"]).stdout.split())
     assert ("host.run.settings" in modules) == (files is WHOLE)
     assert not modules & _BANNED
     ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}
@@ -93,15 +97,7 @@ def test_what_an_answer_loads(
 ) -> None:
     made = install(PLAIN)
     made.run("a")
-    program = _ANSWER.format(source=str(PROJECT / "src"), argv=[str(made.launcher), *words])
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    modules = set(done.stderr.split())
+    modules = set(_started(made, _ANSWER, words).stderr.split())
     assert not modules & (_BANNED - may)
     ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}
     assert len(ours) <= most, sorted(ours)

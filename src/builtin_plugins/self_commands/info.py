@@ -14,7 +14,6 @@ from host import InstallationError, printable
 from host.cli.catalog import contents
 from host.cli.session import Session
 from host.planning.loading import OWN_DISTRIBUTION
-from host.run.lock import RESERVED
 
 
 @click.command
@@ -68,9 +67,7 @@ def _installation(session: Session) -> dict[str, Any]:
             "paths": paths,
             "counts": None,
         }
-    inside = contents((), session.known, lambda _: None, deep=True)
-    commands = [one for one in inside.commands if one.words[0] != RESERVED]
-    categories = [one for one in inside.categories if one.words[0] != RESERVED]
+    inside = contents((), session.known, lambda _: None, deep=True).without_self()
     plugins = {one.plugin for one in session.known.trees if one.plugin}
     plugins |= {one.distribution for one in session.known.plugins.values() if not one.ours}
     return {
@@ -85,8 +82,8 @@ def _installation(session: Session) -> dict[str, Any]:
             "lock_file": installation.locks[0],
         },
         "counts": {
-            "categories": len(categories),
-            "commands": len(commands),
+            "categories": len(inside.categories),
+            "commands": len(inside.commands),
             "plugins": len(plugins),
         },
     }

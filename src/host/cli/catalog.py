@@ -23,6 +23,13 @@ class Contents(Record):
     categories: tuple[Category, ...]
     commands: tuple[Command, ...]
 
+    def without_self(self) -> Contents:
+        """Leave out what manages the program itself."""
+        return self.replaced(
+            categories=tuple(one for one in self.categories if one.words[0] != RESERVED),
+            commands=tuple(one for one in self.commands if one.words[0] != RESERVED),
+        )
+
 
 def contents(
     words: tuple[str, ...],

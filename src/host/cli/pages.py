@@ -79,24 +79,8 @@ def listing_text(
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(place.holds_commands() for place in found.places):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
-    return rendered(
-        session,
-        found,
-        _without_own(select(inside, everything=everything), deep=everything_below),
-        format,
-        everything=everything,
-        deep=everything_below,
-    )
-
-
-def _without_own(inside: Contents, *, deep: bool) -> Contents:
-    """Leave out what is in `self`, where everything below is listed."""
-    if not deep:
-        return inside
-    return inside.replaced(
-        categories=tuple(one for one in inside.categories if one.words[0] != RESERVED),
-        commands=tuple(one for one in inside.commands if one.words[0] != RESERVED),
-    )
+    inside = select(inside.without_self() if everything_below else inside, everything=everything)
+    return rendered(session, found, inside, format, everything=everything, deep=everything_below)
 
 
 def rendered(
