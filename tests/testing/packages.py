@@ -75,6 +75,11 @@ class Environment:
     def packages(self) -> Path:
         return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
 
+    @property
+    def stage(self) -> Path:
+        """Where a change makes the copy of the environment that it works in."""
+        return self.python.parent.parent.parent / ".venv.cli-stage"
+
     def acme(self, version: str, word: str = "disk", **options: object) -> Path:
         text = PLUGIN.format(name="acme-cli", package="acme_cli", version=version)
         files = {

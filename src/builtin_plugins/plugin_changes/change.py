@@ -15,6 +15,7 @@ from builtin_plugins.plugin_changes.staging import changing, staging, trimmed
 from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import FRAMEWORK_WORDS, Entry, is_plugin_name
 from builtin_plugins.plugin_directories.repair import now
+from builtin_plugins.venv.copy import drop_abandoned_copy
 from host import OperationError, PluginError
 from host.cli.session import Session
 
@@ -25,6 +26,7 @@ def working(session: Session, seconds: float) -> Iterator[Work]:
     plugins_dir = session.installation.plugins_dir
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
+    drop_abandoned_copy()
     try:
         with staging(plugins_dir, messages.line) as stage, ExitStack() as exits:
             yield Work(stage, session.environ, reporter, seconds, exits)

@@ -21,6 +21,7 @@ from host import OperationError
 
 _PATIENCE = 120.0  # seconds that a change waits for another one
 _SCRIPT_LIMIT = 1 << 20
+_LOCKED = "pyvenv.cfg"  # whoever changes the environment holds it; every copy shares it
 
 
 class VenvCopy:
@@ -88,6 +89,16 @@ def copied_environment(waiting: Callable[[str], object]) -> Iterator[VenvCopy]:
             shutil.rmtree(copy.path, ignore_errors=True)
 
 
+def drop_abandoned_copy() -> None:
+    """Remove the copy that a killed change left; one that somebody works in stays."""
+    copy = VenvCopy.of_this()
+    if not os.path.isdir(copy.path):
+        return
+    with suppress(OSError), open(os.path.join(copy.prefix, _LOCKED), "rb") as held:
+        if take_lock(held.fileno()):
+            shutil.rmtree(copy.path, ignore_errors=True)
+
+
 def _check_exchange(path: str) -> None:
     """Raise OperationError where directories cannot change places: a kill could lose both."""
     one, other = os.path.join(path, "one"), os.path.join(path, "other")
@@ -104,8 +115,8 @@ def _check_exchange(path: str) -> None:
 
 @contextmanager
 def _locked(prefix: str, waiting: Callable[[str], object]) -> Iterator[int]:
-    """Hold the environment; the lock is on its pyvenv.cfg, which every copy shares."""
-    descriptor = os.open(os.path.join(prefix, "pyvenv.cfg"), os.O_RDONLY | os.O_CLOEXEC)
+    """Hold the environment; raises OperationError where another change goes on for too long."""
+    descriptor = os.open(os.path.join(prefix, _LOCKED), os.O_RDONLY | os.O_CLOEXEC)
     try:
         if not take_lock(descriptor, _PATIENCE, waiting):
             raise OperationError(f"{prefix}: another change is under way", "try again")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -47,8 +48,7 @@ def test_a_requirement_added_updated_rolled_back_removed(environment: Environmen
     assert removed.stderr.splitlines()[0] == "this uninstalls the distribution acme-cli"
     assert removed.status == 0
     assert listed(made) == {}
-    stage = environment.python.parent.parent.parent / ".venv.cli-stage"
-    assert not stage.exists()
+    assert not environment.stage.exists()
 
 
 def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserver.Site) -> None:
@@ -377,6 +377,21 @@ def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Pa
     assert listed(made) == {}
 
 
+def test_the_copy_that_a_killed_change_left_goes_with_the_next(environment: Environment) -> None:
+    """Also where that next change has nothing to do; a copy that somebody holds stays."""
+    made = environment.made
+    environment.acme("1.0")
+    assert plugin(made, "add", "pip:acme-cli").status == 0
+    stage = environment.stage
+    (stage / "bin").mkdir(parents=True)
+    with open(environment.python.parent.parent / "pyvenv.cfg", "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert plugin(made, "update").status == 0
+        assert stage.exists()
+    assert plugin(made, "update").status == 0
+    assert not stage.exists()
+
+
 def test_kills_in_the_middle(environment: Environment) -> None:
     """At whatever moment it is killed, the old version runs or the new one, and it can go on."""
     made = environment.made
@@ -406,7 +421,7 @@ def test_kills_in_the_middle(environment: Environment) -> None:
     assert plugin(made, "update").status == 0
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     assert registry(made)["acme-cli"]["version"] == "2.0"
-    assert not (environment.python.parent.parent.parent / ".venv.cli-stage").exists()
+    assert not environment.stage.exists()
 
 
 DECLARES = """
