@@ -13,10 +13,10 @@ from host.cli.listing import select
 from host.cli.secret_texts import Mask
 from host.cli.session import Session
 from host.cli.unknown import find_command, unknown
+from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
 from host.run.installation import Layout
-from host.run.layers import Assignment
 from host.run.nesting import FRAMEWORK
 from host.run.plan import Given, framework_variables, read_layers
 from host.run.text import Messages
@@ -246,11 +246,8 @@ class Program:
         )
         required = {*command.definition.required_envs, *(facts or {})}
         told = {winner.name for winner, _ in layers.trace()}
-        return {
-            winner.name: _variable(winner, shadowed)
-            for winner, shadowed in layers.trace(everything=True)
-            if winner.name in told or winner.name in required
-        }
+        every = traced_variables(layers)
+        return {name: one for name, one in every.items() if name in told or name in required}
 
     def run(
         self,
@@ -313,13 +310,3 @@ def _launcher(core_dir: str) -> str:
     except OSError:
         names = []
     return "cli" if "cli" in names or not names else names[0]
-
-
-def _variable(one: Assignment, shadowed: Sequence[Assignment]) -> Variable:
-    return Variable(
-        one.name,
-        one.value,
-        one.origin,
-        int(one.rank) if one.rank == int(one.rank) else one.rank,
-        tuple(_variable(weaker, ()) for weaker in shadowed),
-    )

@@ -145,6 +145,13 @@ def test_environment(ask):
     assert ask(TRACE % "")["TIMEOUT"] == ["60", 2, [["30", 3]]]
 
 
+def test_a_source_has_the_line_or_the_key(ask):
+    timeout = "program.environment(['team', 'show'])['TIMEOUT']"
+    file, line = ask(f"(lambda it: [it.source, it.shadows[0].source])({timeout})")
+    assert file.endswith("/commands/team/show/command.json: envs.TIMEOUT")
+    assert line.endswith("/config/settings.conf:1")
+
+
 def test_environment_of_another_caller_on_another_machine(ask):
     facts = {"HOME": "/home/deploy", "USER": "deploy", "HOSTNAME": "web1", "PWD": "/srv"}
     found = ask(TRACE % f", caller={{'TOKEN': 'his'}}, facts={facts}", TIMEOUT="90")

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import click
 
-from host import SourceError, Terminal, UsageError, printable
+from host import SourceError, Terminal, UsageError, Variable, masked, printable
 from host.cli.columns import cut, width
-from host.cli.secret_texts import Mask
 from host.cli.session import Session
 from host.cli.styles import NAME, styled
 from host.cli.unknown import EMPTY, find_command
-from host.cli.variables import assignment_lines
-from host.run.layers import FRAMEWORK, SETTINGS, Assignment
+from host.cli.variables import traced_variables
+from host.run.layers import FRAMEWORK
 from host.run.plan import check_required, framework_variables, read_layers
 
 _SHORTEST_VALUE = 20  # columns of a value that is cut
-
-Traced = tuple[Assignment, Sequence[Assignment]]
 
 
 @click.command
@@ -51,14 +46,19 @@ def command(
         framework,
         session.messages,
     )
-    every = list(layers.trace(everything=True))
+    every = traced_variables(layers)
     told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
-    rows = _rows(every, names or ({row[0].name for row in every} if everything else told))
-    show = _Showing(every, shown=show_secrets)
-    described = [show.row(winner, shadowed) for winner, shadowed in rows]
-    unset = sorted(set(names).difference(winner.name for winner, _ in rows))
+    shown = every if show_secrets else masked(every, {})
+    chosen = set(names) or (set(every) if everything else told)
+    rows = [one for name, one in shown.items() if name in chosen]
+    rows.sort(key=lambda one: (one.rank == FRAMEWORK, one.name))
+    described = [
+        {"name": one.name, **_described(one), "shadows": list(map(_described, one.shadows))}
+        for one in rows
+    ]
     described += [
-        {"name": name, "value": None, "source": None, "rank": None, "shadows": []} for name in unset
+        {"name": name, "value": None, "source": None, "rank": None, "shadows": []}
+        for name in sorted(set(names).difference(every))
     ]
     for path in layers.missing:
         session.messages.warn(f"{path}: this file of env_files is not there")
@@ -85,41 +85,12 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     return found.words, names
 
 
-def _rows(traced: Iterable[Traced], names: Collection[str]) -> list[Traced]:
-    """Return the variables of these names in order, those that describe the run last."""
-    rows = [row for row in traced if row[0].name in names]
-    return sorted(rows, key=lambda row: (row[0].rank == FRAMEWORK, row[0].name))
-
-
-class _Showing:
-    """How assignments are shown: secrets masked unless `shown`, sources with their lines."""
-
-    def __init__(self, rows: Iterable[Traced], *, shown: bool) -> None:
-        self.shown = shown
-        self.lines: dict[str, dict[str, int]] = {}
-        self.mask = Mask(one for winner, shadowed in rows for one in (winner, *shadowed))
-
-    def row(self, winner: Assignment, shadowed: Sequence[Assignment]) -> dict[str, Any]:
-        weaker = [self.described(one) for one in shadowed]
-        return {"name": winner.name, **self.described(winner), "shadows": weaker}
-
-    def described(self, one: Assignment) -> dict[str, Any]:
-        rank = int(one.rank) if one.rank == int(one.rank) else one.rank
-        return {
-            "value": one.value if self.shown else self.mask.of(one.name, one.value),
-            "source": self.source(one),
-            "rank": None if one.rank == FRAMEWORK else rank,
-        }
-
-    def source(self, one: Assignment) -> str:
-        """Return where it comes from; bash does not say the line, so the file is read for it."""
-        if one.rank != SETTINGS or not os.path.isfile(one.origin):
-            return one.origin
-        if one.origin not in self.lines:
-            with open(one.origin, encoding="utf-8", errors="surrogateescape") as file:
-                self.lines[one.origin] = assignment_lines(file)
-        line = self.lines[one.origin].get(one.name)
-        return f"{one.origin}:{line}" if line else one.origin
+def _described(one: Variable) -> dict[str, Any]:
+    return {
+        "value": one.value,
+        "source": one.source,
+        "rank": None if one.rank == FRAMEWORK else one.rank,
+    }
 
 
 class _Rows:

@@ -1,4 +1,4 @@
-"""The variables of a command as its help page tells them: with values, but nothing is run.
+"""The variables of a command: as a run traced them, and as its help page tells them.
 
 settings.conf is code, and a source of a plugin may be; neither is run to show a page
 (CONTRACT 7). What such a file plainly says is read as text, the rest is left open.
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from host.cli.secret_texts import Mask
 from host.errors import HostError, SourceError
+from host.records import Variable
 from host.run.definition import Definition
 from host.run.json_files import read_regular
 from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layers
@@ -174,7 +175,33 @@ def _settings(path: str) -> dict[str, tuple[int, str]]:
     return {name: (number, _UNKNOWN) for name, (number, _) in found.items()}
 
 
-def assignment_lines(lines: Iterable[str]) -> dict[str, int]:
+def traced_variables(layers: Layers) -> dict[str, Variable]:
+    """Return every variable of a run, the caller's own too, by name: not masked.
+
+    A source is told with its line or key; bash does not say the line of an assignment, so
+    settings.conf is read for that.
+    """
+    lines: dict[str, dict[str, int]] = {}
+
+    def source(one: Assignment) -> str:
+        path = one.origin
+        if one.rank != SETTINGS or not os.path.isfile(path):
+            return path
+        if path not in lines:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                lines[path] = _assignment_lines(file)
+        line = lines[path].get(one.name)
+        return f"{path}:{line}" if line else path
+
+    def variable(one: Assignment, weaker: Iterable[Assignment] = ()) -> Variable:
+        rank = int(one.rank) if one.rank == int(one.rank) else one.rank
+        return Variable(one.name, one.value, source(one), rank, tuple(map(variable, weaker)))
+
+    traced = layers.trace(everything=True)
+    return {winner.name: variable(winner, shadowed) for winner, shadowed in traced}
+
+
+def _assignment_lines(lines: Iterable[str]) -> dict[str, int]:
     """Return the number of the last line of a settings file that assigns each name."""
     found: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
