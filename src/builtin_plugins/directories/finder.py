@@ -36,7 +36,7 @@ class Directories:
     reads many: an index that need not parse them again.
     """
 
-    __slots__ = ("_beyond", "_holding", "_real", "definitions", "root")
+    __slots__ = ("_beyond", "_holding", "_last", "_real", "definitions", "root")
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -44,6 +44,7 @@ class Directories:
         self._real = ""  # the root's real path, once a link makes it interesting
         self._beyond: set[str] = set()  # places reached through a link
         self._holding: set[str] = set()  # places known to hold commands
+        self._last: Any = ("", [], [])  # the last place listed, what is in it, what is wrong
 
     def enter(self, place: str, word: str) -> str:
         """Return the directory that `word` leads to from `place`, "" where there is none."""
@@ -78,9 +79,15 @@ class Directories:
         """Return (word, path) of the directories in `place` that can be something, sorted.
 
         Names that start with a dot, and `__pycache__`, are passed over. What is left out
-        or cannot be read is told to `tell`.
+        or cannot be read is told to `tell`. One place asked for again is not read again.
         """
-        return sorted(self._listed(place, tell, names=True))
+        if place != self._last[0]:
+            told: list[str] = []
+            self._last = (place, sorted(self._listed(place, told.append, names=True)), told)
+        _, listed, wrong = self._last
+        for text in wrong if tell else ():
+            tell(text)
+        return listed
 
     def holds_commands(self, place: str, tell: "Tell | None" = None) -> bool:
         """Tell whether `place` is a category: it has a category.json, or a command somewhere.
@@ -135,20 +142,20 @@ class Directories:
             with os.scandir(place) as entries:
                 for entry in entries:
                     word = entry.name
-                    if word.startswith((".", "__")) or not _is_directory(entry):
-                        continue
-                    if not is_word(word):
-                        if names:
-                            tell(
-                                f"{entry.path}: left out; a word has letters, digits and ._- "
-                                "after a first letter or digit, at most 64 in all"
-                            )
-                    elif not entry.is_symlink():
+                    if is_word(word) and entry.is_dir(follow_symlinks=False):
                         if place in self._beyond:
                             self._beyond.add(entry.path)
                         yield word, entry.path
-                    elif self._follows(place, entry.path, tell):
-                        yield word, entry.path
+                    elif word.startswith((".", "__")) or not _is_directory(entry):
+                        continue
+                    elif is_word(word):
+                        if self._follows(place, entry.path, tell):
+                            yield word, entry.path
+                    elif names:
+                        tell(
+                            f"{entry.path}: left out; a word has letters, digits and ._- "
+                            "after a first letter or digit, at most 64 in all"
+                        )
         except OSError as failure:
             tell(f"{_shortened(place)}: {failure.strerror}")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NEAR = 0.6  # how alike a name must be to be suggested
 _NEAR_ELSEWHERE = 0.75  # the same for a name in another category
 _MOST = 3  # names in a suggestion
-_PATIENCE = 0.2  # seconds for each of: comparing names, looking through the tree
+_PATIENCE = 0.1  # seconds for each of: comparing names, looking through the tree
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
 
 
@@ -36,7 +36,7 @@ def suggestions(
     """
     word = rest[0]
     here = [(*found.words, one) for one in nearest(word, names)]
-    elsewhere = _elsewhere(session, word) if is_word(word) else {}
+    elsewhere = _elsewhere(session, found, word) if is_word(word) else {}
     exact = [words for words in elsewhere.get(word.lower(), ()) if words not in here]
     verbs = [] if exact or found.words else _verbs(session, rest)
     meant = [one for one in [*exact, *here] if _is_listed(session, one)]
@@ -107,10 +107,10 @@ def _slips(word: str) -> Iterator[str]:
             yield head + letter + tail[1:]
 
 
-def _elsewhere(session: Session, word: str) -> dict[str, list[Words]]:
+def _elsewhere(session: Session, found: Found, word: str) -> dict[str, list[Words]]:
     """Return the words in all categories under their last one, of names about as long.
 
-    Reads names of directories only, no definitions, until time is up.
+    Reads names of directories only, no definitions, until time is up; those of `found` are read.
     """
     reached: dict[str, list[Words]] = {}
 
@@ -122,15 +122,17 @@ def _elsewhere(session: Session, word: str) -> dict[str, list[Words]]:
     for one in session.lock.commands:
         add(one.words)
     until = time.monotonic() + _PATIENCE
+    listed = {place.at: place.finder for place in found.places}
     pending: list[tuple[Words, Place]] = [((), place) for place in roots(session.lock.trees)]
     for words, place in pending:  # grows while it is looked through
         if time.monotonic() > until:
             break
-        for name, at in place.finder.inner(place.at):
+        for name, at in listed.get(place.at, place.finder).inner(place.at):
             if time.monotonic() > until:  # also in the midst of a large category
                 return reached
             if words or name != RESERVED:
-                add((*words, name))
+                if words != found.words:  # those here are compared already
+                    add((*words, name))
                 pending.append(((*words, name), Place(place.tree, place.finder, at)))
     return reached
 

@@ -110,6 +110,15 @@ def test_what_is_left_out_is_told(tmp_path):
     assert words_in(finder, tmp_path / "none") == []
 
 
+def test_a_place_is_read_once_and_tells_each_time_what_is_wrong(folder):
+    commands = folder("commands/a/x", "commands/a/not a word") / "commands"
+    finder, told = Directories(str(commands)), []
+    assert finder.aliased(str(commands / "a"), "other") == ""
+    (commands / "a" / "later").mkdir()
+    assert words_in(finder, commands / "a", told) == words_in(finder, commands / "a", told) == ["x"]
+    assert [": left out;" in text for text in told] == [True, True]
+
+
 def test_an_alias_is_found_however_it_is_written(folder):
     commands = folder("commands/a/one", "commands/a/two") / "commands"
     (commands / "a" / "two" / "command.json").write_text(
