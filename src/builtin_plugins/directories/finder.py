@@ -85,8 +85,8 @@ class Directories:
             told: list[str] = []
             self._last = (place, sorted(self._listed(place, told.append, names=True)), told)
         _, listed, wrong = self._last
-        for text in wrong if tell else ():
-            tell(text)
+        for text in wrong:
+            (tell or _nobody)(text)
         return listed
 
     def holds_commands(self, place: str, tell: "Tell | None" = None) -> bool:
