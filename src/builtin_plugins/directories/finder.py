@@ -84,9 +84,9 @@ class Directories:
         if place != self._last[0]:
             told: list[str] = []
             self._last = (place, sorted(self._listed(place, told.append, names=True)), told)
-        _, listed, wrong = self._last
-        for text in wrong:
+        for text in self._last[2]:
             (tell or _nobody)(text)
+        listed: list[tuple[str, str]] = self._last[1]
         return listed
 
     def holds_commands(self, place: str, tell: "Tell | None" = None) -> bool:

@@ -47,7 +47,7 @@ def contents(
     places = [] if words[:1] == (RESERVED,) else roots(lock.trees, definitions)
     for word in words:
         places = [inner for place in places if (inner := place.enter(word))]
-    walk = _Walk(lock.commands, tell, deep)
+    walk = _Walk(lock, tell, deep)
     walk.category(words, places)
     if definitions is not None:
         definitions.save()
@@ -60,8 +60,9 @@ def contents(
 class _Walk:
     """A walk over the trees side by side, one category at a time."""
 
-    def __init__(self, declared: Sequence[Declared], tell: Tell, deep: bool) -> None:
-        self.declared = declared
+    def __init__(self, lock: Lock, tell: Tell, deep: bool) -> None:
+        self.declared = lock.commands
+        self.linked = {tree.plugin for tree in lock.trees if tree.dev}
         self.deep = deep
         self.categories: list[Category] = []
         self.commands: list[Command] = []
@@ -114,7 +115,8 @@ class _Walk:
             self.commands.append(_command(words, places[0], places[1:], exact))
             return None
         if exact and not places:
-            self.commands.append(_declared_command(exact[0], exact[1:]))
+            dev = exact[0].plugin in self.linked
+            self.commands.append(_declared_command(exact[0], exact[1:], dev))
             return None
         return places if places or own else None
 
@@ -155,12 +157,13 @@ def _command(
     )
 
 
-def _declared_command(one: Declared, hidden: Iterable[Declared]) -> Command:
+def _declared_command(one: Declared, hidden: Iterable[Declared], dev: bool) -> Command:
     return Command(
         words=one.words,
         definition=one.definition,
         directory="",
         origin="python",
         plugin="" if one.ours else one.plugin,
+        dev=dev,
         shadows=tuple(f"plugin {other.plugin}" for other in hidden),
     )

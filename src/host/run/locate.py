@@ -120,6 +120,7 @@ def locate(
     none may be an alias. Raises DefinitionError when the deciding definition is wrong.
     """
     taken: tuple[str, ...] = ()
+    start = places
     for word in words:
         if word.startswith("-"):
             break
@@ -138,7 +139,9 @@ def locate(
             tree = inner[0].tree
             return Found("command", taken, inner[0].definition, inner, tree.plugin, tree.dev)
         if own and own[0].words == taken and not _holds_any(inner):
-            return Found("command", taken, own[0].definition, plugin=own[0].plugin)
+            plugin = own[0].plugin
+            dev = any(place.tree.dev for place in start if place.tree.plugin == plugin)
+            return Found("command", taken, own[0].definition, (), plugin, dev)
         places = inner
     _raise_error_of(places)
     return _category(taken, places)

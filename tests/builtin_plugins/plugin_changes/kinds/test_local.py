@@ -111,6 +111,7 @@ def test_commands_that_python_declares(
     added = plugin(made, "add", str(write_tree(tmp_path / "acme", files)))
     assert (added.status, added.stderr) == (0, "")
     assert said in added.stdout
+    assert "[plugin] [dev]" in made.run("told").stdout
 
 
 def test_a_dropped_in_directory_works_and_is_registered(install: Install) -> None:
