@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import importlib
-import pprint
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,7 @@ import builtin_plugins.self_commands as home
 from builtin_plugins.self_commands import hooks
 from host.cli.plain_command import PlainCommand
 
-FILE = Path(home.__file__).with_name("completion_table.py")
-_HEAD = (
-    '"""The words of `self`, their options and arguments; made by testing.completion_table."""\n\n'
-)
-_TYPES = """TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    _Table = dict[tuple[str, ...], dict[str, Any]]
-
-"""
+FILE = Path(home.__file__).with_name("completion_table.json")
 _PLUGINS = {"name", "names"}
 _COMMANDS = {"words"}
 _FOLDERS = {"directory", "folder", "target"}
@@ -34,21 +24,21 @@ _FOLDERS = {"directory", "folder", "target"}
 
 def made() -> str:
     """Return what the file has to be."""
-    table: dict[tuple[str, ...], dict[str, Any]] = {}
+    table: dict[str, str] = {}
     for one in hooks.discover_commands():
         module, _, attribute = one.definition["entrypoint"].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         if isinstance(command, PlainCommand):
             command = command.for_click()
         _add(table, one.words[1:], command, one.definition["description"])
-    content = pprint.pformat(table, width=96, sort_dicts=False)
-    return f'{_HEAD}{_TYPES}# ruff: noqa: Q000\n# fmt: off\nTABLE: "_Table" = {content}\n'
+    rows = [f"{json.dumps(words)}: {row}" for words, row in table.items()]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def _add(table: Any, words: tuple[str, ...], command: click.Command, about: str) -> None:
+def _add(table: dict[str, str], words: tuple[str, ...], command: click.Command, about: str) -> None:
     arguments = [one for one in command.params if isinstance(one, click.Argument)]
     options = [one for one in command.params if isinstance(one, click.Option)]
-    table[words] = {
+    row = {
         "help": about,
         "options": {
             name: {"help": one.help or "", "values": None if one.is_flag else _kind(one)}
@@ -57,6 +47,7 @@ def _add(table: Any, words: tuple[str, ...], command: click.Command, about: str)
         },
         "words": _kind(arguments[0], words) if arguments else "none",
     }
+    table[" ".join(words)] = json.dumps(row)
     if isinstance(command, click.Group):
         context = click.Context(command)
         for word in command.list_commands(context):

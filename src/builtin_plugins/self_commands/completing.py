@@ -1,8 +1,11 @@
-"""What may follow `self …`, from a table of its words: click is not loaded for a Tab."""
+"""What may follow `self …`, from a table of its words: click is not loaded for a Tab.
+
+The table, completion_table.json, is made by testing.completion_table from the commands.
+"""
 
 import os
 
-from builtin_plugins.self_commands.completion_table import TABLE
+from host.run.json_files import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,20 +23,19 @@ def complete(
     `words` begin with the one after `self`. The table has for the words of each command
     its options (with their values) and what its arguments are.
     """
-    path = tuple(words)
-    while path not in TABLE:
-        path = path[:-1]
-    entry = TABLE[path]
-    rest = words[len(path) :]
+    table = read_json(os.path.join(os.path.dirname(__file__), "completion_table.json"))
+    depth = 2 if " ".join(words[:2]) in table else 1
+    path, rest = " ".join(words[:depth]), words[depth:]
+    entry = table[path]
     values = entry["options"].get(rest[-1], {}).get("values") if rest else None
     if values is not None:
         return _named(values, (), installation, lock)
     if current.startswith("-"):
         options = [(name, one["help"]) for name, one in entry["options"].items()]
         return [*options, _HELP], "none"
-    below = [one for one in TABLE if len(one) == len(path) + 1 and one[: len(path)] == path]
+    below = [one for one in table if one.startswith(f"{path} ")]
     if below:
-        return [(one[-1], TABLE[one]["help"]) for one in below], "none"
+        return [(one.rpartition(" ")[2], table[one]["help"]) for one in below], "none"
     given = [word for word in rest if not word.startswith("-")]
     return _named(entry["words"], given, installation, lock)
 
@@ -42,7 +44,7 @@ def _named(
     kind: "Any", given: "Sequence[str]", installation: "Any", lock: "Any"
 ) -> "tuple[Iterable[tuple[str, str]], str]":
     """Return what a value or an argument of that kind can be."""
-    if isinstance(kind, tuple):
+    if isinstance(kind, list):
         return [(one, "") for one in kind], "none"
     if kind == "plugins":
         return [(name, "") for name in _plugins(installation.plugins_dir)], "none"
@@ -57,7 +59,6 @@ def _named(
 def _plugins(plugins_dir: str) -> list[str]:
     """Return the names in the registry, and of directories that it does not have yet."""
     from host import HostError
-    from host.run.json_files import read_json
 
     names = set()
     try:
