@@ -1,0 +1,39 @@
+"""`help TOPIC`: what the program does that no single command's page tells, a text file each."""
+
+from __future__ import annotations
+
+import os
+
+from host.run.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.cli.session import Session
+
+DOCS = "https://cli-host.github.io/cli-host/"
+TOPICS = (
+    *("definitions", "arguments", "precedence", "env-files", "plugins"),
+    *("exit-status", "colour"),
+)
+_OTHERWISE = {"color": "colour", "env-file": "env-files"}
+
+
+def topic(name: str, program: str) -> str:
+    """Return the page of a topic, "" where there is none of that name."""
+    name = _OTHERWISE.get(name, name)
+    return _text(name).replace("{program}", program) if name in TOPICS else ""
+
+
+def without_installation(session: Session, version: str) -> str:
+    """Return what --help says where there is no installation."""
+    return _text("no-installation").format(
+        version=version.rstrip(),
+        file=printable(session.layout.config_file),
+        program=printable(session.program),
+        docs=DOCS,
+    )
+
+
+def _text(name: str) -> str:
+    with open(os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8") as file:
+        return file.read()
