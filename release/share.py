@@ -19,10 +19,10 @@ import click
 
 from builtin_plugins.renderers.text import text_lines
 from builtin_plugins.self_commands import hooks
-from builtin_plugins.self_commands.completion import STUBS
+from builtin_plugins.self_commands.completion import SHELLS, stub
 from host import Listing, Terminal
 from host.cli.plain_command import PlainCommand
-from host.cli.topics import DOCS, TOPICS
+from host.cli.topics import DOCS, TOPICS, topic
 
 _PROJECT = Path(__file__).parents[1]
 SHARE = _PROJECT / "release" / "share"
@@ -36,7 +36,7 @@ _OPTION = re.compile(r"^  (-.+?)  +(\S.*)$")
 
 def files(date: str) -> dict[str, str]:
     """Return each file's text by its path below `share`; `date` is the man page's."""
-    stubs = {shell: stub.replace("@NAME@", _NAME) for shell, stub in STUBS.items()}
+    stubs = {shell: stub(shell, _NAME) for shell in SHELLS}
     return {
         PAGE: "".join(f"{line}\n" for line in man_page(date)),
         f"bash-completion/completions/{_NAME}": stubs["bash"],
@@ -67,9 +67,9 @@ def man_page(date: str) -> Iterator[str]:
     for one in sorted(hooks.discover_commands(), key=lambda one: one.words):
         if not one.definition["hidden"] and len(one.words) == 2:
             yield from _word(one.words, _loaded(one.definition["entrypoint"]))
-    for name, text in TOPICS.items():
+    for name in TOPICS:
         yield f".SH {name.replace('-', ' ').upper()}"
-        yield from _paragraphs(text.replace("{program}", _NAME))
+        yield from _paragraphs(topic(name, _NAME))
     glance = (_PROJECT / "docs" / "at-a-glance.md").read_text()
     for heading, title in (("Variables", "ENVIRONMENT"), ("Files", "FILES")):
         yield f".SH {title}"

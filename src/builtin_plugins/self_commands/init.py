@@ -15,7 +15,7 @@ import click
 
 from builtin_plugins.files.atomic import can_be_written, write_file
 from builtin_plugins.files.locks import take_lock
-from builtin_plugins.self_commands.completion import STUBS, is_installed
+from builtin_plugins.self_commands.completion import SHELLS, is_installed
 from builtin_plugins.self_commands.launcher import write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host import OperationError, UsageError
@@ -70,7 +70,7 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
 def _completion(program: str, session: Session) -> Iterator[str]:
     """Yield how the caller's shell completes the program's words, where it does not yet."""
     shell = os.path.basename(session.environ.get("SHELL", ""))
-    if shell in STUBS and session.environ.get("HOME"):
+    if shell in SHELLS and session.environ.get("HOME"):
         with suppress(OSError):
             if not is_installed(shell, program, session.environ):
                 yield f"Tab completes its words after: {program} self completion {shell} --install"

@@ -1,31 +1,84 @@
-"""`self new`: something that works at once, to be changed into one's own."""
+"""`self new`: a command, a category or a plugin that works at once, to start from."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import click
 
 from builtin_plugins.plugin_directories.registry import is_plugin_name
-from builtin_plugins.self_commands.staged import write_directory
-from builtin_plugins.self_commands.templates import directory_files, package_files
+from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
 from host.cli.lazy_group import LazyGroup
 from host.cli.session import Session
+from host.run.definition import is_word
+from host.run.lock import NOT_CATEGORIES
 
-_HERE = "builtin_plugins.self_commands."
+_HERE = "builtin_plugins.self_commands.new:"
+_SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
 command = LazyGroup(
     "new",
     "Make something new that works at once.",
     {
-        "command": (f"{_HERE}new_command:new_command", "Make a command, with a script that runs"),
-        "category": (f"{_HERE}new_command:new_category", "Make a category, for commands to come"),
-        "plugin": (f"{_HERE}new:new_plugin", "Make a plugin in a new directory, here"),
+        "command": (f"{_HERE}new_command", "Make a command, with a script that runs"),
+        "category": (f"{_HERE}new_category", "Make a category, for commands to come"),
+        "plugin": (f"{_HERE}new_plugin", "Make a plugin in a new directory, here"),
     },
     {"task": "command", "script": "command", "group": "category", "package": "plugin"},
 )
+
+
+@click.command
+@click.argument("words", nargs=-1)
+@click.option("--lang", type=click.Choice([*_SCRIPTS]), help="What its script is written in.")
+@click.option("--description", help="What it is for, in a line.")
+@click.pass_obj
+def new_command(
+    session: Session, words: tuple[str, ...], lang: str | None, description: str | None
+) -> None:
+    """Make the command WORDS, with a script that runs; its categories too.
+
+    What is not given is asked for on a terminal; elsewhere it is bash.
+    """
+    words = words or _asked_words("words of the command, such as: team hello")
+    if len(words) < 2:
+        raise UsageError(
+            f"{words[0]}: a command has a category and a word of its own",
+            f"write them apart, such as: {session.program} self new command team hello",
+        )
+    _check(session, words)
+    word = words[-1]
+    lang = lang or _asked("language", "bash", [*_SCRIPTS])
+    about = _asked("what it is for", f"What {word} does") if description is None else description
+    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
+    _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
+    called = " ".join(words)
+    session.show_lines(
+        f"try it:     {session.program} {called}",
+        f"its help:   {session.program} help {called}",
+        f"change it:  {session.program} self edit {called}",
+    )
+
+
+@click.command
+@click.argument("words", nargs=-1)
+@click.option("--description", help="What it is for, in a line.")
+@click.pass_obj
+def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
+    """Make the category WORDS, for commands to come."""
+    words = words or _asked_words("words of the category, such as: team")
+    _check(session, words)
+    usual = f"What {words[-1]} is for"
+    about = _asked("what it is for", usual) if description is None else description
+    _make(session, words, _category(words[-1], about))
+    session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
 @click.command
@@ -39,14 +92,15 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     """
     if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
         raise UsageError(f"{name} cannot name a plugin", "use a-z, 0-9 and -")
-    files = package_files(name) if python else directory_files(name)
     target = Path(os.path.abspath(name))
     if os.path.lexists(target):
         raise OperationError(f"{target}: is there already", "choose another name")
-    try:
-        write_directory(target, files)
-    except OSError as failure:
-        raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
+    package = name.replace("-", "_")
+    values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
+    where = f"{package}/commands/" if python else ""
+    files = filled("package" if python else "plugin", **values)
+    files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
+    _write(target, files)
     made = [f"  {name}/{path}" for path in sorted(files)]
     session.show_lines("made", *made, *_next(session.program, name, python=python))
 
@@ -59,3 +113,90 @@ def _next(program: str, name: str, *, python: bool) -> list[str]:
             f"try it:    {program} {name} hello",
         ]
     return [f"add it:  {program} self plugin add ./{name}", f"try it:  {program} {name} hello"]
+
+
+def _check(session: Session, words: tuple[str, ...]) -> None:
+    """Raise UsageError or OperationError unless `words` can become something new."""
+    for word in words:
+        if not is_word(word):
+            raise UsageError(
+                f"{word}: no word for a command or a category", "use letters, digits and ._-"
+            )
+    if words[0] in NOT_CATEGORIES:
+        raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
+    for count in range(1, len(words) + 1):
+        found = session.find(words[:count])
+        if found.kind == "command" and len(found.words) == count:
+            raise OperationError(
+                f"{' '.join(words[:count])} is a command already",
+                f"see: {session.program} self which {' '.join(words[:count])}",
+            )
+
+
+def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
+    """Write the files below the commands' directory, with categories that are missing."""
+    at = Path(session.installation.commands_dir)
+    left = list(words)
+    while len(left) > 1 and (at / left[0]).is_dir():
+        at /= left.pop(0)
+    target = at / left[0]
+    if os.path.lexists(target):
+        raise OperationError(f"{target}: is there already", "choose other words, or remove it")
+    made: dict[str, str] = {}
+    inside = ""
+    for word, following in pairwise(left):
+        for name, text in _category(word, f"What {_title(word)} is for").items():
+            made[f"{inside}{name}"] = text
+        inside += f"{following}/"
+    made |= {f"{inside}{name}": text for name, text in files.items()}
+    _write(target, made)
+    session.show_lines("made", *(f"  {target}/{name}" for name in sorted(made)))
+
+
+def _category(word: str, about: str) -> dict[str, str]:
+    return filled("category", TITLE=_title(word), ABOUT=about)
+
+
+def _title(word: str) -> str:
+    """Return a word as a name for people: `db-copy` is `Db copy`."""
+    text = word.replace("-", " ").replace("_", " ").strip()
+    return text[:1].upper() + text[1:]
+
+
+def _write(target: Path, files: Mapping[str, str]) -> None:
+    """Make a directory with all its files, or nothing; raises OperationError."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            for name, text in files.items():
+                path = staged / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+                if text.startswith("#!"):
+                    path.chmod(0o755)
+            staged.chmod(0o755)
+            staged.rename(target)
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+    except OSError as failure:
+        raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
+
+
+def _is_attended() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def _asked_words(label: str) -> tuple[str, ...]:
+    if not _is_attended():
+        raise UsageError("which words? name them, such as: team hello")
+    return tuple(str(click.prompt(label, err=True)).split())
+
+
+def _asked(label: str, usual: str, choices: list[str] | None = None) -> str:
+    """Return the answer of somebody at a terminal; without one, the usual one."""
+    if not _is_attended():
+        return usual
+    kind = click.Choice(choices) if choices else str
+    return str(click.prompt(label, default=usual, type=kind, err=True))

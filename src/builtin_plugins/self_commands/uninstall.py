@@ -12,10 +12,10 @@ from typing import NamedTuple
 import click
 
 from builtin_plugins.self_commands.completion import (
-    STUBS,
+    SHELLS,
+    complete_in,
     is_installed,
     start_up_file,
-    take_away,
 )
 from builtin_plugins.self_commands.launcher import is_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
@@ -62,7 +62,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         _ask(session)
     try:
         for shell in completed:
-            take_away(shell, session.program, session.environ)
+            complete_in(shell, session.program, session.environ, present=False)
         _remove(removal, session.layout.root)
     except OSError as failure:
         raise OperationError(f"{failure.filename}: {failure.strerror}") from None
@@ -155,7 +155,7 @@ def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
     if not environ.get("HOME") or program in map(os.path.basename, stays_too):
         return {}
     found = {}
-    for shell in STUBS:
+    for shell in SHELLS:
         with suppress(OSError):  # a file that cannot be read was not written here
             if is_installed(shell, program, environ):
                 found[shell] = start_up_file(shell, program, environ)

@@ -15,7 +15,7 @@ from functools import partial
 from builtin_plugins.files.atomic import discard, temporary
 from builtin_plugins.files.locks import take_lock
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
-from builtin_plugins.self_commands.completion import STUBS, start_up_file
+from builtin_plugins.self_commands.completion import SHELLS, start_up_file
 from builtin_plugins.self_commands.core_files import libraries_stage
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient
 from builtin_plugins.self_commands.shipped import shipped_files
@@ -105,7 +105,7 @@ def _files(patient: Patient) -> Iterator[str]:
     for relative, _ in shipped_files():
         yield temporary(os.path.join(root, relative))
     if patient.environ.get("HOME"):
-        for shell in STUBS:
+        for shell in SHELLS:
             yield temporary(start_up_file(shell, patient.program, patient.environ))
 
 

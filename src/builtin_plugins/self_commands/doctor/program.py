@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from builtin_plugins.plugin_directories.registry import effective_registry
-from builtin_plugins.self_commands.completion import STUBS, is_installed
+from builtin_plugins.self_commands.completion import SHELLS, is_installed
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient
 from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
@@ -141,7 +141,7 @@ def _to_path(patient: Patient, path: str) -> str:
 def completion(patient: Patient) -> Iterator[Finding]:
     """Yield that the caller's shell does not complete this program's words."""
     shell = os.path.basename(patient.environ.get("SHELL", ""))
-    if patient.installation is None or shell not in STUBS:
+    if patient.installation is None or shell not in SHELLS:
         return
     if not is_installed(shell, patient.program, patient.environ):
         yield Finding(
