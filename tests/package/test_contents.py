@@ -128,11 +128,7 @@ def test_the_sdist_holds_what_is_tracked_and_nothing_else(built: Built) -> None:
 
 
 def test_the_wheel_holds_the_packages_and_what_init_needs(built: Built) -> None:
-    packages = {
-        name.removeprefix("src/")
-        for name in built.tracked
-        if name.startswith("src/") and (name.endswith((".py", "/py.typed")))
-    }
+    packages = {name.removeprefix("src/") for name in built.tracked if name.startswith("src/")}
     skeleton = {
         target + name.removeprefix(source)
         for source, target in _SKELETON.items()
