@@ -22,9 +22,9 @@ from typing import Any
 
 from host.errors import PluginError
 from host.planning.failure import worded
-from host.planning.loading import Candidate, load
+from host.planning.loading import load
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
-from host.run.lock import stamp
+from host.run.lock import Plugin, stamp
 from host.run.process import Interrupts
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
@@ -49,7 +49,7 @@ class Report:
     broken, "" when it is not.
     """
 
-    candidate: Candidate
+    plugin: Plugin
     records: dict[str, list[Any]] = field(default_factory=dict)
     hooks: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
@@ -58,10 +58,10 @@ class Report:
 
 
 def survey(
-    candidates: Sequence[Candidate], installation: Installation, deadline: float = DEADLINE
+    plugins: Sequence[Plugin], installation: Installation, deadline: float = DEADLINE
 ) -> Iterator[Report]:
-    """Yield a report for each candidate, in order; one that fails harms no other."""
-    left = list(candidates)
+    """Yield a report for each plugin, in order; one that fails harms no other."""
+    left = list(plugins)
     while left:  # a child for all that are left, as long as none of them ends it
         first = True
         try:
@@ -70,39 +70,39 @@ def survey(
                     yield (
                         report
                         if first or not report.reason
-                        else alone(report.candidate, installation, deadline)
+                        else alone(report.plugin, installation, deadline)
                     )
                     first = False
                     del left[0]
         except PluginError as failure:
-            candidate = left.pop(0)
+            plugin = left.pop(0)
             yield (
-                Report(candidate, reason=str(failure))
+                Report(plugin, reason=str(failure))
                 if first
-                else alone(candidate, installation, deadline)
+                else alone(plugin, installation, deadline)
             )
 
 
-def alone(candidate: Candidate, installation: Installation, deadline: float = DEADLINE) -> Report:
+def alone(plugin: Plugin, installation: Installation, deadline: float = DEADLINE) -> Report:
     """Return what a plugin says in a child that nobody else was in."""
     try:
-        [report] = _surveyed([candidate], installation, deadline)
+        [report] = _surveyed([plugin], installation, deadline)
     except PluginError as failure:
-        return Report(candidate, reason=str(failure))
+        return Report(plugin, reason=str(failure))
     return report
 
 
 def _surveyed(
-    candidates: Sequence[Candidate], installation: Installation, deadline: float
+    plugins: Sequence[Plugin], installation: Installation, deadline: float
 ) -> Generator[Report, None, None]:
-    questions = [lambda one=one: _said(one, installation) for one in candidates]
+    questions = [lambda one=one: _said(one, installation) for one in plugins]
     with closing(answers(questions, installation.program, deadline)) as found:
-        for candidate, said in zip(candidates, found, strict=True):
-            yield _report(candidate, said)
+        for plugin, said in zip(plugins, found, strict=True):
+            yield _report(plugin, said)
 
 
 def asked(
-    candidate: Candidate,
+    plugin: Plugin,
     hook: str,
     calls: Sequence[Mapping[str, Any]],
     program: str,
@@ -113,7 +113,7 @@ def asked(
     That is a text or None for `render_listing`, True, False or None for
     `is_installed`. Raises PluginError with the reason when it does not answer so.
     """
-    [found] = answers([lambda: _heard(candidate, hook, calls)], program, deadline)
+    [found] = answers([lambda: _heard(plugin, hook, calls)], program, deadline)
     if isinstance(found, str):
         raise PluginError(found)
     if not isinstance(found, list) or len(found) != len(calls):
@@ -212,8 +212,8 @@ def _answer(questions: Sequence[Callable[[], Any]], writer: int, printed: int) -
         _exit(status)
 
 
-def _said(candidate: Candidate, installation: Installation) -> dict[str, Any]:
-    loaded = load([candidate])
+def _said(plugin: Plugin, installation: Installation) -> dict[str, Any]:
+    loaded = load([plugin])
     records: dict[str, list[Any]] = {hook: [] for hook in _PLANNING}
     stamps: dict[str, str] = {}
 
@@ -226,11 +226,11 @@ def _said(candidate: Candidate, installation: Installation) -> dict[str, Any]:
             stamps.setdefault(record.path, stamp(record.path))
 
     hooks: dict[str, int] = {}
-    if candidate.name in loaded.names:
-        hooks = loaded.hooks_of(candidate.name)
+    if plugin.name in loaded.names:
+        hooks = loaded.hooks_of(plugin.name)
         for hook in _PLANNING:
             loaded.call_each(hook, partial(take, hook), installation=installation)
-    reason = loaded.broken.get(candidate.name, "")
+    reason = loaded.broken.get(plugin.name, "")
     return {
         "records": records,
         "hooks": hooks,
@@ -247,9 +247,9 @@ def _plain(record: Any) -> list[Any]:
     return [kind, json.loads(json.dumps(record.values()))]
 
 
-def _report(candidate: Candidate, said: Any) -> Report:
+def _report(plugin: Plugin, said: Any) -> Report:
     try:
-        report = Report(candidate, **{**said, "records": {}})
+        report = Report(plugin, **{**said, "records": {}})
         for hook, records in said["records"].items():
             report.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -257,12 +257,12 @@ def _report(candidate: Candidate, said: Any) -> Report:
     return report
 
 
-def _heard(candidate: Candidate, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
+def _heard(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
     """Return the answers to `calls`, or the reason why there are none."""
-    loaded = load([candidate])
+    loaded = load([plugin])
     expected = str if hook == "render_listing" else bool
-    found = [loaded.answer(candidate.name, hook, **call) for call in calls]
+    found = [loaded.answer(plugin.name, hook, **call) for call in calls]
     for one in found:
         if one is not None and type(one) is not expected:
             return f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
-    return loaded.broken.get(candidate.name) or found
+    return loaded.broken.get(plugin.name) or found

@@ -13,13 +13,7 @@ from host.planning.cache_files import can_be_made, write_lock
 from host.planning.child import Report, survey
 from host.planning.distributions import entry_points
 from host.planning.failure import shortened
-from host.planning.loading import (
-    OWN_DISTRIBUTION,
-    Candidate,
-    from_file,
-    load,
-    source_files,
-)
+from host.planning.loading import OWN_DISTRIBUTION, load, source_files
 from host.planning.serving import serving
 from host.records import (
     CommandDeclaration,
@@ -95,14 +89,14 @@ def _declared(
     points = list(entry_points())
     ours = [one for one in points if one.ours]
     told.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
-    candidates = told.third_party(points)
-    asked = [one for one in candidates if python and (directory_hooks or not one.file)]
+    others = told.third_party(points)
+    asked = [one for one in others if python and (directory_hooks or not one.file)]
     if run:
         asked = serving(asked, run, [tree for _, tree in told.trees])
     for report in survey(asked, record):
         told.report(report)
-    for candidate in candidates:
-        told.plugins.setdefault(candidate.name, _plugin(candidate))
+    for plugin in others:
+        told.plugins.setdefault(plugin.name, plugin)
     return told.lock()
 
 
@@ -122,17 +116,6 @@ def _path_files(directory: str) -> Iterator[str]:
     yield from (os.path.join(directory, name) for name in names if name.endswith(".pth"))
 
 
-def _plugin(candidate: Candidate) -> Plugin:
-    return Plugin(
-        candidate.name,
-        candidate.origin,
-        candidate.version,
-        candidate.reference,
-        candidate.file,
-        candidate.ours,
-    )
-
-
 class _Told:
     """What plugins said so far, checked record by record."""
 
@@ -146,51 +129,50 @@ class _Told:
         self.sources: list[tuple[int, Source]] = []
 
     def ask_ours(
-        self, candidates: list[Candidate], hooks: Iterable[str], installation: Installation
+        self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
         """Ask this distribution's own plugins, in this process."""
-        loaded = load(candidates)
-        for candidate in candidates:
-            self.plugins[candidate.name] = _plugin(candidate)
-            if candidate.name in loaded.names:
-                self.plugins[candidate.name].hooks = loaded.hooks_of(candidate.name)
+        loaded = load(plugins)
+        for plugin in plugins:
+            self.plugins[plugin.name] = plugin
+            if plugin.name in loaded.names:
+                plugin.hooks = loaded.hooks_of(plugin.name)
         for hook in hooks:
             loaded.call_each(hook, partial(self.take, hook), installation=installation)
         for name, reason in loaded.broken.items():
             self.note(name, reason)
 
-    def third_party(self, points: Iterable[Candidate]) -> list[Candidate]:
+    def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Return the plugins that are not ours and are on, each name once.
 
         A name that comes again is noted as broken under name and origin.
         """
-        found: dict[str, Candidate] = {}
-        files = [from_file(one.name, one.origin, one.path) for one in self.files]
+        found: dict[str, Plugin] = {}
+        files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]
         for one in [*points, *files]:
             if one.ours or self.is_off(one):
                 continue
             if one.name in found or one.name in self.plugins:
-                self.note(f"{one.name} ({one.origin})", "another plugin has this name")
+                self.note(f"{one.name} ({one.distribution})", "another plugin has this name")
             else:
                 found[one.name] = one
         return list(found.values())
 
-    def is_off(self, candidate: Candidate) -> bool:
-        if candidate.file or not self.disabled:
+    def is_off(self, plugin: Plugin) -> bool:
+        if plugin.file or not self.disabled:
             return False
         from packaging.utils import canonicalize_name
 
-        return canonicalize_name(candidate.origin) in self.disabled
+        return canonicalize_name(plugin.distribution) in self.disabled
 
     def report(self, report: Report) -> None:
-        candidate = report.candidate
-        plugin = self.plugins.setdefault(candidate.name, _plugin(candidate))
+        plugin = self.plugins.setdefault(report.plugin.name, report.plugin)
         plugin.hooks = report.hooks
         if report.reason:
-            plugin.broken = f"{candidate.origin}: {report.reason}"
+            plugin.broken = f"{plugin.distribution}: {report.reason}"
         files = report.files
         if report.reason:  # also where it fails before it says which files it has
-            files = [*files, *source_files(candidate)]
+            files = [*files, *source_files(plugin)]
         self.stamps.update({path: stamp(path) for path in files})
         self.stamps.update(report.stamps)
         for hook, records in report.records.items():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import importlib_metadata
 
 from host import hookspecs
-from host.planning.loading import OWN_DISTRIBUTION, Candidate, from_reference
+from host.planning.loading import OWN_DISTRIBUTION
+from host.run.lock import Plugin
 
 
-def entry_points() -> Iterator[Candidate]:
+def entry_points() -> Iterator[Plugin]:
     """Yield what installed distributions register, our own plugins first, then by name.
 
     A distribution whose metadata cannot be read is passed over.
@@ -25,10 +25,7 @@ def entry_points() -> Iterator[Candidate]:
             name = str(distribution.metadata["Name"])
             version = str(distribution.version)
             ours = name == OWN_DISTRIBUTION
-            found += [
-                replace(from_reference(point.name, name, point.value), ours=ours, version=version)
-                for point in points
-            ]
+            found += [Plugin(point.name, name, version, point.value, ours=ours) for point in points]
         except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
             continue
-    yield from sorted(found, key=lambda one: (not one.ours, one.name, one.origin))
+    yield from sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))

@@ -58,14 +58,9 @@ class ListingHooks:
             return [answer(**{name: call[name] for name in wanted}) for call in calls]
         complete_import_path()
         from host.planning.child import asked
-        from host.planning.loading import from_file, from_reference
 
-        if plugin.file:
-            candidate = from_file(plugin.name, plugin.distribution, plugin.file)
-        else:
-            candidate = from_reference(plugin.name, plugin.distribution, plugin.reference)
         try:
-            return asked(candidate, hook, calls, self.messages.program)
+            return asked(plugin, hook, calls, self.messages.program)
         except PluginError as failure:
             self._leave_out(plugin, f"{plugin.distribution}: {failure}")
             return [None] * len(calls)

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any
@@ -18,6 +17,7 @@ import pluggy
 from host import hookspecs
 from host.planning.failure import told, worded
 from host.run.importing import StdoutOnStderr
+from host.run.lock import Plugin
 
 OWN_DISTRIBUTION = "cli-host"
 HOOKS = (
@@ -29,30 +29,6 @@ ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 _OURS_ONLY = frozenset(["prepare", "find_plugins"])
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 _MOST_FILES = 2000  # of one plugin, to look at for changes
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A plugin that could be loaded: its name, the distribution or directory it comes from.
-
-    `reference` is an entry point's "package.module", `file` a directory plugin's hooks file;
-    `ours` marks this distribution's own, which alone may use all hooks and words.
-    """
-
-    name: str
-    origin: str
-    load: Callable[[], Any]
-    ours: bool = False
-    version: str = ""
-    reference: str = ""
-    file: str = ""
-
-    @property
-    def package(self) -> str:
-        """The module, or the package of modules, that is the plugin's own."""
-        if self.file:
-            return _file_module(self.name)
-        return self.reference.partition(":")[0].partition(".")[0]
 
 
 @dataclass(slots=True)
@@ -108,14 +84,11 @@ class Loaded:
         return None
 
 
-def from_reference(name: str, origin: str, reference: str) -> Candidate:
-    """Return the plugin that an entry point names as "package.module" or "module:attr"."""
-    return Candidate(name, origin, partial(_load_named, reference), reference=reference)
-
-
-def from_file(name: str, origin: str, path: str) -> Candidate:
-    """Return the plugin in a directory plugin's hooks file."""
-    return Candidate(name, origin, partial(_load_file, name, path), file=path)
+def package_of(plugin: Plugin) -> str:
+    """Return the module, or the package of modules, that is the plugin's own."""
+    if plugin.file:
+        return _file_module(plugin.name)
+    return plugin.reference.partition(":")[0].partition(".")[0]
 
 
 def _load_named(reference: str) -> Any:
@@ -148,63 +121,66 @@ def _load_file(name: str, path: str) -> ModuleType:
     return module
 
 
-def load(candidates: Iterable[Candidate]) -> Loaded:
+def load(plugins: Iterable[Plugin]) -> Loaded:
     """Import and register plugins; each failure is noted under the plugin's name."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     loaded = Loaded(manager)
     with StdoutOnStderr():
-        for candidate in candidates:
+        for plugin in plugins:
             before = set(sys.modules)
-            reason = _register(manager, candidate)
-            if reason and candidate.name in loaded.names:
-                loaded.broken[f"{candidate.name} ({candidate.origin})"] = reason
+            reason = _register(manager, plugin)
+            if reason and plugin.name in loaded.names:
+                loaded.broken[f"{plugin.name} ({plugin.distribution})"] = reason
             elif reason:
-                loaded.broken[candidate.name] = reason
+                loaded.broken[plugin.name] = reason
             else:
-                loaded.names.append(candidate.name)
-                loaded.packages[candidate.name] = candidate.package
-            if not candidate.ours:
-                loaded.files |= _files_of(candidate, set(sys.modules) - before)
+                loaded.names.append(plugin.name)
+                loaded.packages[plugin.name] = package_of(plugin)
+            if not plugin.ours:
+                loaded.files |= _files_of(plugin, set(sys.modules) - before)
     return loaded
 
 
-def _register(manager: pluggy.PluginManager, candidate: Candidate) -> str:
+def _register(manager: pluggy.PluginManager, plugin: Plugin) -> str:
     """Load one plugin; return why it is broken, "" when it is not."""
-    if manager.has_plugin(candidate.name):
+    if manager.has_plugin(plugin.name):
         return "another plugin has this name"
     try:
-        plugin = candidate.load()
-        manager.register(plugin, candidate.name)
+        if plugin.file:
+            found = _load_file(plugin.name, plugin.file)
+        else:
+            found = _load_named(plugin.reference)
+        manager.register(found, plugin.name)
     except ANYTHING as failure:  # a plugin may do anything
-        return told(failure, candidate.package)
+        return told(failure, package_of(plugin))
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as failure:
-        manager.unregister(name=candidate.name)
+        manager.unregister(name=plugin.name)
         return worded(failure)
-    reason = _unsupported(manager, candidate)
+    reason = _unsupported(manager, plugin)
     if reason:
-        manager.unregister(name=candidate.name)
+        manager.unregister(name=plugin.name)
     return reason
 
 
-def _unsupported(manager: pluggy.PluginManager, candidate: Candidate) -> str:
+def _unsupported(manager: pluggy.PluginManager, plugin: Plugin) -> str:
     """Return which of the plugin's hookimpls is none that we call, "" when all are."""
-    for caller in manager.get_hookcallers(manager.get_plugin(candidate.name)) or []:
+    for caller in manager.get_hookcallers(manager.get_plugin(plugin.name)) or []:
         for one in caller.get_hookimpls():
-            if one.plugin_name == candidate.name and (one.wrapper or one.hookwrapper):
+            if one.plugin_name == plugin.name and (one.wrapper or one.hookwrapper):
                 return f"{caller.name}: wrappers are not supported"
-        if caller.name in _OURS_ONLY and not candidate.ours:
+        if caller.name in _OURS_ONLY and not plugin.ours:
             return f"{caller.name}: only plugins of {OWN_DISTRIBUTION} are asked this"
     return ""
 
 
-def _files_of(candidate: Candidate, modules: set[str]) -> set[str]:
+def _files_of(plugin: Plugin, modules: set[str]) -> set[str]:
     """Return the source files of the plugin's own package that were imported."""
-    if candidate.file:
-        return {candidate.file}
-    package = candidate.package
+    if plugin.file:
+        return {plugin.file}
+    package = package_of(plugin)
     files = set()
     for name in modules | {package}:
         if name == package or name.startswith(package + "."):
@@ -214,12 +190,12 @@ def _files_of(candidate: Candidate, modules: set[str]) -> set[str]:
     return files
 
 
-def source_files(candidate: Candidate) -> list[str]:
+def source_files(plugin: Plugin) -> list[str]:
     """Return the files and directories that a plugin may be made of, without running it."""
-    if candidate.file:
-        return [candidate.file]
+    if plugin.file:
+        return [plugin.file]
     try:
-        spec = importlib.util.find_spec(candidate.package)
+        spec = importlib.util.find_spec(package_of(plugin))
     except (ImportError, ValueError, AttributeError):
         return []
     found = [spec.origin] if spec and spec.origin else []

@@ -10,13 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from host.planning.loading import Candidate
-    from host.run.lock import Tree
+    from host.run.lock import Plugin, Tree
 
 
-def serving(
-    candidates: Iterable[Candidate], words: Sequence[str], trees: Sequence[Tree]
-) -> list[Candidate]:
+def serving(plugins: Iterable[Plugin], words: Sequence[str], trees: Sequence[Tree]) -> list[Plugin]:
     """Return the plugins that may have a say in the run of `words`.
 
     One whose source files do not name a hook has none of it: a hook is found by its
@@ -27,17 +24,17 @@ def serving(
     try:
         found = locate(words, roots(trees))
     except DefinitionError:
-        return list(candidates)
+        return list(plugins)
     if found.kind == "command" and not found.plugin:
         names.remove(b"tryfirst")  # nothing goes before the installation's own
     elif found.kind != "command":
         names.append(b"discover_commands")
-    return [one for one in candidates if _names(one, names)]
+    return [one for one in plugins if _names(one, names)]
 
 
-def _names(candidate: Candidate, names: Iterable[bytes]) -> bool:
+def _names(plugin: Plugin, names: Iterable[bytes]) -> bool:
     texts = []
-    for path in source_files(candidate):
+    for path in source_files(plugin):
         try:
             with open(path, "rb") as file:
                 texts.append(file.read())

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from host.planning.child import Report, survey
-from host.planning.loading import from_file, load
+from host.planning.loading import load
 from host.records import CommandDeclaration, EnvSource, Installation
+from host.run.lock import Plugin
 from testing.installation import Made, builder, command
 
 _GOOD = """
@@ -87,9 +88,9 @@ def _asked(tmp_path: Path, files: dict[str, str]) -> dict[str, Report]:
     for name, text in files.items():
         made.write({f"plugins/{name}/plugin.json": {"hooks": "h.py"}, f"plugins/{name}/h.py": text})
     plugins_dir = str(made.root / "plugins")
-    candidates = [from_file(name, name, f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
+    plugins = [Plugin(name, name, file=f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
     installation = Installation("cli", str(made.root), "", plugins_dir, "")
-    return {one.candidate.name: one for one in survey(candidates, installation, 0.5)}
+    return {one.plugin.name: one for one in survey(plugins, installation, 0.5)}
 
 
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)
@@ -286,7 +287,7 @@ HARMFUL = {
     "the path is gone": "import sys; sys.path.clear()",
     "an import finder raises": "import sys\nclass F:\n  def find_spec(*a): raise OSError('mine')\n"
     "sys.meta_path.insert(0, F())",
-    "the host is patched": "import host.planning.loading as it; it.worded = it.from_file = None\n"
+    "the host is patched": "import host.planning.loading as it; it.worded = it.package_of = None\n"
     "import host.records as it; it.CommandDeclaration = it.EnvSource = None",
     "exit is replaced": "import os; os._exit = lambda status: 1 / 0",
 }
@@ -331,7 +332,7 @@ def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     assert "noise" in listing.stderr
     made.write({"commands/setup/t/command.json": command()})
     assert made.run("setup").status == 0
-    loaded = load([from_file("a", "a", str(made.root / "plugins/a/h.py"))])
+    loaded = load([Plugin("a", "a", file=str(made.root / "plugins/a/h.py"))])
     assert loaded.answer("a", "is_installed", command=None) is None
     assert "SystemExit: 3" in loaded.broken["a"]
 

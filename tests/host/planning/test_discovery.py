@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from host import (
 )
 from host.planning import discovery
 from host.planning.distributions import entry_points
-from host.planning.loading import Candidate
 from host.run.installation import Layout, OpenInstallation, open_installation
+from host.run.lock import Plugin
 from host.run.text import Messages
 from testing.installation import Made, builder, command
 
@@ -66,11 +67,15 @@ def test_plugins_that_a_plugin_of_ours_finds(
         "  yield CommandDeclaration(('x', 'y'), dict(name='Y', description='', entrypoint='m:f'))\n"
     )
     scanner = Scanner(folder)
-    points = [
-        Candidate("builtin.scanner", "cli-host", lambda: scanner, ours=True),
-        Candidate("acme", "Acme.CLI", lambda: 1 / 0, reference="acme_cli"),
-    ]
-    monkeypatch.setattr(discovery, "entry_points", lambda: points)
+    monkeypatch.setitem(sys.modules, "a_scanner", scanner)
+    monkeypatch.setattr(
+        discovery,
+        "entry_points",
+        lambda: [
+            Plugin("builtin.scanner", "cli-host", reference="a_scanner", ours=True),
+            Plugin("acme", "Acme.CLI", reference="not_there"),
+        ],
+    )
     lock = discovery.ask(places, directory_hooks=True, python=True)
     assert [(tree.path, tree.plugin) for tree in lock.trees] == [(str(folder), "found")]
     assert [one.words for one in lock.commands] == [("x", "y")]
@@ -146,7 +151,8 @@ def test_rights_hang_on_the_distribution(
         def discover_commands(self) -> list[CommandTree]:
             return [CommandTree("/x", finder="antigravity:fly")]
 
-    points = [Candidate("builtin.pretender", "stranger", Pretender)]
+    monkeypatch.setitem(sys.modules, "a_pretender", Pretender())
+    points = [Plugin("builtin.pretender", "stranger", reference="a_pretender")]
     monkeypatch.setattr(discovery, "entry_points", lambda: points)
     lock = discovery.ask(places, directory_hooks=True, python=True)
     assert lock.trees == []
