@@ -164,13 +164,23 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     if definition.in_python:
         return ""
     file = os.path.join(definition.directory, definition.entrypoint)
-    inside = os.path.realpath(definition.directory) + os.sep
-    if not os.path.realpath(file).startswith(inside):
+    if not _stays_inside(definition.directory, definition.entrypoint):
         raise DefinitionError(
             f'{definition.file}: "entrypoint": {definition.entrypoint} is not inside the '
             "command's directory"
         )
     return file
+
+
+def _stays_inside(directory: str, entrypoint: str) -> bool:
+    """Tell whether a path from `directory` ends in it, wherever links lead.
+
+    Each folder on the way to both is looked at for that, which a plain name spares.
+    """
+    file = os.path.join(directory, entrypoint)
+    if "/" not in entrypoint and entrypoint.strip(".") and not os.path.islink(file):
+        return True
+    return os.path.realpath(file).startswith(os.path.realpath(directory) + os.sep)
 
 
 def check_required(definition: Definition, layers: Layers) -> None:
