@@ -1,6 +1,7 @@
 """`main`: a command → run it, anything else → `host.cli`."""
 
 import _signal  # `signal` costs a module of enums
+import gc
 import os
 import sys
 
@@ -8,6 +9,9 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process while the rest loads and later on, as it ends any other;
     # only what has to tidy up then makes it an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+if gc.isenabled():
+    # A run ends before it has garbage to look for: while it loads, Python would, six times.
+    gc.set_threshold(20_000)
 
 from host.errors import HostError, UsageError
 from host.run.installation import find_layout, open_installation, program_name

@@ -36,7 +36,7 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
             ],
             "plugins": [plugin.row() for plugin in lock.plugins.values()],
         },
-        indent=1,
+        separators=(",", ":"),
     ).encode()
     if not _settled(lock.stamps):
         return
