@@ -7,6 +7,6 @@ from collections.abc import Iterator
 from host import CommandTree, Installation, hookimpl
 
 
-@hookimpl(tryfirst=True)
+@hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandTree]:
     yield CommandTree(installation.commands_dir)

@@ -1,6 +1,6 @@
 """The errors that a user can cause, each with the exit status that it ends in.
 
-    HostError                1    base; never raised itself
+    HostError                1    base, and what has no kind of its own
     ├── InstallationError    1    cli.json missing or wrong, no usable installation
     ├── DefinitionError      1    a command.json, category.json or plugin.json is wrong
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read

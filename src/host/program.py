@@ -17,7 +17,7 @@ from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
 from host.run.installation import Layout
-from host.run.nesting import FRAMEWORK
+from host.run.nesting import FRAMEWORK_NAMES
 from host.run.plan import Given, framework_variables, read_layers
 from host.run.text import Messages
 
@@ -73,7 +73,7 @@ class Program:
                 assert program.run(("greet", "hello")).returncode == 0
         """
         caller = os.environ if environ is None else environ
-        own = {name: value for name, value in caller.items() if name not in FRAMEWORK}
+        own = {name: value for name, value in caller.items() if name not in FRAMEWORK_NAMES}
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))

@@ -1,4 +1,4 @@
-"""One invocation that does not run a command: what `self` commands and listings work with."""
+"""What everything but a plain run works with: the installation, its lock, stdout, on demand."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from host.records import Variable
 from host.run.definition import Definition
 from host.run.json_files import read_regular
 from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layers
-from host.run.nesting import FRAMEWORK
+from host.run.nesting import FRAMEWORK_NAMES
 from host.run.plan import framework_variables
 from host.run.sources import Reading
 from host.run.text import decode
@@ -97,7 +97,7 @@ def _layers(session: Session, words: tuple[str, ...], definition: Definition) ->
         environ = {
             name: value
             for name, value in environ.items()
-            if name not in FRAMEWORK and known.get(name) not in (value, _UNKNOWN)
+            if name not in FRAMEWORK_NAMES and known.get(name) not in (value, _UNKNOWN)
         }
     return _look(session, words, definition, environ)
 

@@ -1,6 +1,6 @@
 """Pure: ranked layers of variables → one environment, with who won and who lost.
 
-The rank table (SPEC 2.6) is written here and nowhere else. Rank 5, the default in
+The ranks (SPEC 2.6) decide here and nowhere else. Rank 5, the default in
 the script, is the shell's own business: it applies when no layer set the variable.
 """
 

@@ -1,6 +1,7 @@
 """The lock's format: what plugins said there is, and how to tell that it still holds.
 
-It holds places and names, never values, never code. A checksum rejects what is not
+It holds places and names, and the definitions of commands that plugins declare in code;
+never what a source says, never code. A checksum rejects what is not
 as written; stamps of every file and directory that was looked at reject what is no
 longer so. Whoever finds none builds the same again from the plugins.
 """

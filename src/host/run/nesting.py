@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
-FRAMEWORK = (
+FRAMEWORK_NAMES = (
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY", ADOPTED_BY),
 )
@@ -76,7 +76,7 @@ def _given(
     They are asked twice: what names they speak of shows only where nothing is set, what
     they say of them only with all the rest.
     """
-    framework = {name: environ[name] for name in FRAMEWORK if name in environ}
+    framework = {name: environ[name] for name in FRAMEWORK_NAMES if name in environ}
     base = {name: environ[name] for name in (*_USUAL, READING) if name in environ}
     for _ in range(2):
         layers = read_layers(words, definition, lock.sources, base, framework, _Silence("", {}))
@@ -84,6 +84,6 @@ def _given(
         base = {
             name: value
             for name, value in environ.items()
-            if name not in given and name not in FRAMEWORK
+            if name not in given and name not in FRAMEWORK_NAMES
         }
     return given
