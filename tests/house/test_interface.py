@@ -18,6 +18,9 @@ from testing.installation import PROJECT
 # Plugins that could be anybody's: they declare commands, sources, listings, applications.
 _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
+    "host.run.definition": "the finder reads with it, or with an index that does the same",
+    "host.run.definition.is_word": "directories that are no words are no commands",
+    "host.run.definition.read_command": "the finder reads what a run needs",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
     "host.run.expand.expand": "installed_when and <TOOL>_… expand as a run does",
@@ -60,7 +63,6 @@ _ADMINISTRATION = {
     "host.cli.secret_texts": "env masks values as help pages do",
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.definition": "lint, new and add judge definitions as a run does",
-    "host.run.directories": "lint: trees are walked as listings walk them",
     "host.run.arguments": "lint: the keys of a declared argument",
     "host.run.json_files": "lint and wheels: JSON has the errors of a file's",
     "host.run.expand": "lint: which names a text refers to",

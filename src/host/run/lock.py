@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 RESERVED = "self"  # the first word of the commands that manage the program itself
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
-USUAL_FINDER = "host.run.directories:Directories"
+USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
 FORMAT = b"cli-host lock 5 "
 _HASH_KEY = 0x636C69
-_OURS = ("host.", "builtin_plugins.")  # where finders may be
+_OURS = "builtin_plugins."  # where the modules of our own plugins are
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Mapping
 
+from builtin_plugins.directories.finder import Directories
 from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import (
     find_directory_plugins,
@@ -22,7 +23,6 @@ from builtin_plugins.self_commands.lint.scripts import (
 )
 from host import HostError
 from host.run.definition import read_category, read_command, read_config
-from host.run.directories import Directories
 
 _READERS = {"category.json": read_category, "command.json": read_command}
 

@@ -7,7 +7,7 @@ A run loads this module, so it imports next to nothing.
 import os
 import stat
 
-from host.errors import DefinitionError
+from host import DefinitionError
 from host.run import definition as definition_files
 from host.run.definition import is_word, read_command
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from host.run.definition import Definition
+    from host import Definition
 
     Tell = Callable[[str], None]
 
