@@ -143,7 +143,7 @@ def complete(
         lock = refresh(installation, messages)
     from host.cli.completion import answer
 
-    os.write(1, encode(answer(given[0], given[1:], installation, lock)))
+    os.write(1, encode(answer(given, installation, lock)))
     return 0
 
 

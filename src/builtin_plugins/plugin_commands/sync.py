@@ -50,7 +50,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
     if not lacking:
-        session.show_lines("everything is here")
+        session.show_lines("nothing to bring in")
 
 
 def _bring_all(

@@ -21,15 +21,19 @@ _LINE = (
 
 
 @click.command
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(SHELLS), required=False)
 @click.option("--install", "action", flag_value="install", help="Load it in every new shell.")
 @click.option("--uninstall", "action", flag_value="uninstall", help="Take that away again.")
 @click.pass_obj
-def command(session: Session, shell: str, action: str | None) -> None:
+def command(session: Session, shell: str | None, action: str | None) -> None:
     """Show what makes SHELL complete this program's words, or install it.
 
-    Without an option the code is printed, to be loaded by the shell that is running.
+    Without an option the code is printed, to be loaded by the shell that is running. Without
+    SHELL it is the one that the variable SHELL names.
     """
+    shell = shell or os.path.basename(session.environ.get("SHELL", ""))
+    if shell not in SHELLS:
+        raise UsageError("no shell is named", f"name one: {', '.join(SHELLS)}")
     if action is None:
         session.show(stub(shell, session.program))
         return

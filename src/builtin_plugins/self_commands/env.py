@@ -76,7 +76,9 @@ def command(
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words of a command and the names of variables behind them."""
     found = session.find(words)
-    if found.kind != "command":
+    if found.kind == "unknown" and words[len(found.words)].isupper():
+        found = session.find(found.words)  # a category that runs, perhaps
+    if found.definition is None or not found.definition.entrypoint:
         return words, ()
     names = words[len(found.words) :]
     for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -16,25 +17,31 @@ from builtin_plugins.self_commands.update_program import (
     Update,
     launcher_of,
 )
-from host import OperationError
+from host import OperationError, UsageError
 from host.cli.session import Session
 
 
 @click.command
 @click.option("--check", is_flag=True, help="Only tell whether there is a newer version.")
+@click.option("--format", type=click.Choice(["text", "json"]), default="text", help="Of --check.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @timeout_option
 @click.pass_obj
-def command(session: Session, check: bool, yes: bool, timeout: float) -> None:
+def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
     """Bring this program to its newest version.
 
     A git checkout made an installation by install.sh is fast-forwarded and installed
     again; an installed package is upgraded with pip. Your commands, configuration and
     plugins stay. If anything fails, the old version goes on working.
     """
+    if format == "json" and not check:
+        raise UsageError("--format goes with --check")
     with working(session, timeout) as work:
         update = _update_of(session)
         found = update.look(work)
+        if check and format == "json":
+            session.show(json.dumps({"version": update.now, "newest": found or update.now}) + "\n")
+            return
         if not found:
             session.show_lines(f"{update.now} is the newest")
             launcher = launcher_of(session.layout)

@@ -10,7 +10,7 @@ pluggy is loaded, and only the category in question is looked at.
 import os
 
 from host.cli.shell_words import split_line
-from host.errors import HostError
+from host.errors import HostError, UsageError
 from host.run.locate import Place, decide, locate, roots
 from host.run.lock import RESERVED
 
@@ -37,6 +37,7 @@ _GLOBAL_OPTIONS = {
     "--safe": "Import no plugin's Python",
 }
 _GLOBAL_VALUES = {"--format": ("text", "json", "tree"), "--color": ("auto", "always", "never")}
+_SHELLS = ("bash", "zsh", "fish")
 _HELP = ("help", "Show help")
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
 _MOST_READ = 1 << 20  # bytes of what it prints
@@ -53,17 +54,19 @@ class Answer:
         self.beside = beside
 
 
-def answer(
-    shell: str, given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
-) -> str:
-    """Return what the stub of `shell` reads.
+def answer(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
+    """Return what the stub of a shell reads; raises UsageError for what no stub gives.
 
-    `given` are the words after the program's name, the last of them unfinished; bash
-    gives COMP_WORDBREAKS and the line up to the cursor, as its own words are in pieces.
+    `given` is the shell, then the words after the program's name, the last of them unfinished;
+    bash gives COMP_WORDBREAKS and the line up to the cursor, as its own words are in pieces.
     """
-    quote, dropped, words = "", 0, list(given) or [""]
+    shell = given[0] if given else ""
+    quote, dropped, words = "", 0, list(given[1:]) or [""]
+    if shell not in _SHELLS or (shell == "bash" and len(words) != 2):
+        see = f"see: {installation.layout.program} self completion --help"
+        raise UsageError("--complete is for Tab in a shell", see)
     if shell == "bash":
-        breaks, line = given
+        breaks, line = words
         words, quote = split_line(line)
         words = words[1:] or [""]
         dropped = _broken_at(words[-1], breaks, quote)

@@ -8,7 +8,7 @@ from host.cli.catalog import Contents
 from host.cli.listing import select, with_installed
 from host.cli.options import HELP_WORDS, Asked, parse_options, refuse_separator
 from host.cli.session import Session
-from host.cli.topics import topic
+from host.cli.topics import TOPICS, topic
 from host.cli.unknown import unknown
 from host.errors import UsageError
 from host.records import Category, Listing
@@ -27,9 +27,10 @@ def show(session: Session, asked: Asked) -> None:
     if found.kind == "unknown" and rest == ("help",) and found.words:
         found = session.find(found.words)
     if found.kind == "unknown":
-        page = topic(asked.words[0], session.program) if asked.help and not asked.words[1:] else ""
+        alone = asked.help and not asked.words[1:]
+        page = topic(asked.words[0], session.program) if alone else ""
         if not page:
-            raise unknown(session, found, rest)
+            raise unknown(session, found, rest, TOPICS if alone else ())
         session.show(page)
         return
     for one in (session.installation.config, found.definition):

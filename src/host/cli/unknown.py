@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from host.cli.session import Session
-from host.cli.suggestions import suggestions
+from host.cli.suggestions import nearest, suggestions
 from host.errors import UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import Found, roots
@@ -13,7 +13,7 @@ from host.run.lock import RESERVED, Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 EMPTY = '""'  # how a word without letters is shown
 
@@ -29,10 +29,13 @@ def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Defin
     return found, found.definition
 
 
-def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
+def unknown(
+    session: Session, found: Found, rest: Sequence[str], topics: Iterable[str] = ()
+) -> UsageError:
     """Return the error for a word that names nothing, with the nearest names.
 
     Where there is a folder of that name, what keeps it from being a command is said, too.
+    `topics` are what `help` explains besides.
     """
     where = " ".join([session.program, *found.words])
     word = rest[0]
@@ -59,6 +62,7 @@ def unknown(session: Session, found: Found, rest: Sequence[str]) -> UsageError:
         if remark:
             return UsageError(what, remark)
     meant = suggestions(session, found, rest, names)
+    meant += [("help", one) for one in nearest(word, topics)]
     if not meant:
         return UsageError(what, f"see: {where} --help")
     return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])

@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+_HELP = "--help"
+
 
 def without(arguments: "Iterable[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the environment less every variable that these arguments can have."""
@@ -50,12 +52,17 @@ def texts(
         hint = unfit.hint
         if hint is None:
             hint = f"usage: {program} {command} {usage_of(arguments)}"
+        elif hint == _HELP:
+            hint = f"type: {program} {command} --help"
         raise UsageError(f"{command}: {unfit}", hint) from None
     return line.texts
 
 
 class _UnfitError(Exception):
-    """Words that do not fit; `hint` is what to do, "" for nothing, None for the usage line."""
+    """Words that do not fit.
+
+    `hint` is what to do: "" for nothing, None for the usage line, `_HELP` for that of help.
+    """
 
     def __init__(self, text: str, hint: str | None = None) -> None:
         super().__init__(text)
@@ -115,8 +122,8 @@ class _CommandLine:
     def option(self, name: str, word: str) -> Argument:
         argument = self.options.get(name)
         if argument is None:
-            if name in ("--help", "-h"):
-                raise _UnfitError(f"{name} shows help where it comes first, not here")
+            if name in (_HELP, "-h"):
+                raise _UnfitError(f"{name} shows help where it comes first, not here", _HELP)
             known = [one for one in self.options if one.startswith("--")]
             raise _UnfitError(f"unknown option {shown(name)}", _nearest(word, known) or None)
         return argument
@@ -200,9 +207,10 @@ def _why_not_there(argument: Argument, path: str) -> str:
     return "is no directory" if argument.type == "directory" else "is a directory"
 
 
-def _nearest(word: str, names: "Iterable[str]") -> str:
-    """Return what to do about a word that is none of `names` but like one; else ""."""
+def _nearest(word: str, names: "Sequence[str]") -> str:
+    """Return what to do about a word that is none of `names` but like or begins one; else ""."""
     from host.run.misspelt import meant
 
-    near = meant(word, names)
+    begun = [one for one in names if word.strip("-") and one.startswith(word)]
+    near = meant(word, names) or next(iter(begun), "")
     return f"did you mean {near}?" if near else ""

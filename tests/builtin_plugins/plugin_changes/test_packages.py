@@ -133,7 +133,7 @@ def test_an_environment_made_anew_gets_its_plugins_back(either: Environment) -> 
         f"acme-cli 1.0 (pip, {path})\nbrought in acme-cli\n",
     ), done.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    assert plugin(made, "sync").stdout == "everything is here\n"
+    assert plugin(made, "sync").stdout == "nothing to bring in\n"
 
 
 def test_the_life_of_a_package_with_uv(with_uv: Environment) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from testing.installation import PROJECT, Made, command
+from testing.terminal import on_terminal
 
 Install = Callable[..., Made]
 
@@ -237,11 +238,22 @@ def test_a_directory_needs_no_installation(install: Install, tmp_path: Path) -> 
     without = made.run("self", "lint", env=nowhere)
     assert without.status == 1
     assert "configuration file not found" in without.stderr
-    assert made.run("self", "lint", "nowhere").all == (
-        2,
-        "",
-        "cli: nowhere: there is no such directory\n",
-    )
+    for word, said in (
+        ("./nowhere", "./nowhere: there is no such directory"),
+        ("nowhere", "unknown category nowhere; see: cli --help"),
+    ):
+        assert made.run("self", "lint", word).all == (2, "", f"cli: {said}\n")
+
+
+def test_words_are_those_of_a_command_or_a_category(install: Install) -> None:
+    wrong = tree(INDENTED % '"owner": 1', **{"commands/a/c/command.json": "{"})
+    made = install(wrong | {"commands/b/command.json": command(), "commands/b/main.sh": BASH})
+    found = [lint(made, "a", "b")[1], lint(made, "a", "c")[1]]
+    assert [one.split(":")[0] for one in found] == [
+        f"commands/a/{one}/command.json" for one in "bc"
+    ]
+    assert lint(made, "a") == (1, "".join(found))
+    assert lint(made, "b") == (0, "nothing is wrong in b\n")
 
 
 def test_a_plugin_of_its_own(install: Install) -> None:
@@ -282,6 +294,14 @@ def test_formats(install: Install) -> None:
     made.write({f"{HERE}/command.json": command()})
     assert json.loads(lint(made, "--format", "json")[1]) == {"findings": []}
     assert lint(made, "--format", "github") == (0, "")
+
+
+def test_a_person_is_told_that_shellcheck_is_missing(install: Install, tmp_path: Path) -> None:
+    for tool in ("bash", "env", "python3"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
+    status, shown = on_terminal(install(tree()), "self", "lint", PATH=str(tmp_path))
+    said = "shellcheck is not on PATH, so scripts were not checked with it"
+    assert (status, shown.splitlines()[1:]) == (0, [said])
 
 
 def test_shellcheck_says_what_it_says(install: Install, tmp_path: Path) -> None:

@@ -175,6 +175,10 @@ def test_env_of_names(traced: Made) -> None:
     unset = {"name": "NOWHERE", "value": None, "source": None, "rank": None, "shadows": []}
     assert rows[2] == unset
     assert traced.run("self", "env", "a", "b", "NOWHERE").all == (0, "NOWHERE  is not set\n", "")
+    traced.write({"commands/a/category.json": {"name": "A", "entrypoint": "main.sh"}})
+    traced.write({"commands/a/main.sh": BASH})
+    assert traced.run("self", "env", "a", "NOWHERE").all == (0, "NOWHERE  is not set\n", "")
+    assert "unknown command nothing in a" in traced.run("self", "env", "a", "nothing").stderr
     wrong = traced.run("self", "env", "a", "b", "x.y")
     assert (wrong.status, wrong.stdout, wrong.stderr.count("\n")) == (2, "", 1)
 

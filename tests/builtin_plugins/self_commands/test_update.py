@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -75,6 +76,8 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     schema.write_text(schema.read_text() + "\n")
     _build(source, "0.2.0", wheels)
     assert made.run("self", "update", "--check").stdout == "0.1.0 → 0.2.0\n"
+    told = made.run("self", "update", "--check", "--format", "json").stdout
+    assert json.loads(told) == {"version": "0.1.0", "newest": "0.2.0"}
     assert _version(python) == "0.1.0"
     assert made.run("self", "update").stdout == "0.1.0 → 0.2.0\nupdated\n"
     assert _version(python) == "0.2.0"

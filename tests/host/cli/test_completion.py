@@ -124,6 +124,12 @@ def test_descriptions_for_zsh_and_fish_and_none_for_bash(made: Made) -> None:
     assert done.stdout == "none\nstart\n"
 
 
+def test_what_no_stub_gives_is_a_wrong_usage(made: Made) -> None:
+    said = "cli: --complete is for Tab in a shell; see: cli self completion --help\n"
+    for words in ([], ["csh", "x"], ["bash"], ["bash", "", "cli", "x"]):
+        assert made.run("--complete", *words).all == (2, "", said), words
+
+
 def test_a_word_that_is_called_as_the_first_line_is(install: Callable[..., Made]) -> None:
     level = {"name": "level", "choices": ["none", "low"]}
     made = install(
@@ -264,7 +270,10 @@ def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: 
     env = {"HOME": str(tmp_path)}
     assert made.run("self", "completion", shell, "--install", env=env).status == 0
     text = file.read_text()
-    assert "already" in made.run("self", "completion", shell, "--install", env=env).stdout
+    named = {**env, "SHELL": f"/bin/{shell}"}
+    assert "already" in made.run("self", "completion", "--install", env=named).stdout
+    unnamed = made.run("self", "completion", "--install", env={**env, "SHELL": "/bin/csh"})
+    assert unnamed.all == (2, "", "cli: no shell is named; name one: bash, zsh, fish\n")
     assert file.read_text() == text
     assert made.run("self", "completion", shell, "--uninstall", env=env).status == 0
     assert not file.exists() if shell == "fish" else file.read_text() == "mine=1\n"

@@ -8,33 +8,54 @@ import click
 
 from builtin_plugins.self_commands.lint.finding import as_github, as_json, as_text
 from builtin_plugins.self_commands.lint.trees import Lint
-from host import UsageError
+from host import DefinitionError, UsageError
 from host.cli.session import Session
+from host.cli.unknown import unknown
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
 
 @click.command
-@click.argument("directory", required=False)
+@click.argument("directory", nargs=-1, metavar="[DIRECTORY | WORDS]")
 @click.option("--format", type=click.Choice([*_FORMATS]), default="text", show_default=True)
 @click.pass_obj
-def command(session: Session, directory: str | None, format: str) -> int:
+def command(session: Session, directory: tuple[str, ...], format: str) -> int:
     """Look for what is wrong in definitions and scripts; nothing of them is run.
 
-    DIRECTORY is an installation, a plugin or a folder of commands; without it, this
-    installation. Each finding is a line FILE:LINE:COLUMN: MESSAGE, and with one the exit
-    status is 1. Scripts are checked with shellcheck where it is on PATH.
+    DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a
+    command or a category; without them, it is this installation. Each finding is a line
+    FILE:LINE:COLUMN: MESSAGE, and with one the exit status is 1. Scripts are checked with
+    shellcheck where it is on PATH.
     """
-    if directory is None:
-        session.installation  # noqa: B018 - raises where there is no installation
-        lint = Lint(session.layout.root, session.environ, session.layout.config_file)
+    below: tuple[str, ...] = ("",)
+    if len(directory) == 1 and os.path.isdir(directory[0]):
+        lint = Lint(os.path.realpath(directory[0]), session.environ)
+    elif "/" in "".join(directory):
+        raise UsageError(f"{' '.join(directory)}: there is no such directory")
     else:
-        root = os.path.realpath(directory)
-        if not os.path.isdir(root):
-            raise UsageError(f"{directory}: there is no such directory")
-        lint = Lint(root, session.environ)
-    session.show(_FORMATS[format](lint.findings))
-    if format == "text" and not lint.findings:
+        session.installation  # noqa: B018 - raises where there is no installation
+        below = _folders(session, directory)
+        lint = Lint(session.layout.root, session.environ, session.layout.config_file)
+    findings = [one for one in lint.findings if one.file.startswith(below)]
+    session.show(_FORMATS[format](findings))
+    if format == "text" and not findings:
         definitions = "definition" if lint.count == 1 else "definitions"
-        session.show(f"nothing is wrong in {lint.count} {definitions}\n")
-    return 1 if lint.findings else 0
+        where = " ".join(directory) if below != ("",) else f"{lint.count} {definitions}"
+        session.show_lines(f"nothing is wrong in {where}")
+    if lint.unchecked and session.output.terminal.cuts:
+        session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
+    return 1 if findings else 0
+
+
+def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return how paths begin of what words name; raises UsageError where they name nothing."""
+    if not words:
+        return ("",)
+    try:
+        found = session.find(words)
+        if found.kind == "unknown" or len(found.words) < len(words):
+            raise unknown(session, found, words[len(found.words) :])
+        words = found.words
+    except DefinitionError:
+        pass  # which is what lint is asked about
+    return tuple(os.path.join(tree.path, *words, "") for tree in session.lock.trees)

@@ -12,7 +12,7 @@ from builtin_plugins.self_commands.lint.finding import Finding, at_key
 from builtin_plugins.self_commands.lint.positions import Positions
 from host import Definition, HostError
 from host.run.json_files import read_regular
-from host.run.process import find_program, start_of
+from host.run.process import start_of
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script
 _SHELLS = ("bash", "dash", "ksh", "sh")
@@ -107,11 +107,10 @@ def _is_shell(content: bytes) -> bool:
     return (names[1:] if names[:1] == ["env"] else names)[:1] in [[one] for one in _SHELLS]
 
 
-def shellcheck_findings(scripts: Sequence[Script], environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield shellcheck's errors and warnings, where it is on PATH."""
-    program = find_program("shellcheck", environ)
-    if program is None:
-        return
+def shellcheck_findings(
+    program: str, scripts: Sequence[Script], environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield shellcheck's errors and warnings."""
     for bare in (False, True):
         files = [one.file for one in scripts if one.bare is bare]
         for start in range(0, len(files), _AT_ONCE):

@@ -23,6 +23,7 @@ from builtin_plugins.self_commands.lint.scripts import (
 )
 from host import HostError
 from host.run.definition import read_category, read_command, read_config
+from host.run.process import find_program
 
 _READERS = {"category.json": read_category, "command.json": read_command}
 
@@ -30,7 +31,8 @@ _READERS = {"category.json": read_category, "command.json": read_command}
 class Lint:
     """One look at a directory: `findings` in order of files, `count` definitions seen.
 
-    With `scripts` what commands run is looked at with shellcheck, too.
+    With `scripts` what commands run is looked at with shellcheck, too; it is `unchecked`
+    where there is none.
     """
 
     def __init__(
@@ -46,8 +48,10 @@ class Lint:
         self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
         found = list(self._all(directory, config_file))
-        if scripts:
-            found += shellcheck_findings(self._shells, environ)
+        shellcheck = find_program("shellcheck", environ)
+        self.unchecked = bool(self._shells) and shellcheck is None
+        if scripts and shellcheck is not None:
+            found += shellcheck_findings(shellcheck, self._shells, environ)
         self.findings = sorted(set(found))
 
     def _all(self, directory: str, config_file: str) -> Iterator[Finding]:

@@ -15,13 +15,13 @@ TOPICS = (
     *("definitions", "arguments", "precedence", "env-files", "plugins"),
     *("exit-status", "colour"),
 )
-_OTHERWISE = {"color": "colour", "env-file": "env-files"}
 
 
 def topic(name: str, program: str) -> str:
-    """Return the page of a topic, "" where there is none of that name."""
-    name = _OTHERWISE.get(name, name)
-    return _text(name).replace("{program}", program) if name in TOPICS else ""
+    """Return the page of the one topic that begins with `name`, "" where there is none."""
+    beginning = name.replace("color", "colour")
+    found = [one for one in TOPICS if beginning and one.startswith(beginning)]
+    return _text(found[0]).replace("{program}", program) if len(found) == 1 else ""
 
 
 def without_installation(session: Session, version: str) -> str:

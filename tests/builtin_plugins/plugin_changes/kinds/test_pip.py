@@ -348,7 +348,7 @@ def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_pa
     environment.acme("2.0")
     assert plugin(made, "sync", str(team)).status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    assert plugin(made, "sync", str(team)).stdout == "everything is here\n"
+    assert plugin(made, "sync", str(team)).stdout == "nothing to bring in\n"
     assert plugin(made, "remove", "acme-cli").status == 0
     os.unlink(environment.wheels / "acme_cli-1.0-py3-none-any.whl")
     environment.acme("1.0", "other")
