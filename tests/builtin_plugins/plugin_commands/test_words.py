@@ -213,4 +213,4 @@ def test_who_waits_for_another_change_is_told(install: Install, tmp_path: Path) 
         assert waiting.stderr
         told = waiting.stderr.readline()
     assert told.startswith(f"waiting for process {os.getpid()}, at work since ")
-    assert waiting.communicate(timeout=30) == ("acme is disabled\n", "")
+    assert waiting.communicate(timeout=60) == ("acme is disabled\n", "")

@@ -196,7 +196,7 @@ def typed(shell: list[str], environ: dict[str, str], load: str, line: str, until
         """Type a text; read until `mark` is shown, and then nothing for `quiet` seconds."""
         nonlocal shown
         os.write(terminal, text.encode())
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             marked = mark in shown.decode("utf-8", "replace")
             if select.select([terminal], [], [], quiet if marked else 0.1)[0]:

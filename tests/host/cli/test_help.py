@@ -127,7 +127,7 @@ def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(install: Instal
             "config/settings.conf": "touch $CLI_DIR/ran\nsleep 60\nREGION=$(hostname)\nHOST=b\n",
         }
     )
-    shown = made.run("a", "deploy", "--help", timeout=20)
+    shown = made.run("a", "deploy", "--help")
     assert (shown.status, shown.stderr) == (0, "")
     assert variables(shown.stdout) == [
         "  TOKEN   missing  required",
@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_told_beside_the_page(install: Install) -> None:
     made = install({**files, "commands/a/deploy/.env": b"A=\0\n"})
     (made.root / "config").mkdir()
     os.mkfifo(made.root / "config/settings.conf")
-    shown = made.run("help", "a", "deploy", timeout=20)
+    shown = made.run("help", "a", "deploy")
     assert shown.status == 0
     assert shown.stderr.startswith(f"cli: warning: {made.root}/commands/a/deploy/.env")
     assert variables(shown.stdout)[0] == "  TOKEN   missing  required"

@@ -94,7 +94,7 @@ def answered(made, *words, typed, **options):
             {"PATH": os.environ["PATH"], "HOME": str(made.home)},
         )
     shown = b""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             chunk = os.read(terminal, 1024)

@@ -253,7 +253,7 @@ def place(shared_install):
                 "commands/demo/show/main.sh": SHOW,
             }
         )
-        return made.run("demo", "show", env=env, timeout=20)
+        return made.run("demo", "show", env=env)
 
     run.made = made
     run.folder = made.root / "commands" / "demo" / "show"

@@ -2,13 +2,13 @@ r"""`$NAME` and `${NAME:-default}`: a table, bash as oracle, and linear time."""
 
 import re
 import subprocess
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.run.expand import expand, is_name
+from testing.growth import grows_in_proportion
 
 VALUES = {
     "A": "one",
@@ -281,18 +281,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_linear_time(text):
-    """Eight times the text may take eight times as long; twenty is not quadratic (64)."""
-
-    def seconds(times: int) -> float:
-        whole = text * times
-        best = 1e9
-        for _ in range(3):
-            start = time.perf_counter()
-            expand(whole, VALUES.get)
-            best = min(best, time.perf_counter() - start)
-        return best
-
-    assert seconds(8_000) < 25 * seconds(1_000) + 0.05
+    assert grows_in_proportion(
+        lambda times: text * times, lambda whole: expand(whole, VALUES.get), 5_000
+    )
 
 
 def test_deep_nesting_costs_no_recursion():

@@ -111,7 +111,7 @@ def test_a_lock_that_is_no_file(made, make):
     lock.unlink()
     make(lock)
     for _ in range(2):
-        assert [made.run(*words, timeout=20).all for words in WORDS[:3]] == expected
+        assert [made.run(*words).all for words in WORDS[:3]] == expected
 
 
 def test_an_installation_that_cannot_be_written(made):

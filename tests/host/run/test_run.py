@@ -335,8 +335,8 @@ def test_script_stands_for_entrypoint(made):
 def test_an_entrypoint_that_is_no_file(made, make):
     file = add(made, "no-file", None)
     make(file)
-    one_line(made, made.run("demo", "no-file", timeout=10), 126, file)
-    assert made.run("demo", "no-file", "--help", timeout=10).status == 0
+    one_line(made, made.run("demo", "no-file"), 126, file)
+    assert made.run("demo", "no-file", "--help").status == 0
     shutil.rmtree(file.parent)
 
 
@@ -414,7 +414,7 @@ def test_a_library_that_is_no_file_stops_nothing(install, library):
     file = made.root / "core" / "lib" / f"{library}.sh"
     file.unlink()
     os.mkfifo(file)
-    result = made.run("demo", "bash", timeout=10)
+    result = made.run("demo", "bash")
     assert "not a regular file" in result.stderr
     assert str(file) in result.stderr
     assert result.stderr.count("\n") == 1
@@ -565,7 +565,7 @@ def test_signal_dispositions(made):
 
 def test_a_closed_pipe_ends_the_script(made, tmp_path):
     line = f"{made.launcher} demo yes {tmp_path}/pid | head -1; echo ${{PIPESTATUS[0]}}"
-    result = made.run("-c", line, executable="/bin/bash", timeout=10)
+    result = made.run("-c", line, executable="/bin/bash")
     assert result.all == (0, "y\n141\n", "")
 
 
@@ -578,7 +578,7 @@ def terminal(made, script, typed=b"", before=()):
         words = [*before, str(made.launcher), "demo", "terminal"]
         os.execve(words[0], words, environ)
     shown = b""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             chunk = os.read(descriptor, 1024)
@@ -604,11 +604,11 @@ def test_the_terminal_is_the_callers(made):
 
 
 def test_ctrl_c_reaches_the_script_and_nobody_else_answers(made):
-    status, shown = terminal(made, "#!/bin/sh\necho ready; exec sleep 20\n", b"\x03")
+    status, shown = terminal(made, "#!/bin/sh\necho ready; exec sleep 60\n", b"\x03")
     assert os.WIFSIGNALED(status)
     assert os.WTERMSIG(status) == signal.SIGINT
     assert shown.replace("^C", "") == "ready\n"
-    script = "#!/bin/bash\ntrap 'echo caught; exit 7' INT\necho ready\nread -t 20\n"
+    script = "#!/bin/bash\ntrap 'echo caught; exit 7' INT\necho ready\nread -t 60\n"
     status, shown = terminal(made, script, b"\x03")
     assert (os.WEXITSTATUS(status), "caught" in shown) == (7, True)
 
@@ -622,7 +622,7 @@ def test_ctrl_c_while_settings_are_read(made, slow):
     strace = shutil.which("strace")
     if slow and strace is None:
         pytest.skip("strace is not installed")
-    made.write({"config/settings.conf": "echo ready\nexec sleep 9\n"})
+    made.write({"config/settings.conf": "echo ready\nexec sleep 99\n"})
     start = time.monotonic()
     before = [strace, *SLOW_SPAWN] if slow else []
     status, shown = terminal(made, "#!/bin/sh\necho ran\n", b"\x03", before)
@@ -630,7 +630,7 @@ def test_ctrl_c_while_settings_are_read(made, slow):
     assert os.WIFSIGNALED(status)
     assert os.WTERMSIG(status) == signal.SIGINT
     assert shown.replace("^C", "") == "ready\n"
-    assert time.monotonic() - start < 8  # whoever outlives it holds the terminal
+    assert time.monotonic() - start < 60  # whoever outlives it holds the terminal
 
 
 def test_background_and_stop(made):
@@ -642,7 +642,7 @@ def test_background_and_stop(made):
     _, status = os.waitpid(process.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
     os.kill(process.pid, signal.SIGCONT)
-    assert process.communicate(timeout=10)[0] == b"went on\n"
+    assert process.communicate(timeout=60)[0] == b"went on\n"
     assert process.returncode == 0
 
 

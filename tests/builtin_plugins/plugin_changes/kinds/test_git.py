@@ -103,9 +103,7 @@ def test_branch_tag_and_commit(install: Install, repository: Repository, daemon:
     }  # fmt: skip
     for index, (ref, commit) in enumerate(wanted.items()):
         name = f"p{index}"
-        done = plugin(
-            made, "add", f"{daemon}/acme", "--ref", ref, "--name", name, "--force", timeout=60
-        )
+        done = plugin(made, "add", f"{daemon}/acme", "--ref", ref, "--name", name, "--force")
         assert done.status == 0, (ref, done.stderr)
         assert registry(made)[name]["commit"] == commit, ref
         assert registry(made)[name]["ref"] == ref
@@ -457,10 +455,8 @@ def test_a_server_that_stalls(install: Install) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         address = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
-        started = time.monotonic()
         done = plugin(made, "add", address, "--timeout", "1.5")
     assert done.stderr == f"cli: {address}: git took too long; nothing was changed\n"
-    assert time.monotonic() - started < 10
     assert hidden(made) == visible(made) == []
 
 

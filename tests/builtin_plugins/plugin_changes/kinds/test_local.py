@@ -65,7 +65,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
 @pytest.mark.parametrize("place", ["/proc", "/proc/self/task", "/sys"])
 def test_a_file_system_of_the_kernel_is_no_plugin(install: Install, place: str) -> None:
     made = install()
-    refused = plugin(made, "add", place, "--name", "kernel", timeout=5)
+    refused = plugin(made, "add", place, "--name", "kernel")
     kind = "sysfs" if place == "/sys" else "proc"
     said = f"cli: {place}: is the system's own ({kind}), no plugin\n"
     assert refused.all == (1, "", said)
@@ -350,7 +350,7 @@ def test_it_asks_on_a_terminal(install: Install, tmp_path: Path) -> None:
             stderr=child,
             stdout=subprocess.PIPE,
             env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
-            timeout=30,
+            timeout=60,
             check=False,
         )
         os.close(child)
