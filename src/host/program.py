@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from host.cli.catalog import Contents, contents
-from host.cli.listing import select
 from host.cli.secret_texts import Mask
 from host.cli.session import Session
 from host.cli.unknown import find_command, unknown
@@ -149,7 +148,7 @@ class Program:
         below, problems = self._inside(words)
         for text in problems:
             self.messages.warn(text)
-        return select(below, everything=everything).commands
+        return below.listed(everything=everything).commands
 
     def categories(self, words: Sequence[str] = ()) -> tuple[Category, ...]:
         """Return all categories below the category `words`, sorted.

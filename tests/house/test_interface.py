@@ -50,7 +50,6 @@ _PLUGINS = {
 _ADMINISTRATION = {
     "host.cli.session": "the installation, its plan and its messages, on demand",
     "host.cli.catalog": "all commands below some words",
-    "host.cli.listing": "search: hidden commands are found with --all only",
     "host.cli.pages": "list, search: a listing by whichever renderer answers",
     "host.cli.plain_command": "list, search, plugin list: commands without click",
     "host.cli.lazy_group": "`self plugin` loads the one word that is asked for",

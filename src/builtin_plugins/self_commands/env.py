@@ -8,15 +8,13 @@ from typing import Any
 import click
 
 from host import SourceError, Terminal, UsageError, Variable, masked, printable
-from host.cli.columns import cut, width
+from host.cli.columns import width
 from host.cli.session import Session
 from host.cli.styles import NAME, styled
-from host.cli.unknown import EMPTY, find_command
-from host.cli.variables import traced_variables
+from host.cli.unknown import find_command
+from host.cli.variables import shown_value, traced_variables
 from host.run.layers import FRAMEWORK
 from host.run.plan import check_required, framework_variables, read_layers
-
-_SHORTEST_VALUE = 20  # columns of a value that is cut
 
 
 @click.command
@@ -69,8 +67,7 @@ def command(
     if format == "json":
         session.show(json.dumps(described, indent=2) + "\n")
     else:
-        rows_of = _Rows(session.layout.root, session.output.terminal)
-        session.show(rows_of.text(described))
+        session.show(_text(described, session.layout.root, session.output.terminal))
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -95,36 +92,22 @@ def _described(one: Variable) -> dict[str, Any]:
     }
 
 
-class _Rows:
-    """The rows as text: on a terminal long values are cut, elsewhere a row is a whole line.
+def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
+    """Return the rows as text; paths are relative to the installation where they are inside."""
 
-    Paths are relative to the installation's `root` where they are inside.
-    """
-
-    def __init__(self, root: str, terminal: Terminal) -> None:
-        self.root = root
-        self.terminal = terminal
-
-    def text(self, rows: list[dict[str, Any]]) -> str:
-        names = max((width(printable(row["name"])) for row in rows), default=0)
-        lines = []
-        for row in rows:
-            name = printable(row["name"])
-            label = styled(name, NAME, self.terminal) + " " * (names - width(name))
-            lines.append(f"{label}  {self._line(row, names + 2)}")
-            lines += [
-                f"{' ' * names}    shadows {self._line(shadowed, names + 12)}"
-                for shadowed in row["shadows"]
-            ]
-        return "".join(f"{line}\n" for line in lines)
-
-    def _line(self, row: dict[str, Any], indent: int) -> str:
+    def told(row: dict[str, Any], column: int) -> str:
         if row["value"] is None:
             return "is not set"
         rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
-        source = f"  ← {printable(row['source'].removeprefix(f'{self.root}/'))}{rank}"
-        value = printable(row["value"]) or EMPTY
-        if self.terminal.cuts:
-            room = self.terminal.width - indent - width(source)
-            value = cut(value, max(room, _SHORTEST_VALUE))
-        return f"{value}{source}"
+        source = printable(row["source"].removeprefix(f"{root}/"))
+        return shown_value(row["value"], f"  ← {source}{rank}", column, terminal)
+
+    names = max((width(printable(row["name"])) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        name = printable(row["name"])
+        label = styled(name, NAME, terminal) + " " * (names - width(name))
+        lines.append(f"{label}  {told(row, names + 2)}")
+        behind = f"{' ' * names}    shadows "
+        lines += [f"{behind}{told(one, names + 12)}" for one in row["shadows"]]
+    return "".join(f"{line}\n" for line in lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 
 from host import Command, OperationError
-from host.cli.listing import select
 from host.cli.pages import rendered
 from host.cli.plain_command import ALL, FORMAT, chosen_format, takes
 
@@ -26,7 +25,7 @@ def command(session: Session, given: Texts) -> None:
     gc.disable()  # as for any listing
     text = given["text..."]
     wanted = [word.casefold() for word in text]
-    inside = select(session.contents((), deep=True), everything="--all" in given)
+    inside = session.contents((), deep=True).listed(everything="--all" in given)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
     if not commands:
         raise OperationError(

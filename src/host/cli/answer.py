@@ -6,7 +6,7 @@ no click, `self` no renderer.
 
 import os
 
-from host.cli.options import Asked, parse_options, without_color
+from host.cli.options import parse_options, without_color
 from host.cli.session import Session
 from host.errors import InstallationError
 from host.run.installation import Layout
@@ -38,20 +38,15 @@ def run_cli(
     session = Session(layout, environ, messages, safe=safe, sure=sure, start=start)
     asked = parse_options(words, layout.program)
     messages.choice = asked.color or messages.choice
-    if asked.version and not asked.words:
-        session.show(version_of(session))
-        return 0
-    from host.run.lock import RESERVED
-
-    if asked.words[:1] in (("help",), (RESERVED,)):
+    if asked.words[:1] in (("help",), ("self",)):
         asked.words, chosen = without_color(asked.words, layout.program)
         messages.choice = chosen or messages.choice
     if asked.version:
         session.show(version_of(session))
         return 0
     if asked.words[:1] == ("help",):
-        asked = Asked(asked.words[1:], True, False, asked.everything, asked.format)
-    if asked.words[:1] == (RESERVED,):
+        asked.words, asked.help = asked.words[1:], True
+    if asked.words[:1] == ("self",):
         session.find_packages()
         from host.cli.self_group import run_self
 
@@ -70,9 +65,10 @@ def run_cli(
 def is_missing(session: Session) -> bool:
     """Tell whether there is no installation; one that is wrong is there."""
     try:
-        return not session.installation.config
+        session.installation  # noqa: B018 - raises where there is none
     except InstallationError:
         return not os.path.lexists(session.layout.config_file)
+    return False
 
 
 def version_of(session: Session) -> str:

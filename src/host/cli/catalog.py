@@ -5,7 +5,7 @@ from __future__ import annotations
 from host.errors import DefinitionError
 from host.records import Category, Command, Record
 from host.run.locate import Place, decide, roots
-from host.run.lock import NOT_CATEGORIES, RESERVED, Declared, Lock
+from host.run.lock import NOT_CATEGORIES, RESERVED, SELF, Declared, Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,15 @@ class Contents(Record):
 
     categories: tuple[Category, ...]
     commands: tuple[Command, ...]
+
+    def listed(self, *, everything: bool) -> Contents:
+        """Leave out hidden commands and those for another system, unless `everything`."""
+        if everything:
+            return self
+        shown = [
+            one for one in self.commands if one.definition.compatible and not one.definition.hidden
+        ]
+        return self.replaced(commands=tuple(shown))
 
     def without_self(self) -> Contents:
         """Leave out what manages the program itself."""
@@ -121,6 +130,8 @@ class _Walk:
         return places if places or own else None
 
     def described(self, words: tuple[str, ...], places: Iterable[Place]) -> Category:
+        if words == (RESERVED,):
+            return Category(words, RESERVED, SELF)
         for place in places:
             definition = place.definition
             try:

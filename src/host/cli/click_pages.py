@@ -9,10 +9,8 @@ from typing import Any
 
 import click
 
-from host.cli.columns import wrap
 from host.cli.options import HELP_WORDS, one_line
-from host.cli.page import table_lines
-from host.cli.styles import HEADING, styled
+from host.cli.page import Page
 from host.errors import OperationError, UsageError
 from host.records import Terminal
 from host.run.process import Interrupts
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PageFormatter(click.HelpFormatter):
-    """Name, what it is for, usage, then tables: what `host.cli.help_page` shows.
+    """What click says of a command, as a page like any other.
 
     click gives the usage before the text, so it waits until the text is written.
     """
@@ -37,41 +35,36 @@ class PageFormatter(click.HelpFormatter):
         max_width: int | None = None,
     ) -> None:
         super().__init__(indent_increment, self.terminal.width, max_width)
-        self._usage = ""
+        self._page = Page(self.terminal)
+        self._usage = self._heading = ""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        self.write(f"{styled(prog, HEADING, self.terminal)}\n")
+        self._page.title(prog)
         self._usage = f"{prog} {args}".rstrip()
 
     def write_paragraph(self) -> None:
-        if not self._usage:
-            super().write_paragraph()
+        """Leave blank lines to the page."""
 
     def write_text(self, text: str) -> None:
-        paragraphs = [
-            one.splitlines()[1:] if one.startswith("\b") else wrap(one, self.width)
-            for one in text.split("\n\n")
-        ]
-        self.write("\n\n".join("\n".join(lines) for lines in paragraphs) + "\n")
+        self._page.prose(text)
 
     def write_heading(self, heading: str) -> None:
         self._finish_usage()
-        self.write(f"{styled(f'{heading}:', HEADING, self.terminal)}\n")
+        self._heading = heading
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        del col_max, col_spacing
-        self.write("".join(f"{line.rstrip()}\n" for line in table_lines([*rows], self.terminal)))
+        self._page.table(self._heading, [*rows])
 
     def getvalue(self) -> str:
         self._finish_usage()
-        return super().getvalue()
+        return self._page.text()
 
     def _finish_usage(self) -> None:
-        usage, self._usage = self._usage, ""
-        if usage:
-            self.write(f"\n{styled('Usage:', HEADING, self.terminal)} {usage}\n\n")
+        if self._usage:
+            self._page.usage(self._usage)
+        self._usage = ""
 
 
 def formatter_of(terminal: Terminal) -> type[PageFormatter]:

@@ -12,11 +12,11 @@ import os
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
 from host.run.locate import Place, decide, locate, roots
-from host.run.lock import RESERVED
+from host.run.lock import RESERVED, SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from host.run.arguments import Argument
     from host.run.definition import Definition
@@ -140,18 +140,21 @@ def _below(found: "Found", lock: "Lock", current: str) -> Answer:
     One that is hidden is among them when it is typed in full.
     """
     depth = len(found.words)
-    reached: dict[str, list[Place]] = {}
     names: list[Candidate] = [] if depth else [_HELP]
+    reached: dict[str, list[Place]] = {}
     for place in found.places:
         for word, inner in place.finder.inner(place.at):
             reached.setdefault(word, []).append(Place(place.tree, place.finder, inner))
+    declared: dict[str, Definition] = {}
     for one in lock.commands:
         if one.words[:depth] == found.words and len(one.words) > depth:
             reached.setdefault(one.words[depth], [])
-    for word, inner_places in reached.items():
-        definition = _deciding(inner_places)
-        if definition is None:
-            names += _declared(word, found, lock, bool(inner_places), word == current)
+            if len(one.words) == depth + 1:
+                declared.setdefault(one.words[depth], one.definition)
+    for word, places in reached.items():
+        definition = _deciding(places) or declared.get(word)
+        if definition is None:  # a folder of commands, or a category of declared ones
+            names.append((word, "" if (*found.words, word) != (RESERVED,) else SELF))
         elif definition.compatible:
             names += [
                 (one, definition.description)
@@ -170,21 +173,6 @@ def _deciding(places: "Sequence[Place]") -> "Definition | None":
         return kept[0].finder.category(kept[0].at) or kept[0].definition
     except HostError:
         return None
-
-
-def _declared(
-    word: str, found: "Found", lock: "Lock", is_folder: bool, is_typed: bool
-) -> "Iterator[Candidate]":
-    words = (*found.words, word)
-    for one in lock.commands:
-        if one.words == words:
-            if one.definition.compatible and (is_typed or not one.definition.hidden):
-                yield word, one.definition.description
-            return
-        if one.words[: len(words)] == words:
-            is_folder = True
-    if is_folder:
-        yield word, "Manage this program and its plugins" if words == (RESERVED,) else ""
 
 
 def arguments(definition: "Definition", words: "Sequence[str]", current: str) -> Answer:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 
 from host.cli.argument_tables import argument_tables
-from host.cli.columns import cut, width
+from host.cli.columns import width
 from host.cli.page import Page
 from host.cli.styles import MISSING, NAME, styled
-from host.cli.unknown import EMPTY
-from host.cli.variables import Told, settings_are_left_open, told_variables
+from host.cli.variables import Told, settings_are_left_open, shown_value, told_variables
 from host.run.arguments import usage_of
 from host.run.definition import Definition
 from host.run.text import printable
@@ -26,7 +25,6 @@ _EFFECTS = {
     "read": "Changes nothing.",
     "destroy": "Destroys something that does not come back by itself.",
 }
-_SHORTEST_VALUE = 20  # columns of a value that is cut
 
 
 def help_page(session: Session, found: Found, definition: Definition) -> str:
@@ -65,11 +63,8 @@ def _variable_lines(told: Sequence[Told], terminal: Terminal) -> list[str]:
         if one.missing:
             lines.append(f"{label}{styled('missing', MISSING, terminal)}{behind}")
             continue
-        value = "…" if one.value is None else printable(one.value) or EMPTY
-        if terminal.cuts:
-            room = terminal.width - column - width(behind) - 2
-            value = cut(value, max(room, _SHORTEST_VALUE))
-        lines.append(f"{label}{value}{behind}")
+        value = "…" if one.value is None else one.value
+        lines.append(label + shown_value(value, behind, column + 2, terminal))
     return lines
 
 

@@ -8,9 +8,7 @@ from typing import Any, cast
 import click
 
 from host.cli.plain_command import PlainCommand
-from host.cli.suggestions import nearest
-from host.cli.unknown import EMPTY
-from host.errors import UsageError
+from host.cli.unknown import unknown_word
 from host.run.importing import load_reference
 from host.run.process import Interrupts
 
@@ -49,13 +47,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.words and not args[0].startswith("-"):
-            word = args[0]
-            near = [self.meant[word]] if word in self.meant else nearest(word, self.words)
-            group = ctx.command_path.partition(" ")[2]
-            what = f"unknown command {word or EMPTY} in {group}"
-            if not near:
-                raise UsageError(what, f"see: {ctx.command_path} --help")
-            raise UsageError(what, suggestions=[f"{ctx.command_path} {one}" for one in near])
+            path = ctx.command_path
+            raise unknown_word(args[0], path, f"{path} --help", self.words, self.meant)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

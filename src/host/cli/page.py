@@ -31,6 +31,15 @@ class Page:
         if text:
             self._lines += wrap(printable(text), self.terminal.width)
 
+    def prose(self, text: str) -> None:
+        r"""Add paragraphs with a blank line between; one that begins with \b keeps its lines."""
+        for index, one in enumerate(text.split("\n\n")):
+            self._lines += [""] if index else []
+            if one.startswith("\b"):
+                self._lines += map(printable, one.splitlines()[1:])
+            else:
+                self.paragraph(" ".join(one.split()))
+
     def usage(self, text: str) -> None:
         label = styled("Usage:", HEADING, self.terminal)
         self._lines += ["", f"{label} {printable(text)}"]

@@ -5,18 +5,17 @@ from __future__ import annotations
 import gc
 
 from host.cli.catalog import Contents
-from host.cli.listing import select, with_installed
 from host.cli.options import HELP_WORDS, Asked, parse_options, refuse_separator
 from host.cli.session import Session
 from host.cli.topics import TOPICS, topic
 from host.cli.unknown import unknown
 from host.errors import UsageError
-from host.records import Category, Listing
+from host.records import Command, Listing
 from host.run.locate import Found
-from host.run.lock import RESERVED
+from host.run.lock import RESERVED, SELF
 
 OWN_FORMATS = ("text", "json", "tree")  # the program's; plugins add others
-_SELF_DESCRIPTION = "Manage this program and its plugins"
+_SETUP = "setup"
 
 
 def show(session: Session, asked: Asked) -> None:
@@ -39,15 +38,13 @@ def show(session: Session, asked: Asked) -> None:
     if found.kind == "command":
         if asked.lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
             raise UsageError("--all and --format go with a listing, not with a command")
-        session.output.show(_help(session, found))
+        session.show(_help(session, found))
         return
     trailing = _trailing(session, found, rest)
     session.messages.choice = trailing.color or session.messages.choice
     everything = asked.everything or trailing.everything
-    rendered = listing_text(
-        session, found, asked.format or trailing.format or "text", everything=everything
-    )
-    session.output.show(rendered)
+    chosen = asked.format or trailing.format or "text"
+    session.show(listing_text(session, found, chosen, everything=everything))
 
 
 def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> Asked:
@@ -80,7 +77,8 @@ def listing_text(
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(place.holds_commands() for place in found.places):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
-    inside = select(inside.without_self() if everything_below else inside, everything=everything)
+    inside = inside.without_self() if everything_below else inside
+    inside = inside.listed(everything=everything)
     return rendered(session, found, inside, format, everything=everything, deep=everything_below)
 
 
@@ -116,20 +114,15 @@ def _listing(
         description = definition.description if definition else ""
         version = ""
     if found.words == (RESERVED,):
-        description = _SELF_DESCRIPTION
+        description = SELF
     return Listing(
         program=session.program,
         words=found.words,
         name=name,
         description=description,
         version=version,
-        categories=tuple(map(_with_own_words, inside.categories)),
-        commands=with_installed(
-            inside.commands,
-            lambda asked: session.listing_hooks.ask(
-                "is_installed", [{"command": one} for one in asked]
-            ),
-        ),
+        categories=inside.categories,
+        commands=_with_installed(session, inside.commands),
         deep=deep,
         everything=everything,
         runnable=bool(definition and definition.entrypoint),
@@ -137,7 +130,11 @@ def _listing(
     )
 
 
-def _with_own_words(category: Category) -> Category:
-    if category.words == (RESERVED,):
-        return Category(category.words, category.name, _SELF_DESCRIPTION)
-    return category
+def _with_installed(session: Session, commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """Return the commands with `installed` answered for those of `setup`, all asked at once."""
+    asked = [{"command": one} for one in commands if one.words[0] == _SETUP]
+    answers = iter(session.listing_hooks.ask("is_installed", asked) if asked else ())
+    return tuple(
+        one.replaced(installed=bool(next(answers))) if one.words[0] == _SETUP else one
+        for one in commands
+    )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from host.cli.options import HELP_WORDS, Asked
 from host.cli.plain_command import PlainCommand
 from host.cli.session import Session
-from host.cli.suggestions import nearest
-from host.cli.unknown import EMPTY
+from host.cli.unknown import unknown_word
 from host.cli.verbs import SELF_VERBS
-from host.errors import InstallationError, UsageError
+from host.errors import InstallationError
 from host.run.definition import is_reference
 from host.run.importing import load_reference
 from host.run.lock import RESERVED, Declared
@@ -31,12 +30,9 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
             return _call(session, one, [*args, "--help"] if help_asked else args)
     rest = list(words[1:])
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-        what = f"unknown command {rest[0] or EMPTY} in self"
+        where = f"{session.program} {RESERVED}"
         shown = [one.words[1] for one in declared if not one.definition.hidden]
-        near = [SELF_VERBS[rest[0]]] if rest[0] in SELF_VERBS else nearest(rest[0], shown)
-        if not near:
-            raise UsageError(what, f"see: {session.program} self")
-        raise UsageError(what, suggestions=[f"{session.program} self {one}" for one in near])
+        raise unknown_word(rest[0], where, where, shown, SELF_VERBS)
     from host.cli.pages import show
 
     show(session, Asked((RESERVED, *rest)))

@@ -72,10 +72,7 @@ class Session:
     @once
     def lock(self) -> Lock:
         if self.held is None:
-            self.find_packages()
-            from host.planning.discovery import refresh
-
-            return refresh(self.installation, self.messages, self.safe)
+            return self.refresh_lock()
         for warning in self.held.warnings(self.program):
             self.messages.warn(warning)
         return self.held
@@ -86,12 +83,7 @@ class Session:
 
         What manages plugins works with this, so that no plugin can get in its way.
         """
-        if self.held is not None:
-            return self.held
-        self.find_packages()
-        from host.planning.discovery import ask
-
-        return ask(self.installation, directory_hooks=False, python=False)
+        return self._held_or_asked(python=False)
 
     @once
     def plugins_known(self) -> Lock:
@@ -99,12 +91,15 @@ class Session:
 
         The lock when it holds; else installed distributions are asked, unless in safe mode.
         """
+        return self._held_or_asked(python=not self.safe)
+
+    def _held_or_asked(self, *, python: bool) -> Lock:
         if self.held is not None:
             return self.held
         self.find_packages()
         from host.planning.discovery import ask
 
-        return ask(self.installation, directory_hooks=False, python=not self.safe)
+        return ask(self.installation, directory_hooks=False, python=python)
 
     @once
     def held(self) -> Lock | None:

@@ -13,7 +13,7 @@ from host.run.lock import RESERVED, Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 EMPTY = '""'  # how a word without letters is shown
 
@@ -66,6 +66,20 @@ def unknown(
     if not meant:
         return UsageError(what, f"see: {where} --help")
     return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])
+
+
+def unknown_word(
+    word: str, where: str, see: str, names: Iterable[str], meant: Mapping[str, str]
+) -> UsageError:
+    """Return the error for a word that none of `names` is, in the group that `where` starts.
+
+    `meant` has what other programs call them.
+    """
+    near = [meant[word]] if word in meant else nearest(word, names)
+    what = f"unknown command {word or EMPTY} in {where.partition(' ')[2]}"
+    if not near:
+        return UsageError(what, f"see: {see}")
+    return UsageError(what, suggestions=[f"{where} {one}" for one in near])
 
 
 def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> set[str]:

@@ -10,7 +10,9 @@ import os
 import re
 from typing import NamedTuple
 
+from host.cli.columns import cut, width
 from host.cli.secret_texts import Mask
+from host.cli.unknown import EMPTY
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
@@ -19,18 +21,20 @@ from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layer
 from host.run.nesting import FRAMEWORK_NAMES
 from host.run.plan import framework_variables
 from host.run.sources import Reading
-from host.run.text import decode
+from host.run.text import decode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from host.cli.session import Session
+    from host.records import Terminal
     from host.run.locate import Found
     from host.run.lock import Source
 
 _UNKNOWN = "\0"  # in a value: what only a run of settings.conf tells; no value holds a NUL
-_LARGEST = 1 << 20  # bytes of a settings.conf that is looked at
+_LARGEST = 16 << 20  # bytes of a settings.conf that is looked at
+_SHORTEST_VALUE = 20  # columns of a value that is cut
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 # A line that does one thing, whatever else the file does: it gives a name this text.
@@ -136,7 +140,7 @@ class _Look(Reading):
 
     def settings(self, source: Source) -> None:
         for path in source.files:
-            for name, (line, value) in _settings(path).items():
+            for name, (line, value) in settings_names(path).items():
                 self.offer(Assignment(name, value, source.rank, f"{path}:{line}"))
 
     def provided(self, source: Source) -> dict[str, str]:
@@ -148,7 +152,7 @@ class _Look(Reading):
             super().listed_file(source, written)
 
 
-def _settings(path: str) -> dict[str, tuple[int, str]]:
+def settings_names(path: str) -> dict[str, tuple[int, str]]:
     """Return the names that a settings file assigns, each with its line and value.
 
     The value is known where the whole file is lines that give names a text.
@@ -181,16 +185,13 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
     A source is told with its line or key; bash does not say the line of an assignment, so
     settings.conf is read for that.
     """
-    lines: dict[str, dict[str, int]] = {}
+    settings: dict[str, dict[str, tuple[int, str]]] = {}
 
     def source(one: Assignment) -> str:
         path = one.origin
-        if one.rank != SETTINGS or not os.path.isfile(path):
-            return path
-        if path not in lines:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                lines[path] = _assignment_lines(file)
-        line = lines[path].get(one.name)
+        if one.rank == SETTINGS and path not in settings:
+            settings[path] = settings_names(path)
+        line, _ = settings.get(path, {}).get(one.name, (0, ""))
         return f"{path}:{line}" if line else path
 
     def variable(one: Assignment, weaker: Iterable[Assignment] = ()) -> Variable:
@@ -201,13 +202,12 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
     return {winner.name: variable(winner, shadowed) for winner, shadowed in traced}
 
 
-def _assignment_lines(lines: Iterable[str]) -> dict[str, int]:
-    """Return the number of the last line of a settings file that assigns each name."""
-    found: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.lstrip().startswith("#"):
-            found.update(dict.fromkeys(_ASSIGNED.findall(line), number))
-    return found
+def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str:
+    """Return a value from `column` on with what stands `behind` it; cut where somebody looks."""
+    value = printable(value) or EMPTY
+    if terminal.cuts:
+        value = cut(value, max(terminal.width - column - width(behind), _SHORTEST_VALUE))
+    return value + behind
 
 
 def _source(winner: Assignment, session: Session, definition: Definition) -> str:

@@ -226,7 +226,7 @@ def _said(plugin: Plugin, installation: Installation) -> dict[str, Any]:
             stamps.setdefault(record.path, stamp(record.path))
 
     hooks: dict[str, int] = {}
-    if plugin.name in loaded.names:
+    if plugin.name in loaded.packages:
         hooks = loaded.hooks_of(plugin.name)
         for hook in _PLANNING:
             loaded.call_each(hook, partial(take, hook), installation=installation)

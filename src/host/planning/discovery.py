@@ -135,7 +135,7 @@ class _Told:
         loaded = load(plugins)
         for plugin in plugins:
             self.plugins[plugin.name] = plugin
-            if plugin.name in loaded.names:
+            if plugin.name in loaded.packages:
                 plugin.hooks = loaded.hooks_of(plugin.name)
         for hook in hooks:
             loaded.call_each(hook, partial(self.take, hook), installation=installation)

@@ -6,7 +6,8 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from types import ModuleType
@@ -33,13 +34,12 @@ _MOST_FILES = 2000  # of one plugin, to look at for changes
 
 @dataclass(slots=True)
 class Loaded:
-    """The plugins that loaded, in order; `broken` has a reason for each that did not."""
+    """The packages of the plugins that loaded, in order; `broken` says why others did not."""
 
     manager: pluggy.PluginManager
-    names: list[str] = field(default_factory=list)
+    packages: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
-    packages: dict[str, str] = field(default_factory=dict)
 
     def hooks_of(self, name: str) -> dict[str, int]:
         """Return the hooks that plugin `name` implements, with the place each asked for.
@@ -58,30 +58,31 @@ class Loaded:
 
         A plugin that fails is only noted.
         """
-        implementations = getattr(self.manager.hook, hook).get_hookimpls()
-        order = {name: place for place, name in enumerate(self.names)}
+        order = list(self.packages)
         for one in sorted(
-            implementations, key=lambda one: (one.trylast - one.tryfirst, order[one.plugin_name])
+            getattr(self.manager.hook, hook).get_hookimpls(),
+            key=lambda one: (one.trylast - one.tryfirst, order.index(one.plugin_name)),
         ):
-            try:
+            with self._noted(one.plugin_name, hook):
                 wanted = {key: arguments[key] for key in one.argnames}
                 for record in one.function(**wanted) or ():
                     take(one.plugin_name, record)
-            except ANYTHING as failure:  # a plugin may do anything
-                reason = told(failure, self.packages[one.plugin_name])
-                self.broken[one.plugin_name] = f"{hook} raised {reason}"
 
     def answer(self, name: str, hook: str, **arguments: Any) -> Any:
         """Return what plugin `name` answers; None where it has no such hook, or fails."""
         for one in getattr(self.manager.hook, hook).get_hookimpls():
             if one.plugin_name == name:
-                try:
-                    wanted = {key: arguments[key] for key in one.argnames}
-                    with StdoutOnStderr():
-                        return one.function(**wanted)
-                except ANYTHING as failure:  # a plugin may do anything
-                    self.broken[name] = f"{hook} raised {told(failure, self.packages[name])}"
+                with self._noted(name, hook), StdoutOnStderr():
+                    return one.function(**{key: arguments[key] for key in one.argnames})
         return None
+
+    @contextmanager
+    def _noted(self, name: str, hook: str) -> Iterator[None]:
+        """Note what a hook raises: a plugin may do anything."""
+        try:
+            yield
+        except ANYTHING as failure:
+            self.broken[name] = f"{hook} raised {told(failure, self.packages[name])}"
 
 
 def package_of(plugin: Plugin) -> str:
@@ -130,12 +131,11 @@ def load(plugins: Iterable[Plugin]) -> Loaded:
         for plugin in plugins:
             before = set(sys.modules)
             reason = _register(manager, plugin)
-            if reason and plugin.name in loaded.names:
+            if reason and plugin.name in loaded.packages:
                 loaded.broken[f"{plugin.name} ({plugin.distribution})"] = reason
             elif reason:
                 loaded.broken[plugin.name] = reason
             else:
-                loaded.names.append(plugin.name)
                 loaded.packages[plugin.name] = package_of(plugin)
             if not plugin.ours:
                 loaded.files |= _files_of(plugin, set(sys.modules) - before)

@@ -9,30 +9,20 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from builtin_plugins.self_commands.lint.finding import Finding, at_key
 from builtin_plugins.self_commands.lint.positions import Positions
 from host import Definition, HostError
+from host.cli.variables import settings_names
 from host.run.env_file import read_env_file
 from host.run.expand import expand
 from host.run.installation import Layout
-from host.run.json_files import read_regular
 from host.run.plan import framework_variables
 
 _FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
-_LARGEST = 16 * 1024 * 1024
-_ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=", re.MULTILINE)
 
 
 def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
     """Return the names that any command can refer to: the caller's, ours, settings.conf's."""
     ours = framework_variables(Layout("", "", ""), "", ("a",))
-    return frozenset([*environ, *_FROM_SYSTEM, *ours, *_settings_names(settings_file)])
-
-
-def _settings_names(path: str) -> list[str]:
-    try:
-        content = read_regular(path, _LARGEST, HostError)
-    except (FileNotFoundError, HostError):
-        return []
-    return _ASSIGNED.findall(content.decode("utf-8", "surrogateescape"))
+    return frozenset([*environ, *_FROM_SYSTEM, *ours, *settings_names(settings_file)])
 
 
 def reference_findings(
