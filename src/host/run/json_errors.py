@@ -7,6 +7,16 @@ if TYPE_CHECKING:
     from json import JSONDecodeError
 
 _NO_COMMA = "Expecting ',' delimiter"
+_WORDS = {
+    "Expecting value": "a value is missing here, or it is none that JSON has",
+    "Expecting ':' delimiter": "a colon is missing here",
+    _NO_COMMA: "a comma is missing here, or the number before it is none",
+    "Expecting property name enclosed in double quotes": "a key stands in double quotes",
+    "Invalid control character at": "a text ends on its line: its last quote is missing, or \\n",
+    "Invalid \\escape": "a backslash in a text is written twice",
+    "Unterminated string starting at": "the last quote of this text is missing",
+    "Extra data": "nothing can stand behind the end",
+}
 _BLANKS = " \n\t\r"
 
 
@@ -18,9 +28,9 @@ def syntax_error(path: str, text: str) -> DefinitionError:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as failure:
         position, what = _slip(text, failure) or (failure.pos, "")
-        if not what:
-            message = failure.msg.replace("Expecting", "expected")
-            what = f"{message[0].lower()}{message[1:]}"
+        if not text.strip(_BLANKS):
+            what = "the file is empty"
+        what = what or _WORDS.get(failure.msg.partition(": ")[0], failure.msg)
         return DefinitionError(f"{path}:{_place(text, position)}: {what}")
     return DefinitionError(f"{path}: not strict JSON")  # pragma: no cover - the two parsers agree
 
