@@ -120,6 +120,8 @@ def test_find(ask):
     done = ask.made.run("team", "ask", "program.find(['team', 'shwo'])")
     assert (done.status, done.stdout) == (2, "")
     assert "unknown command shwo in team; did you mean cli team show?" in done.stderr
+    done = ask.made.run("team", "ask", "program.find(())")
+    assert "the root is a category; name one of its commands" in done.stderr
 
 
 def test_arguments(ask):

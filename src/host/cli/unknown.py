@@ -25,7 +25,8 @@ def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Defin
     if found.kind == "unknown" or rest:
         raise unknown(session, found, rest)
     if found.definition is None or not found.definition.entrypoint:
-        raise UsageError(f"{' '.join(words)} is a category", "name one of its commands")
+        what = f"{' '.join(words) or 'the root'} is a category"
+        raise UsageError(what, "name one of its commands")
     return found, found.definition
 
 
