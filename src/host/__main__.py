@@ -13,7 +13,7 @@ if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
 
-from host.errors import HostError, UsageError
+from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.process import (
     caller_environment,
@@ -113,15 +113,13 @@ def leading_options(words: "list[str]", messages: Messages) -> "tuple[list[str],
     """
     given: set[str] = set()
     while words:
-        name, sign, value = words[0].partition("=")
+        name = words[0].partition("=")[0]
         if words[0] in ("--safe", "--yes"):
             words = words[1:]
         elif name == "--color":
-            value, words = (value, words[1:]) if sign else ("".join(words[1:2]), words[2:])
-            if value not in ("auto", "always", "never"):
-                said = value or "nothing"
-                raise UsageError(f"--color: expected auto, always or never, found {said}")
-            messages.choice = value
+            from host.cli.options import take_color
+
+            messages.choice, words = take_color(words)
         else:
             break
         given.add(name)

@@ -35,6 +35,7 @@ _PLUGINS = {
     "host.cli.styles.styled": "likewise",
     "host.cli.columns.width": "wide characters take two columns",
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
+    "host.cli.options.OPTIONS": "the root page: the global options",
     "host.cli.page.Page": "the page of `setup` is one like any other",
     "host.cli.page.table_lines": "options look as on help pages",
     "host.cli.output.Output": "the page of `setup` goes where pages go",

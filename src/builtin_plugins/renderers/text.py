@@ -6,6 +6,7 @@ from builtin_plugins.renderers.row import about_of, lines_of, name_of, shortened
 from host import Command, printable
 from host.cli import styles
 from host.cli.columns import width, wrap
+from host.cli.options import OPTIONS
 from host.cli.page import table_lines
 from host.cli.topics import DOCS, TOPICS
 
@@ -15,15 +16,6 @@ if TYPE_CHECKING:
 
     from host import Category, Listing, Terminal
 
-_GLOBAL_OPTIONS = (
-    ("-h, --help", "show this, or with words before it their help"),
-    ("-V, --version", "show the version"),
-    ("--all", "list hidden commands and those for other systems too"),
-    ("--format FORMAT", "list as text, json, tree, or a plugin's format"),
-    ("--color WHEN", "auto, always or never"),
-    ("--safe", "first: import no plugin's Python code"),
-    ("--yes", "first: run what asks before it runs without asking"),
-)
 _WIDEST_NAME = 32  # columns; a longer name gets a line of its own
 
 
@@ -105,7 +97,7 @@ def _usage(listing: Listing) -> str:
 def _global_options(listing: Listing, terminal: Terminal) -> Iterator[str]:
     program = printable(listing.program)
     yield styles.styled("Options:", styles.HEADING, terminal)
-    yield from table_lines(_GLOBAL_OPTIONS, terminal)
+    yield from table_lines([*OPTIONS.items()], terminal)
     yield ""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"

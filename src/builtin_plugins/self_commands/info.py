@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from host import InstallationError, printable
+from host.cli.answer import own_version
 from host.cli.catalog import contents
 from host.cli.session import Session
-from host.planning.loading import OWN_DISTRIBUTION
 
 
 @click.command
@@ -42,11 +42,9 @@ def command(session: Session, format: str) -> None:
 
 
 def _program(session: Session) -> dict[str, Any]:
-    import importlib_metadata
-
     return {
         "program": session.program,
-        "host": f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}",
+        "host": own_version(session),
         "python": platform.python_version(),
         "interpreter": sys.executable,
     }

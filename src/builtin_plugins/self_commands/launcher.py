@@ -65,14 +65,15 @@ def _packages() -> str:
     return str(Path(host.__file__).parent.parent)
 
 
-def is_launcher(path: str) -> bool:
-    """Tell whether the file at `path` is a launcher of this environment."""
+def is_launcher(path: str, *, anywhere: bool = False) -> bool:
+    """Tell whether the file at `path` is a launcher: of this environment, or of any."""
     try:
         with open(path, "rb") as file:
             head = file.read(_LARGEST)
     except OSError:
         return False
-    return b"from host.__main__ import main\n" in head and os.fsencode(sys.prefix) in head
+    ours = anywhere or os.fsencode(sys.prefix) in head
+    return ours and b"from host.__main__ import main\n" in head
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

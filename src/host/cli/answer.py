@@ -39,7 +39,7 @@ def run_cli(
     asked = parse_options(words, layout.program)
     messages.choice = asked.color or messages.choice
     if asked.words[:1] in (("help",), ("self",)):
-        asked.words, chosen = without_color(asked.words, layout.program)
+        asked.words, chosen = without_color(asked.words)
         messages.choice = chosen or messages.choice
     if asked.version:
         session.show(version_of(session))

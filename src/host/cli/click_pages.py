@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from host.cli.options import HELP_WORDS, one_line
+from host.cli.options import HELP_WORDS
 from host.cli.page import Page
 from host.errors import OperationError, UsageError
 from host.records import Terminal
@@ -107,11 +107,17 @@ def call_click(command: click.Command, session: Session, label: str, args: list[
         return ended.exit_code
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else label
-        raise UsageError(one_line(error.format_message()), f"see: {path} --help") from None
+        raise UsageError(_one_line(error.format_message()), f"see: {path} --help") from None
     except click.ClickException as error:
-        raise OperationError(one_line(error.format_message())) from None
+        raise OperationError(_one_line(error.format_message())) from None
     except click.Abort as abort:
         if isinstance(abort.__context__, KeyboardInterrupt):
             raise abort.__context__ from None
         raise OperationError("stopped; nothing was changed") from None
     return status if isinstance(status, int) else 0
+
+
+def _one_line(message: str) -> str:
+    """Return click's message in the style of ours: no capital, no full stop, one line."""
+    text = " ".join(message.split()).rstrip(".")
+    return text[:1].lower() + text[1:]

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
-_GLOBAL_OPTIONS = {
-    "--help": "Show help",
-    "--version": "Show name and version",
-    "--all": "Hidden commands and those for other systems too",
-    "--format": "How a listing looks",
-    "--color": "When to use colours",
-    "--yes": "Answer a command's question with yes",
-    "--safe": "Import no plugin's Python",
-}
-_GLOBAL_VALUES = {"--format": ("text", "json", "tree"), "--color": ("auto", "always", "never")}
 _SHELLS = ("bash", "zsh", "fish")
 _HELP = ("help", "Show help")
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
@@ -91,10 +81,10 @@ def complete(
     """Return what can follow `words` where `current` is what is typed of the next one."""
     left = list(words)
     while left and left[0].startswith("-"):
-        option = left.pop(0)
-        if option in _GLOBAL_VALUES and not left:
-            return Answer((value, "") for value in _GLOBAL_VALUES[option])
-        left = left[option in _GLOBAL_VALUES :]
+        values = _values_of(left.pop(0))
+        if values and not left:
+            return Answer((value, "") for value in values)
+        left = left[bool(values) :]
     if left[:1] == [RESERVED]:
         return _own(left, current, installation, lock)
     asks_help = left[:1] == ["help"]
@@ -105,7 +95,9 @@ def complete(
     if found.kind != "category" or rest:
         return Answer(beside=NONE if asks_help else FILES)
     if current.startswith("-"):
-        return Answer(_GLOBAL_OPTIONS.items())
+        from host.cli.options import OPTIONS
+
+        return Answer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
     from host.planning.definition_index import DefinitionIndex
 
     definitions = DefinitionIndex(installation)
@@ -114,6 +106,13 @@ def complete(
     below = _below(found, lock, current)
     definitions.save()
     return below
+
+
+def _values_of(option: str) -> "Sequence[str]":
+    """Return what a global option can have behind it, () for one that takes nothing."""
+    from host.cli.options import COLOURS, FORMATS
+
+    return {"--format": FORMATS, "--color": COLOURS}.get(option, ())
 
 
 def _own(

@@ -1,7 +1,5 @@
 """The global options: what a command line that runs no command asks for."""
 
-from itertools import dropwhile
-
 from host.errors import UsageError
 
 TYPE_CHECKING = False
@@ -10,7 +8,16 @@ if TYPE_CHECKING:
 
 HELP_WORDS = ("help", "--help", "-h")
 COLOURS = ("auto", "always", "never")
-_VERSION_WORDS = ("--version", "-V")
+FORMATS = ("text", "json", "tree")  # the program's own; plugins add others
+OPTIONS = {
+    "-h, --help": "show this, or with words before it their help",
+    "-V, --version": "show the version",
+    "--all": "list hidden commands and those for other systems too",
+    "--format FORMAT": "list as text, json, tree, or a plugin's format",
+    "--color WHEN": "auto, always or never",
+    "--safe": "first: import no plugin's Python code",
+    "--yes": "first: run what asks before it runs without asking",
+}
 
 
 class Asked:
@@ -18,21 +25,13 @@ class Asked:
 
     __slots__ = ("color", "everything", "format", "help", "version", "words")
 
-    def __init__(
-        self,
-        words: tuple[str, ...],
-        help: bool = False,
-        version: bool = False,
-        everything: bool = False,
-        format: str = "",
-        color: str | None = None,
-    ) -> None:
+    def __init__(self, words: tuple[str, ...] = ()) -> None:
         self.words = words
-        self.help = help
-        self.version = version
-        self.everything = everything
-        self.format = format
-        self.color = color or ""
+        self.help = False
+        self.version = False
+        self.everything = False
+        self.format = ""
+        self.color = ""
 
     @property
     def lists(self) -> bool:
@@ -40,42 +39,40 @@ class Asked:
 
 
 def parse_options(words: "Sequence[str]", label: str) -> Asked:
-    """Return the options before the first word; raises UsageError for an unknown one.
+    """Return what the options before the first word ask for; raises UsageError.
 
-    `label` is the invocation that they belong to, for the error. click reads them;
-    where there is none, or just one that everybody knows, nobody waits for its import.
+    `label` is the invocation that they belong to, for the error.
     """
-    refuse_separator([*dropwhile(_is_option, words)], label)
-    if not words or not words[0].startswith("-"):
-        return Asked(tuple(words))
-    if len(words) == 1 and words[0] in (*HELP_WORDS, *_VERSION_WORDS):
-        return Asked((), help=words[0] in HELP_WORDS, version=words[0] in _VERSION_WORDS)
-    from host.run.importing import complete_import_path
-
-    complete_import_path("click")
-    import click
-
-    command = click.Command(
-        "cli",
-        params=[
-            click.Option(HELP_WORDS[1:], is_flag=True),
-            click.Option(_VERSION_WORDS, is_flag=True),
-            click.Option(["--all", "everything"], is_flag=True),
-            click.Option(["--format"], default=""),
-            click.Option(["--color"], default=None, type=click.Choice(COLOURS)),
-            click.Argument(["words"], nargs=-1, type=click.UNPROCESSED),
-        ],
-        context_settings={"allow_interspersed_args": False},
-        add_help_option=False,
-    )
-    try:
-        return Asked(**command.make_context("cli", list(words)).params)
-    except click.UsageError as error:
-        raise UsageError(one_line(error.format_message()), f"see: {label} --help") from None
+    asked, left = Asked(), list(words)
+    while left and left[0].startswith("-") and left[0] != "--":
+        word = left[0]
+        name, sign, value = word.partition("=")
+        if name == "--color":
+            asked.color, left = take_color(left)
+            continue
+        left = left[1:]
+        if name == "--format":
+            if not sign and not left:
+                raise UsageError(f"option '{name}' requires an argument", f"see: {label} --help")
+            asked.format, left = (value, left) if sign else (left[0], left[1:])
+        elif word in HELP_WORDS:
+            asked.help = True
+        elif word in ("-V", "--version"):
+            asked.version = True
+        elif word == "--all":
+            asked.everything = True
+        else:
+            raise _unknown(word, label)
+    refuse_separator(left, label)
+    asked.words = tuple(left)
+    return asked
 
 
-def _is_option(word: str) -> bool:
-    return word.startswith("-") and word != "--"
+def _unknown(word: str, label: str) -> UsageError:
+    from host.cli.suggestions import nearest
+
+    near = nearest(word, ["--help", "--version", "--all", "--format", "--color"])
+    return UsageError(f"no such option '{word}'", f"see: {label} --help", suggestions=near)
 
 
 def refuse_separator(words: "Sequence[str]", label: str) -> None:
@@ -84,7 +81,20 @@ def refuse_separator(words: "Sequence[str]", label: str) -> None:
         raise UsageError("--: there are no arguments to keep apart here", f"see: {label} --help")
 
 
-def without_color(words: "Sequence[str]", label: str) -> tuple[tuple[str, ...], str]:
+def take_color(words: "Sequence[str]") -> tuple[str, list[str]]:
+    """Return what the --color at the beginning of `words` says, and the words behind it.
+
+    Raises UsageError for a wrong value.
+    """
+    _, sign, value = words[0].partition("=")
+    value, left = (value, words[1:]) if sign else ("".join(words[1:2]), words[2:])
+    if value not in COLOURS:
+        said = f"expected auto, always or never, found {value or 'nothing'}"
+        raise UsageError(f"--color: {said}")
+    return value, list(left)
+
+
+def without_color(words: "Sequence[str]") -> tuple[tuple[str, ...], str]:
     """Return `words` without --color, and what it says, "" where it is not among them.
 
     For words that no command of an installation gets: of `self` and `help`. Words behind
@@ -94,20 +104,8 @@ def without_color(words: "Sequence[str]", label: str) -> tuple[tuple[str, ...], 
     chosen = ""
     left = list(words)
     while left and left[0] != "--":
-        word = left.pop(0)
-        name, sign, value = word.partition("=")
-        if name != "--color":
-            kept.append(word)
-            continue
-        value = value if sign or not left else left.pop(0)
-        if value not in COLOURS:
-            said = f"expected auto, always or never, found {value or 'nothing'}"
-            raise UsageError(f"--color: {said}", f"see: {label} --help")
-        chosen = value
+        if left[0].partition("=")[0] == "--color":
+            chosen, left = take_color(left)
+        else:
+            kept.append(left.pop(0))
     return (*kept, *left), chosen
-
-
-def one_line(message: str) -> str:
-    """Return click's message in the style of ours: no capital, no full stop, one line."""
-    text = " ".join(message.split()).rstrip(".")
-    return text[:1].lower() + text[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from host.cli.catalog import Contents
-from host.cli.options import HELP_WORDS, Asked, parse_options, refuse_separator
+from host.cli.options import FORMATS, HELP_WORDS, Asked, parse_options, refuse_separator
 from host.cli.session import Session
 from host.cli.topics import TOPICS, topic
 from host.cli.unknown import unknown
@@ -14,7 +14,6 @@ from host.records import Command, Listing
 from host.run.locate import Found
 from host.run.lock import RESERVED, SELF
 
-OWN_FORMATS = ("text", "json", "tree")  # the program's; plugins add others
 _SETUP = "setup"
 
 
@@ -50,7 +49,7 @@ def show(session: Session, asked: Asked) -> None:
 def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> Asked:
     """Return the options behind a category's words; raises UsageError for anything else."""
     if not rest or rest[0] in HELP_WORDS:
-        return Asked(())
+        return Asked()
     trailing = parse_options(rest, " ".join([session.program, *found.words]))
     if trailing.version:
         raise UsageError("--version stands alone", f"type: {session.program} --version")
@@ -95,7 +94,7 @@ def rendered(
     listing = _listing(session, found, inside, everything=everything, deep=deep)
     call = {"listing": listing, "format": format, "terminal": session.output.terminal}
     ask = session.listing_hooks.ask
-    [text] = ask("render_listing", [call], only_ours=format in OWN_FORMATS)
+    [text] = ask("render_listing", [call], only_ours=format in FORMATS)
     if not isinstance(text, str):
         raise UsageError(
             f"no listing in format {format!r}; there are text, json and tree, and those of plugins"

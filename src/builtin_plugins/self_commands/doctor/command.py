@@ -14,6 +14,8 @@ from builtin_plugins.self_commands.doctor.finding import Check, Finding, Patient
 from host import HostError, printable
 from host.cli.session import Session
 
+_ANYWAY = ("installation", "dependencies")  # what is looked at without an installation, too
+
 
 class Told(NamedTuple):
     """A finding of a check, and whether it was mended just now."""
@@ -60,6 +62,8 @@ def _checks() -> dict[str, Check]:
 
 def _examine(patient: Patient, *, fix: bool) -> Iterator[Told]:
     for name, check in _checks().items():
+        if patient.wrong and name not in _ANYWAY:
+            continue
         try:
             found = [*check(patient)]
         except (HostError, OSError) as error:

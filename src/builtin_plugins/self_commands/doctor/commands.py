@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from builtin_plugins.plugin_changes.kinds.pip import is_installed
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.doctor.finding import Finding, Patient
 from builtin_plugins.self_commands.lint.finding import shown
 from builtin_plugins.self_commands.lint.trees import Lint
-from host.cli.catalog import contents
 
 
 def definitions(patient: Patient) -> Iterator[Finding]:
     """Yield what `self lint` finds, shellcheck's part aside."""
-    if patient.installation is None:
-        return
     layout = patient.layout
     lint = Lint(layout.root, patient.environ, layout.config_file, scripts=False)
     for one in lint.findings:
@@ -28,8 +26,7 @@ def definitions(patient: Patient) -> Iterator[Finding]:
 
 def clashes(patient: Patient) -> Iterator[Finding]:
     """Yield the words that more than one place has a command for."""
-    inside = contents((), patient.lock, lambda _: None, deep=True)
-    for one in inside.commands:
+    for one in patient.commands:
         if not one.shadows:
             continue
         winner = one.directory or f"plugin {one.plugin}"
@@ -41,8 +38,6 @@ def clashes(patient: Patient) -> Iterator[Finding]:
 
 def plugins(patient: Patient) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are gone."""
-    if patient.installation is None:
-        return
     call = f"{patient.call} self plugin"
     for plugin in patient.lock.plugins.values():
         if plugin.broken:
@@ -52,19 +47,9 @@ def plugins(patient: Patient) -> Iterator[Finding]:
     directories = {one.name for one in find_directory_plugins(plugins_dir)[0]}
     for entry in effective_registry(plugins_dir)[0].entries.values():
         gone = (
-            not _is_installed(entry.name) if entry.kind == "pip" else entry.name not in directories
+            not is_installed(entry.name) if entry.kind == "pip" else entry.name not in directories
         )
         if gone and entry.enabled:
             back = "put them back" if entry.kind == "local" else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield Finding(f"the files of plugin {entry.name} are gone", remedy)
-
-
-def _is_installed(name: str) -> bool:
-    import importlib_metadata
-
-    try:
-        importlib_metadata.version(name)
-    except importlib_metadata.PackageNotFoundError:
-        return False
-    return True

@@ -28,7 +28,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
             move = f"mv {shlex.quote(path)} {shlex.quote(file)}"
             remedy = f"move its lines to {file}" if os.path.exists(file) else move
             yield Finding(f"{path} is not read; settings belong in {file}", remedy)
-    if patient.installation is None or patient.session.safe or _is_open(file):
+    if patient.session.safe or _is_open(file):
         return
     words = (patient.program,)
     ours = framework_variables(layout, patient.installation.plugins_dir, words)
@@ -41,8 +41,6 @@ def settings(patient: Patient) -> Iterator[Finding]:
 def permissions(patient: Patient) -> Iterator[Finding]:
     """Yield what everybody may write to: who can write there decides what you run."""
     layout, installation = patient.layout, patient.installation
-    if installation is None:
-        return
     config = os.path.dirname(layout.settings_file)
     paths = [layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *patient.launchers]
     paths += [config, layout.settings_file, installation.commands_dir, installation.plugins_dir]
@@ -69,8 +67,6 @@ def _close(path: str) -> None:
 
 def lock(patient: Patient) -> Iterator[Finding]:
     """Yield what keeps the lock from being kept; one that is not true is made anew anyway."""
-    if patient.installation is None:
-        return
     for path in patient.installation.locks:
         try:
             status = os.lstat(path)

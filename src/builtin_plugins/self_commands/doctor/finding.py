@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from host import HostError
+from builtin_plugins.self_commands.launcher import is_launcher
+from host import Command, HostError
+from host.cli.catalog import contents
 from host.cli.session import Session
 from host.planning.discovery import ask
 from host.run.installation import OpenInstallation
@@ -34,22 +36,22 @@ def of_error(error: HostError, otherwise: str) -> Finding:
 
 
 class Patient:
-    """What is looked at: the `installation`, or what is `wrong` with it."""
+    """What is looked at; `wrong` is why there is no installation, None where there is one."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.layout = session.layout
+        self.program = session.program
         self.environ: Mapping[str, str] = session.environ
         self.wrong: HostError | None = None
-        self.installation: OpenInstallation | None = None
         try:
-            self.installation = session.installation
+            session.installation  # noqa: B018 - raises where there is none
         except HostError as error:
             self.wrong = error
 
     @property
-    def program(self) -> str:
-        return self.layout.program
+    def installation(self) -> OpenInstallation:
+        return self.session.installation
 
     @cached_property
     def call(self) -> str:
@@ -67,25 +69,20 @@ class Patient:
         except OSError:
             return []
         paths = [os.path.join(self.layout.core_dir, name) for name in names]
-        return [path for path in paths if _is_launcher(path)]
+        return [path for path in paths if is_launcher(path, anywhere=True)]
 
     @cached_property
     def lock(self) -> Lock:
         """Return what plugins say now; in safe mode without anybody's Python."""
-        if self.installation is None:
-            return Lock([])
         if self.session.held is not None:
             return self.session.held
         python = not self.session.safe
         return ask(self.installation, directory_hooks=python, python=python)
 
-
-def _is_launcher(path: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return b"from host.__main__ import main\n" in file.read(1 << 14)
-    except OSError:
-        return False
+    @cached_property
+    def commands(self) -> tuple[Command, ...]:
+        """Return all commands that there are."""
+        return contents((), self.lock, lambda _: None, deep=True).commands
 
 
 Check = Callable[[Patient], Iterator[Finding]]

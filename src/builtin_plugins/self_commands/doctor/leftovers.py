@@ -24,7 +24,6 @@ from builtin_plugins.setup.linux.stage import hold_stage
 from builtin_plugins.setup.linux.state import Places
 from builtin_plugins.setup.linux.state import was_interrupted as starts_in_stage
 from builtin_plugins.venv.copy import VenvCopy
-from host.cli.catalog import contents
 
 _STAGED = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]*-[a-z0-9_]{8}\Z")  # of `self new`
 _YOUNG = 60.0  # seconds in which what is there may be at work
@@ -32,8 +31,6 @@ _YOUNG = 60.0  # seconds in which what is there may be at work
 
 def leftovers(patient: Patient) -> Iterator[Finding]:
     """Yield what an interrupted change left behind; what somebody is at work in, is none."""
-    if patient.installation is None:
-        return
     yield from _plugins(patient.installation.plugins_dir, patient.call)
     yield from _updates(patient)
     yield from _setups(patient)
@@ -75,7 +72,7 @@ def _updates(patient: Patient) -> Iterator[Finding]:
 
 def _setups(patient: Patient) -> Iterator[Finding]:
     """Yield the stages of `setup` commands, by the variables that a listing goes by."""
-    for command in contents((), patient.lock, lambda _: None, deep=True).commands:
+    for command in patient.commands:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
         merged = variables(command.definition.envs, patient.environ)

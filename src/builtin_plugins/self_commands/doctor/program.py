@@ -27,9 +27,8 @@ def installation(patient: Patient) -> Iterator[Finding]:
     """Yield what makes it none, or what it lacks."""
     root, file = patient.layout.root, patient.layout.config_file
     again = f"{patient.call} self init {shlex.quote(root)}"
-    if patient.installation is None:
-        what = patient.wrong.what if patient.wrong else f"{root} is no installation"
-        yield Finding(what, f"mend {file}" if os.path.lexists(file) else again)
+    if patient.wrong:
+        yield Finding(patient.wrong.what, f"mend {file}" if os.path.lexists(file) else again)
         return
     parts = [str(relative) for relative, _ in shipped_files() if relative.parts[1] == "lib"]
     missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
@@ -61,8 +60,6 @@ def _otherwise(root: str) -> Iterator[str]:
 
 def launcher(patient: Patient) -> Iterator[Finding]:
     """Yield what keeps a launcher in `core` from starting the program."""
-    if patient.installation is None:
-        return
     if not patient.launchers:
         path = os.path.join(patient.layout.core_dir, patient.program)
         if os.path.lexists(path):
@@ -100,7 +97,7 @@ def _what_keeps(path: str, patient: Patient) -> str:
 def on_path(patient: Patient) -> Iterator[Finding]:
     """Yield why the program's name, typed, does not start this installation."""
     path = os.path.join(patient.layout.core_dir, patient.program)
-    if patient.installation is None or patient.layout.default or path not in patient.launchers:
+    if patient.layout.default or path not in patient.launchers:
         return
     for link in _dangling(patient):
         new = shlex.quote(os.path.join(os.path.dirname(link), patient.program))
@@ -141,7 +138,7 @@ def _to_path(patient: Patient, path: str) -> str:
 def completion(patient: Patient) -> Iterator[Finding]:
     """Yield that the caller's shell does not complete this program's words."""
     shell = os.path.basename(patient.environ.get("SHELL", ""))
-    if patient.installation is None or shell not in SHELLS:
+    if shell not in SHELLS:
         return
     if not is_installed(shell, patient.program, patient.environ):
         yield Finding(
@@ -156,7 +153,7 @@ def dependencies(patient: Patient) -> Iterator[Finding]:
     environ = patient.environ
     if find_program("bash", environ) is None and find_program("/bin/bash", environ) is None:
         yield Finding("bash, which reads settings.conf and runs scripts, is missing", "install it")
-    if patient.installation is not None and find_program("git", environ) is None:
+    if patient.wrong is None and find_program("git", environ) is None:
         entries = effective_registry(patient.installation.plugins_dir)[0].entries.values()
         if any(entry.kind == "git" for entry in entries):
             yield Finding("git, which plugins come from, is missing", "install it")
