@@ -2,7 +2,7 @@
 
 import _signal  # `signal` costs a module of enums
 import gc
-import os
+import posix
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
@@ -17,6 +17,7 @@ from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.process import (
     caller_environment,
+    caller_words,
     die_of_interrupt,
     execute,
     reserve_standard_descriptors,
@@ -36,7 +37,7 @@ def main() -> int:
     reserve_standard_descriptors()
     restore_signals()
     environ = {decode(name): decode(value) for name, value in caller_environment().items()}
-    argv = [decode(os.fsencode(word)) for word in sys.argv]
+    argv = caller_words()
     messages = Messages(program_name(argv[0]), environ)
     try:
         return leave(dispatch(argv, environ, messages))
@@ -60,7 +61,7 @@ def leave(status: int) -> int:
     All output is written by then. What click's commands load may have more to do at the end.
     """
     if "click" not in sys.modules:
-        os._exit(status)
+        posix._exit(status)  # noqa: SLF001 - it is os._exit
     return status
 
 
@@ -141,7 +142,7 @@ def complete(
         lock = refresh(installation, messages)
     from host.cli.completion import answer
 
-    os.write(1, encode(answer(given, installation, lock)))
+    posix.write(1, encode(answer(given, installation, lock)))
     return 0
 
 

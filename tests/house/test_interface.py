@@ -21,6 +21,7 @@ _PLUGINS = {
     "host.run.definition": "the finder reads with it, or with an index that does the same",
     "host.run.definition.is_word": "directories that are no words are no commands",
     "host.run.definition.read_command": "the finder reads what a run needs",
+    "host.run.paths": "the finder is in every run, which has no os",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
     "host.run.expand.expand": "installed_when and <TOOL>_… expand as a run does",

@@ -4,11 +4,12 @@
 A run loads this module, so it imports next to nothing.
 """
 
-import os
-import stat
+import _stat
+import posix
 
 from host import DefinitionError
 from host.run import definition as definition_files
+from host.run import paths
 from host.run.definition import is_word, read_command
 
 TYPE_CHECKING = False
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _LONGEST_SHOWN = 400  # characters of a path
 _LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
 _PAGE = 4096  # bytes; nearly every command.json is smaller
-_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_FLAGS = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
 _ESCAPES = tuple(rb"\u00%d" % high for high in range(2, 8))  # of ASCII letters, digits and signs
 _MOST_BEYOND = 10_000  # directories behind one link that are searched for a command
 
@@ -48,16 +49,16 @@ class Directories:
 
     def enter(self, place: str, word: str) -> str:
         """Return the directory that `word` leads to from `place`, "" where there is none."""
-        path = os.path.join(place, word)
+        path = paths.join(place, word)
         try:
-            mode = os.lstat(path).st_mode
+            mode = posix.lstat(path).st_mode
         except OSError:
             return ""
-        if stat.S_ISLNK(mode):
-            return path if os.path.isdir(path) and self._follows(place, path) else ""
+        if _stat.S_ISLNK(mode):
+            return path if paths.is_directory(path) and self._follows(place, path) else ""
         if place in self._beyond:
             self._beyond.add(path)
-        return path if stat.S_ISDIR(mode) else ""
+        return path if _stat.S_ISDIR(mode) else ""
 
     def command(self, place: str) -> "Definition | None":
         """Return what the command.json there says, None without one; raises DefinitionError."""
@@ -99,7 +100,7 @@ class Directories:
         found = self._first_definition(place, tell)
         while len(found) >= len(place):  # all on the way down hold it too
             self._holding.add(found)
-            found = os.path.dirname(found)
+            found = paths.dirname(found)
         return place in self._holding
 
     def aliased(self, place: str, alias: str) -> str:
@@ -110,7 +111,7 @@ class Directories:
         """
         sought = alias.encode("utf-8", "surrogateescape")
         try:
-            holder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            holder = posix.open(place, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
         except OSError:
             return ""
         try:
@@ -124,13 +125,13 @@ class Directories:
                     if definition.entrypoint and alias in definition.aliases:
                         return word
         finally:
-            os.close(holder)
+            posix.close(holder)
         return ""
 
     def remark(self, place: str, word: str) -> str:
         """Return why the directory `word` names nothing, "" where there is none."""
-        path = os.path.join(place, word)
-        if not os.path.isdir(path):
+        path = paths.join(place, word)
+        if not paths.is_directory(path):
             return ""
         return f"{path} holds no command.json that makes it a command"
 
@@ -139,7 +140,7 @@ class Directories:
     ) -> "Iterator[tuple[str, str]]":
         tell = tell or _nobody
         try:
-            with os.scandir(place) as entries:
+            with posix.scandir(place) as entries:
                 for entry in entries:
                     word = entry.name
                     if is_word(word) and entry.is_dir(follow_symlinks=False):
@@ -163,8 +164,8 @@ class Directories:
         """Tell whether the link `path` in `place` counts, and remember that it is one."""
         if place in self._beyond:
             return False
-        self._real = self._real or os.path.realpath(self.root)
-        target = os.path.realpath(path)
+        self._real = self._real or paths.realpath(self.root)
+        target = paths.realpath(path)
         if f"{self._real}/".startswith(f"{target.rstrip('/')}/"):
             if tell is not None:
                 tell(f"{path}: left out; it links to {target}, which this tree lies in")
@@ -178,7 +179,7 @@ class Directories:
         That is `place` itself with a category.json, else the first at or below it with
         a command.json; "" when there is none.
         """
-        if os.path.isfile(f"{place}/category.json"):
+        if paths.is_file(f"{place}/category.json"):
             return place
         near = _command_in(place)
         if near:
@@ -187,7 +188,7 @@ class Directories:
         left = _MOST_BEYOND
         while pending:
             at = pending.pop()
-            if os.path.isfile(os.path.join(at, "command.json")):
+            if paths.is_file(paths.join(at, "command.json")):
                 return at
             left -= at in self._beyond
             if not left:
@@ -203,17 +204,17 @@ def _content(file: str, holder: int) -> bytes:
     In few calls, as it is asked of each command of a category.
     """
     try:
-        descriptor = os.open(file, _FLAGS, dir_fd=holder)
+        descriptor = posix.open(file, _FLAGS, dir_fd=holder)
     except OSError:
         return b""
     try:
-        content = os.read(descriptor, _PAGE)
+        content = posix.read(descriptor, _PAGE)
         if len(content) == _PAGE:
-            content += os.read(descriptor, _LARGEST)
+            content += posix.read(descriptor, _LARGEST)
     except OSError:  # a directory, or a FIFO that somebody has open
         return b""
     finally:
-        os.close(descriptor)
+        posix.close(descriptor)
     return content
 
 
@@ -233,10 +234,10 @@ def _command_in(place: str) -> str:
     Most categories have one, and what else is in there need not be listed to tell so.
     """
     try:
-        with os.scandir(place) as entries:
+        with posix.scandir(place) as entries:
             for entry in entries:
                 known = is_word(entry.name) and not entry.is_symlink()
-                if known and os.path.isfile(f"{entry.path}/command.json"):
+                if known and paths.is_file(f"{entry.path}/command.json"):
                     return entry.path
     except OSError:
         pass  # whoever lists it tells so
@@ -247,7 +248,7 @@ def _nobody(text: str) -> None:
     del text
 
 
-def _is_directory(entry: "os.DirEntry[str]") -> bool:
+def _is_directory(entry: "posix.DirEntry[str]") -> bool:
     try:
         return entry.is_dir()
     except OSError:

@@ -7,12 +7,11 @@ is run to find out, but the `complete` program that an argument declares; no cli
 pluggy is loaded, and only the category in question is looked at.
 """
 
-import os
-
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
 from host.run.locate import Place, decide, locate, roots
 from host.run.lock import RESERVED, SELF
+from host.run.paths import join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,7 +208,7 @@ def _values(argument: "Argument", definition: "Definition", before: str) -> Answ
     if argument.choices:
         return Answer((f"{before}{choice}", argument.description) for choice in argument.choices)
     if argument.complete not in ("", FILES, "file", "directory", "none"):
-        printed = _printed(os.path.join(definition.directory, argument.complete))
+        printed = _printed(join(definition.directory, argument.complete))
         return Answer((f"{before}{line}", argument.description) for line in printed)
     if argument.complete == "none" or argument.type in ("integer", "number"):
         return Answer()

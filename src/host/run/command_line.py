@@ -1,7 +1,7 @@
 """The words of a command line → the variables of the declared arguments that they give."""
 
-import os
-import stat
+import _stat
+import posix
 
 from host.errors import UsageError
 from host.run.arguments import Argument, is_number, shown, usage_of
@@ -197,12 +197,12 @@ def _why_not_there(argument: Argument, path: str) -> str:
     if argument.type not in ("file", "directory"):
         return ""
     try:
-        mode = os.stat(encode(path)).st_mode
+        mode = posix.stat(encode(path)).st_mode
     except FileNotFoundError:
         return "is not there"
     except OSError as failure:
         return f"cannot be used: {failure.strerror}"
-    if stat.S_ISDIR(mode) == (argument.type == "directory"):
+    if _stat.S_ISDIR(mode) == (argument.type == "directory"):
         return ""
     return "is no directory" if argument.type == "directory" else "is a directory"
 

@@ -1,10 +1,10 @@
 """The text of cli.json, category.json and command.json → checked objects (SPEC 2.1, 2.3, 2.7)."""
 
-import os
 import sys
 
 from host.errors import DefinitionError, InstallationError
 from host.run.json_files import Fields, read_json
+from host.run.paths import dirname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Definition:
     @property
     def directory(self) -> str:
         """Return the folder of `file`, "" where there is none."""
-        return os.path.dirname(self.file)
+        return dirname(self.file)
 
     @property
     def in_python(self) -> bool:

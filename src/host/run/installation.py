@@ -1,10 +1,11 @@
 """Where an installation keeps its files, from the executable and the caller's environment."""
 
-import os
+import posix
 import sys
 
 from host.errors import InstallationError
 from host.run.definition import Config, read_config
+from host.run.paths import basename, dirname, is_there, join, realpath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,16 +42,16 @@ class Layout:
         self.config_file = config_file
         self.adopted = adopted
         self.default = default
-        self.core_dir = os.path.join(root, "core")
-        self.lib_dir = os.path.join(self.core_dir, "lib")
+        self.core_dir = join(root, "core")
+        self.lib_dir = join(self.core_dir, "lib")
 
     @property
     def settings_file(self) -> str:
-        return os.path.join(self.root, "config", "settings.conf")
+        return join(self.root, "config/settings.conf")
 
     @property
     def lock_file(self) -> str:
-        return os.path.join(self.root, "cli.lock")
+        return join(self.root, "cli.lock")
 
 
 def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
@@ -68,7 +69,7 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     at_home = _is_installation(own)
     named, chosen = inherited.named(alone=not at_home), inherited.chosen()
     root = _absolute(named) if named else own
-    usual = os.path.join(root, "core", "cli.json")
+    usual = join(root, "core/cli.json")
     config_file = _absolute(chosen) if chosen else usual
     adopted = ""
     if config_file != usual:
@@ -80,14 +81,14 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
 
 def program_name(executable: str) -> str:
     """Return the base name that usage lines show; `cli` under `python -m host`."""
-    name = os.path.basename(executable)
+    name = basename(executable)
     return "cli" if name in ("", "__main__.py", "-c", "-m") else name
 
 
 def data_home(environ: "Mapping[str, str]") -> str:
     """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME does not count."""
     chosen = environ.get("XDG_DATA_HOME", "")
-    return chosen if chosen.startswith("/") else os.path.join(home(environ), ".local", "share")
+    return chosen if chosen.startswith("/") else join(home(environ), ".local/share")
 
 
 def home(environ: "Mapping[str, str]") -> str:
@@ -98,16 +99,16 @@ def home(environ: "Mapping[str, str]") -> str:
     import pwd
 
     try:
-        return pwd.getpwuid(os.getuid()).pw_dir
+        return pwd.getpwuid(posix.getuid()).pw_dir
     except KeyError:
         return "/"
 
 
 def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tuple[str, bool]:
-    directory = os.path.dirname(_resolved(executable))
-    if os.path.basename(directory) == "core":
-        return os.path.dirname(directory), False
-    return os.path.join(data_home(environ), program), True
+    directory = dirname(_resolved(executable))
+    if basename(directory) == "core":
+        return dirname(directory), False
+    return join(data_home(environ), program), True
 
 
 class _Inherited:
@@ -136,7 +137,7 @@ class _Inherited:
         CLI_DIR, so what it inherits is that, and needs no mark.
         """
         named = self.environ.get("CLI_DIR", "")
-        inherited = named and self.exported == os.path.join(named, "core")
+        inherited = named and self.exported == join(named, "core")
         return named if alone or self.own or not inherited else ""
 
     def chosen(self) -> str:
@@ -144,23 +145,25 @@ class _Inherited:
         chosen = self.environ.get("GLOBAL_CONFIG_FILE", "")
         if not chosen or self.exported is None:
             return chosen
-        if chosen == os.path.join(self.exported, "cli.json"):
+        if chosen == join(self.exported, "cli.json"):
             return ""
         return chosen if self.own or chosen != self.config_file else ""
 
 
 def _is_installation(root: str) -> bool:
-    return os.path.lexists(os.path.join(root, "core", "cli.json"))
+    return is_there(join(root, "core/cli.json"))
 
 
 def _resolved(path: str) -> str:
     try:
-        return os.path.realpath(path)
+        return realpath(path)
     except OSError:
         raise _lost(path) from None
 
 
 def _absolute(path: str) -> str:
+    import os
+
     if path.startswith("/"):
         return os.path.normpath(path) if path != "/" else path
     try:
@@ -178,7 +181,7 @@ def _lost(path: str) -> InstallationError:
 def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
     """Return where a lock may be: beside the installation, else in the user's cache."""
     flat = lock_file.replace("%", "%25").replace("/", "%2F")
-    return lock_file, os.path.join(cache_home, "cli-host", flat[-200:])
+    return lock_file, join(cache_home, f"cli-host/{flat[-200:]}")
 
 
 class OpenInstallation:
@@ -189,10 +192,10 @@ class OpenInstallation:
     def __init__(self, layout: Layout, config: Config, cache_home: str, python_path: str) -> None:
         self.layout = layout
         self.config = config
-        self.commands_dir = os.path.join(layout.root, config.commands_dir)
-        self.plugins_dir = os.path.join(layout.root, config.plugins_dir)
+        self.commands_dir = join(layout.root, config.commands_dir)
+        self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = lock_places(layout.lock_file, cache_home)
-        interpreter = os.path.dirname(sys.executable)  # python and python3 of one environment
+        interpreter = dirname(sys.executable)  # python and python3 of one environment
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
         self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
 
@@ -210,7 +213,7 @@ class OpenInstallation:
             root=self.layout.root,
             commands_dir=self.commands_dir,
             plugins_dir=self.plugins_dir,
-            config_dir=os.path.join(self.layout.root, "config"),
+            config_dir=join(self.layout.root, "config"),
         )
 
 
@@ -219,13 +222,13 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
     try:
         config = read_config(layout.config_file)
     except InstallationError as error:
-        if layout.default and not os.path.lexists(layout.config_file):
+        if layout.default and not is_there(layout.config_file):
             raise InstallationError(
                 error.what, f"to make an installation run: {layout.program} self init"
             ) from None
         raise
     cache_home = environ.get("XDG_CACHE_HOME", "")
     if not cache_home.startswith("/"):
-        cache_home = os.path.join(home(environ), ".cache")
+        cache_home = join(home(environ), ".cache")
     python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
     return OpenInstallation(layout, config, cache_home, python_path)

@@ -1,7 +1,7 @@
 """Strict JSON from regular files, and typed access to it; errors name file and place or key."""
 
-import os
-import stat
+import _stat
+import posix
 
 from host.errors import DefinitionError, HostError
 from host.run.expand import is_name
@@ -35,21 +35,23 @@ def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
     regular file, is larger than `limit` bytes or cannot be read.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = posix.open(
+            path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
+        )
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
+            status = posix.fstat(descriptor)
+            if not _stat.S_ISREG(status.st_mode):
                 raise error(f"{path}: not a regular file")
             if status.st_size > limit:
                 raise error(f"{path}: larger than {limit} bytes")
-            content = os.read(descriptor, status.st_size + 1)
-            while chunk := os.read(descriptor, 1 << 20):
+            content = posix.read(descriptor, status.st_size + 1)
+            while chunk := posix.read(descriptor, 1 << 20):
                 content += chunk
                 if len(content) > limit:
                     raise error(f"{path}: larger than {limit} bytes")
             return content
         finally:
-            os.close(descriptor)
+            posix.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError as failure:

@@ -7,7 +7,7 @@ longer so. Whoever finds none builds the same again from the plugins.
 """
 
 import _imp
-import os
+import posix
 
 from host.errors import HostError
 from host.run.definition import Definition, parse_declared
@@ -199,7 +199,7 @@ class Lock:
 def stamp(path: str) -> str:
     """Return a text that changes whenever the file or directory at `path` does."""
     try:
-        status = os.stat(path)
+        status = posix.stat(path)
     except OSError:
         return ""
     return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
@@ -222,8 +222,8 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
 
 def _own_content(place: str) -> bytes:
     """Return the lock's bytes; raises OSError for what somebody else may have written."""
-    status = os.stat(place)
-    if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
+    status = posix.stat(place)
+    if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)
     return read_regular(place, _SIZE_LIMIT, HostError)
 

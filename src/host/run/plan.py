@@ -1,7 +1,7 @@
 """A located command → the merged environment and the program to become (SPEC 3)."""
 
-import os
-import stat
+import _stat
+import posix
 import sys
 
 from host.errors import (
@@ -16,6 +16,7 @@ from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY, Layout
 from host.run.json_files import read_regular
 from host.run.layers import Layers
+from host.run.paths import dirname, is_link, join, realpath
 from host.run.process import UNBLOCK, Exec, as_bash_env, interrupt_is_blocked, start_of
 from host.run.sources import Reading
 from host.run.text import Messages
@@ -163,7 +164,7 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
         )
     if definition.in_python:
         return ""
-    file = os.path.join(definition.directory, definition.entrypoint)
+    file = join(definition.directory, definition.entrypoint)
     if not _stays_inside(definition.directory, definition.entrypoint):
         raise DefinitionError(
             f'{definition.file}: "entrypoint": {definition.entrypoint} is not inside the '
@@ -177,10 +178,10 @@ def _stays_inside(directory: str, entrypoint: str) -> bool:
 
     Each folder on the way to both is looked at for that, which a plain name spares.
     """
-    file = os.path.join(directory, entrypoint)
-    if "/" not in entrypoint and entrypoint.strip(".") and not os.path.islink(file):
+    file = join(directory, entrypoint)
+    if "/" not in entrypoint and entrypoint.strip(".") and not is_link(file):
         return True
-    return os.path.realpath(file).startswith(os.path.realpath(directory) + os.sep)
+    return realpath(file).startswith(realpath(directory) + "/")
 
 
 def check_required(definition: Definition, layers: Layers) -> None:
@@ -238,16 +239,16 @@ def prepare(
         env["BASH_ENV"] = as_bash_env(library)
         kept = "u" if given is None else f"s{given}"
         name = "" if ":" in program else program
-        env[LIBRARY_MARK] = f"{os.getpid()}:{name}:{kept}"
+        env[LIBRARY_MARK] = f"{posix.getpid()}:{name}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
 
 
 def _library(lib_dir: str) -> str:
     """Return the file that loads the core library: the installation's, else the shipped one."""
-    if _is_readable(own := os.path.join(lib_dir, "init.sh")):
+    if _is_readable(own := join(lib_dir, "init.sh")):
         return own
-    package = os.path.dirname(os.path.dirname(__file__))
-    homes = (f"{package}/skeleton", os.path.dirname(os.path.dirname(package)))  # or a checkout
+    package = dirname(dirname(__file__))
+    homes = (f"{package}/skeleton", dirname(dirname(package)))  # or a checkout
     shipped = [f"{home}/core/lib/init.sh" for home in homes]
     return next(filter(_is_readable, shipped), "")
 
@@ -255,14 +256,14 @@ def _library(lib_dir: str) -> str:
 def _is_readable(library: str) -> bool:
     """Tell whether a library is there; raises InstallationError when it cannot be read."""
     try:
-        descriptor = os.open(library, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = posix.open(library, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as failure:
         raise InstallationError(f"{library}: {failure.strerror}") from None
-    mode = os.fstat(descriptor).st_mode
-    os.close(descriptor)
-    if not stat.S_ISREG(mode):  # bash would wait for a FIFO
+    mode = posix.fstat(descriptor).st_mode
+    posix.close(descriptor)
+    if not _stat.S_ISREG(mode):  # bash would wait for a FIFO
         raise InstallationError(f"{library}: not a regular file")
     return True
 

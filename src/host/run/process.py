@@ -1,9 +1,11 @@
 """The process: what its caller gave it, how an entrypoint starts, and becoming that."""
 
-import os
-import stat
+import _stat
+import posix
+import sys
 
 from host.errors import CannotStartError, HostError, MissingError
+from host.run.paths import basename, is_file, join
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -46,7 +48,7 @@ def caller_environment() -> dict[bytes, bytes]:
 
     In the C locale Python sets LC_CTYPE in its own; the kernel knows better.
     """
-    environ = dict(os.environb)
+    environ = dict(posix.environ)
     environ.pop(b"", None)  # "=value": Python reads it and refuses to hand it on
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         given = _given_lc_ctype()
@@ -55,6 +57,12 @@ def caller_environment() -> dict[bytes, bytes]:
         else:
             environ[b"LC_CTYPE"] = given
     return environ
+
+
+def caller_words() -> list[str]:
+    """Return the command line, program included, as text; Python read it as the locale has it."""
+    encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+    return [decode(word.encode(encoding, errors)) for word in sys.argv]
 
 
 def _given_lc_ctype() -> bytes | None:
@@ -71,9 +79,9 @@ def reserve_standard_descriptors() -> None:
 
     What fills the gaps takes no output and is gone again when a command starts.
     """
-    while (descriptor := os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)) <= 2:
+    while (descriptor := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) <= 2:
         pass
-    os.close(descriptor)
+    posix.close(descriptor)
 
 
 def restore_signals() -> None:
@@ -122,7 +130,7 @@ def die_of_interrupt() -> int:
     import _signal
 
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    os.kill(os.getpid(), _signal.SIGINT)
+    posix.kill(posix.getpid(), _signal.SIGINT)
     return 128 + int(_signal.SIGINT)
 
 
@@ -134,7 +142,7 @@ def execute(plan: Exec) -> HostError:
 
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
-        os.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
+        posix.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
     except OSError as failure:
         import errno
 
@@ -208,29 +216,29 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
 
 def _read_head(file: str) -> tuple[bytes, bool]:
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = posix.open(file, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         raise MissingError(
             f"{file}: the entrypoint is missing", 'put it there, or mend "entrypoint"'
         ) from None
     except PermissionError:
-        if os.access(file, os.X_OK) and os.path.isfile(file):
+        if posix.access(file, posix.X_OK) and is_file(file):
             return b"\0", True  # a binary that may be run but not read
         raise CannotStartError(f"{file}: cannot be read", "check its permissions") from None
     except OSError as failure:
         raise CannotStartError(f"{file}: {failure.strerror}") from None
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
+        mode = posix.fstat(descriptor).st_mode
+        if not _stat.S_ISREG(mode):
             raise CannotStartError(f"{file}: the entrypoint is not a regular file")
-        if mode & 0o111 and not os.access(file, os.X_OK):
+        if mode & 0o111 and not posix.access(file, posix.X_OK):
             raise CannotStartError(
                 f"{file}: cannot be executed here; its file system may be mounted noexec, "
                 "or the execute bit is not for you"
             )
-        return os.read(descriptor, _HEAD), bool(mode & 0o111)
+        return posix.read(descriptor, _HEAD), bool(mode & 0o111)
     finally:
-        os.close(descriptor)
+        posix.close(descriptor)
 
 
 def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping[str, str]") -> str:
@@ -239,9 +247,9 @@ def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping
         raise MissingError(f"{file}: its first line ends with CR LF", "save it with LF line ends")
     if not program:
         raise MissingError(f"{file}: its first line names no interpreter")
-    if not os.path.isfile(program):
+    if not is_file(program):
         raise MissingError(f"{file}: its interpreter {program} is missing")
-    if not os.access(program, os.X_OK):
+    if not posix.access(program, posix.X_OK):
         raise CannotStartError(f"{file}: its interpreter {program} is not executable")
     wanted = _wanted_of_env(program, argument)
     if not wanted:
@@ -254,7 +262,7 @@ def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping
 
 def _wanted_of_env(program: str, argument: str) -> str:
     """Return the program that `#!/usr/bin/env …` asks for, "" where that cannot be told."""
-    if os.path.basename(program) != "env":
+    if basename(program) != "env":
         return ""
     split = argument.startswith("-S")
     words = iter(argument.removeprefix("-S").split() if split else [argument])
@@ -274,7 +282,7 @@ def _loads_library(program: str, argument: str, environ: "Mapping[str, str]") ->
     wanted = _wanted_of_env(program, argument)
     options = words[words.index(wanted) + 1 :] if wanted else words
     return (
-        os.path.basename(wanted or program) == "bash"
+        basename(wanted or program) == "bash"
         and _reads_bash_env(environ)
         and not any(_passes_over(option) for option in options)
     )
@@ -308,11 +316,11 @@ def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
     if "/" in name:
         return name if _is_executable(name) else None
     for directory in environ.get("PATH", _DEFAULT_PATH).split(":"):
-        candidate = os.path.join(directory or ".", name)
+        candidate = join(directory or ".", name)
         if _is_executable(candidate):
             return candidate
     return None
 
 
 def _is_executable(path: str) -> bool:
-    return os.access(path, os.X_OK) and os.path.isfile(path)
+    return posix.access(path, posix.X_OK) and is_file(path)

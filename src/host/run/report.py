@@ -1,7 +1,7 @@
 """A child process that is asked for a report: under a deadline, and gone afterwards."""
 
-import os
-import stat
+import _stat
+import posix
 
 from host.errors import SourceError
 
@@ -86,58 +86,58 @@ class Pipes:
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
-        self.output, report = os.pipe()
+        self.output, report = posix.pipe()
         self.far = [report]
         self.messages = -1
         if quiet or _is_pipe(2):
-            self.messages, messages = os.pipe()
+            self.messages, messages = posix.pipe()
             self.far.append(messages)
-        allowed = os.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
+        allowed = posix.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
         self.output_number = min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
 
     def actions(self) -> "list[Any]":
         """Return what posix_spawn is to do with the child's descriptors."""
         report, *messages = self.far
         found: list[Any] = [
-            (os.POSIX_SPAWN_CLOSE, number) for number in _open_descriptors() if number > 2
+            (posix.POSIX_SPAWN_CLOSE, number) for number in _open_descriptors() if number > 2
         ]
         found += [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, report, self.output_number),
+            (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
+            (posix.POSIX_SPAWN_DUP2, report, self.output_number),
         ]
         try:
-            os.write(2, b"")
+            posix.write(2, b"")
         except OSError:  # stderr is closed
-            return [*found, (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-        found += [(os.POSIX_SPAWN_DUP2, number, 2) for number in messages]
-        return [*found, (os.POSIX_SPAWN_DUP2, 2, 1)]
+            return [*found, (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0)]
+        found += [(posix.POSIX_SPAWN_DUP2, number, 2) for number in messages]
+        return [*found, (posix.POSIX_SPAWN_DUP2, 2, 1)]
 
     def enter(self) -> int:
         """Give a forked child its descriptors, in the child; return that of the report."""
         report, *messages = self.far
         for number in _open_descriptors():
             if number > 2:
-                os.close(number)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                posix.close(number)
+        posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
         for number in messages:
-            os.dup2(number, 2)
-        os.dup2(2, 1)
-        return os.dup2(report, self.output_number, inheritable=False)
+            posix.dup2(number, 2)
+        posix.dup2(2, 1)
+        return posix.dup2(report, self.output_number, inheritable=False)
 
     def close_far_ends(self) -> None:
         while self.far:
-            os.close(self.far.pop())
+            posix.close(self.far.pop())
 
     def pass_on(self) -> None:
         """Write what the child has said meanwhile to stderr."""
         while self.messages >= 0 and _is_ready(self.messages):
-            said = os.read(self.messages, 1 << 16)
+            said = posix.read(self.messages, 1 << 16)
             if not said:
-                os.close(self.messages)
+                posix.close(self.messages)
                 self.messages = -1
             try:
                 while said and not self.quiet:
-                    said = said[os.write(2, said) :]
+                    said = said[posix.write(2, said) :]
             except OSError:
                 pass  # nobody reads it any more
 
@@ -145,17 +145,17 @@ class Pipes:
         try:
             self.pass_on()
         finally:
-            os.close(self.output)
+            posix.close(self.output)
             if self.messages >= 0:
-                os.close(self.messages)
+                posix.close(self.messages)
 
 
 def _is_pipe(descriptor: int) -> bool:
     try:
-        mode = os.fstat(descriptor).st_mode
+        mode = posix.fstat(descriptor).st_mode
     except OSError:
         return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return _stat.S_ISFIFO(mode) or _stat.S_ISSOCK(mode)
 
 
 def _is_ready(descriptor: int) -> bool:
@@ -169,9 +169,9 @@ def _is_ready(descriptor: int) -> bool:
 def _open_descriptors() -> list[int]:
     """Return the descriptors that a program would inherit."""
     found = []
-    for number in map(int, os.listdir("/dev/fd")):
+    for number in map(int, posix.listdir("/dev/fd")):
         try:
-            if os.get_inheritable(number):
+            if posix.get_inheritable(number):
                 found.append(number)
         except OSError:
             pass  # the one that the list itself was read through
@@ -191,7 +191,7 @@ def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
             _end_tree(pid, [pid])
         finally:
             _signal.signal(number, _signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            posix.kill(posix.getpid(), number)
 
     changed = [one for one in numbers if _signal.getsignal(one) == _signal.SIG_DFL]
     for number in changed:
@@ -218,7 +218,7 @@ def _read_until_end(pipes: Pipes, pid: int, timeout: float) -> bytes | None:
         ready = [number for number, _ in poll.poll(_SLICE)]
         pipes.pass_on()
         if pipes.output in ready:
-            chunk = os.read(pipes.output, 1 << 16)
+            chunk = posix.read(pipes.output, 1 << 16)
             if not chunk:
                 break
             output += chunk
@@ -230,7 +230,7 @@ def _read_until_end(pipes: Pipes, pid: int, timeout: float) -> bytes | None:
 
 
 def _is_over(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return posix.waitid(posix.P_PID, pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT) is not None
 
 
 def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
@@ -278,15 +278,15 @@ def _wait_until_stopped(pid: int) -> None:
 
 def _send(pid: int, signal: int) -> None:
     try:
-        os.kill(pid, signal)
+        posix.kill(pid, signal)
     except (ProcessLookupError, PermissionError):
         pass
 
 
 def _kill_group(pid: int, signal: int) -> None:
     try:
-        os.killpg(pid, signal)
+        posix.killpg(pid, signal)
     except (ProcessLookupError, PermissionError):
         pass
     _send(pid, signal)  # it may have no group of its own yet
-    os.waitpid(pid, 0)
+    posix.waitpid(pid, 0)

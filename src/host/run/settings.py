@@ -1,12 +1,13 @@
 """settings.conf, sourced by bash as pure data capture (SPEC 2.2)."""
 
-import os
-import stat
+import _stat
+import posix
 import sys
 
 from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
 from host.run.json_files import BOM, is_utf_16, read_regular
+from host.run.paths import basename, is_file
 from host.run.process import find_bash, largest_variables
 from host.run.report import END, TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.text import decode, encode
@@ -104,15 +105,15 @@ def capture_settings(
     """
     try:
         content = read_regular(path, sys.maxsize, SourceError)
-        status = os.stat(path)
+        status = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except SourceError:
-        if os.path.isfile(path) and not os.access(path, os.R_OK):
+        if is_file(path) and not posix.access(path, posix.R_OK):
             raise SourceError(f"{path}: cannot be read", "check its permissions") from None
         raise
     _check_text(path, content)
-    if status.st_mode & stat.S_IWOTH:
+    if status.st_mode & _stat.S_IWOTH:
         raise SourceError(f"{path}: everybody may write to it", f"run: chmod o-w {path}")
     bash = find_bash(environ)
     if bash is None:
@@ -160,7 +161,7 @@ def _run(
     """Return what the capture wrote, or None when time ran out."""
 
     def start(pipes: "Pipes", mask: "Iterable[int]") -> int:
-        own = (os.path.basename(path), path, str(pipes.output_number), parse)
+        own = (basename(path), path, str(pipes.output_number), parse)
         return _spawn((bash, "-p", "-c", _CAPTURE, *own), environ, pipes.actions(), mask)
 
     try:
@@ -184,7 +185,7 @@ def _spawn(
 ) -> int:
     import _signal
 
-    return os.posix_spawn(
+    return posix.posix_spawn(
         argv[0],
         [encode(word) for word in argv],
         {encode(name): encode(value) for name, value in environ.items()},

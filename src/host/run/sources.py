@@ -1,11 +1,12 @@
 """The sources of variables, read in load order into layers (SPEC 2.6, 3)."""
 
-import os
+import posix
 
 from host.errors import CannotStartError, SourceError
 from host.run.definition import Definition
 from host.run.expand import expand
 from host.run.layers import Assignment, Layers
+from host.run.paths import join
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -85,7 +86,7 @@ class Reading:
         if not path:
             return
         try:
-            self.env_file(source, os.path.join(self.definition.directory, path))
+            self.env_file(source, join(self.definition.directory, path))
         except SourceError as failure:
             if path == written:
                 raise
@@ -150,7 +151,7 @@ _FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another for
 def _may_be_there(path: str) -> bool:
     """Tell whether there is something at `path`, or nobody can tell."""
     try:
-        os.lstat(path)
+        posix.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
@@ -166,13 +167,13 @@ def _from_system(name: str) -> str | None:
     """Return HOME, USER, PWD or HOSTNAME where the environment lacks it (SPEC 2.5)."""
     try:
         if name == "PWD":
-            return os.getcwd()
+            return posix.getcwd()
         if name == "HOSTNAME":
-            return os.uname().nodename
+            return posix.uname().nodename
         if name in ("HOME", "USER"):
             import pwd
 
-            account = pwd.getpwuid(os.getuid())
+            account = pwd.getpwuid(posix.getuid())
             return account.pw_dir if name == "HOME" else account.pw_name
     except (OSError, KeyError):
         pass

@@ -1,6 +1,6 @@
 """Text: from bytes and back, made safe to print, written to stderr line by line."""
 
-import os
+import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Messages:
 
     def colours(self, descriptor: int) -> bool:
         """Tell whether what goes to `descriptor` has colours."""
-        return has_colour(self.choice, self.environ, is_terminal=os.isatty(descriptor))
+        return has_colour(self.choice, self.environ, is_terminal=posix.isatty(descriptor))
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
         """Say why the program ends, and what to do about it.
@@ -103,7 +103,7 @@ class Messages:
         `suggestions` are command lines that `remedy` has too; on a terminal each has a line.
         """
         colours = self.colours(2)
-        if not colours and not os.isatty(2):
+        if not colours and not posix.isatty(2):
             self.line(f"{self.program}: {text}; {remedy}" if remedy else f"{self.program}: {text}")
             return
         self._labelled("error:", _RED, text, colours)
@@ -133,6 +133,6 @@ class Messages:
 
     def _write(self, shown: str) -> None:
         try:
-            os.write(2, encode(shown) + b"\n")
+            posix.write(2, encode(shown) + b"\n")
         except OSError:
             pass  # stderr is closed or full: there is nobody left to tell

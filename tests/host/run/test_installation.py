@@ -1,6 +1,7 @@
 """White label: where an installation is found, and two installations that call one another."""
 
 import os
+import posix
 import sys
 from pathlib import Path
 
@@ -305,7 +306,7 @@ def test_home_without_a_variable_or_an_account(monkeypatch):
 
     assert home({"HOME": "/h"}) == "/h"
     assert home({}) == home({"HOME": ""}) == pwd.getpwuid(os.getuid()).pw_dir
-    monkeypatch.setattr(os, "getuid", lambda: 3_999_999_999)
+    monkeypatch.setattr(posix, "getuid", lambda: 3_999_999_999)
     assert home({}) == "/"
     assert data_home({}) == "/.local/share"
 

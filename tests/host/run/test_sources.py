@@ -1,6 +1,7 @@
 """Sources that plugins declare: ranks between, words that they serve, and bad answers."""
 
 import os
+import posix
 import signal
 import time
 
@@ -219,6 +220,6 @@ def test_what_the_system_does_not_know(monkeypatch, tmp_path):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    monkeypatch.setattr(os, "getuid", lambda: 3_999_999_999)
+    monkeypatch.setattr(posix, "getuid", lambda: 3_999_999_999)
     text = "$PWD|$HOME|$USER|${PWD:-none}"
     assert read(Source("envs", ENVS, "envs"), envs={"A": text}).get("A") == "|||none"

@@ -1,0 +1,74 @@
+"""Paths as `os.path` has them, from `posix`: importing `os` costs a run a tenth of its time."""
+
+import _stat
+import posix
+
+_MOST_LINKS = 40  # one behind the other, as the system has it
+
+
+def join(directory: str, path: str) -> str:
+    """Return `path` as seen from `directory`: an absolute one stays as it is."""
+    if path.startswith("/") or not directory:
+        return path
+    return f"{directory}{path}" if directory.endswith("/") else f"{directory}/{path}"
+
+
+def dirname(path: str) -> str:
+    directory = path[: path.rfind("/") + 1]
+    return directory.rstrip("/") or directory
+
+
+def basename(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def realpath(path: str) -> str:
+    """Return the absolute path without links; what is not there is taken as no link.
+
+    Raises OSError where a relative path meets a deleted current directory.
+    """
+    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")
+    pending.reverse()
+    real, links = "", 0
+    while pending:
+        name = pending.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            real = dirname(real).rstrip("/")
+            continue
+        try:
+            target = posix.readlink(f"{real}/{name}")
+        except OSError:
+            real = f"{real}/{name}"
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            return path
+        real = "" if target.startswith("/") else real
+        pending += reversed(target.split("/"))
+    return real or "/"
+
+
+def is_file(path: str) -> bool:
+    return _stat.S_ISREG(_mode(path))
+
+
+def is_directory(path: str) -> bool:
+    return _stat.S_ISDIR(_mode(path))
+
+
+def is_link(path: str) -> bool:
+    return _stat.S_ISLNK(_mode(path, follow=False))
+
+
+def is_there(path: str) -> bool:
+    """Tell whether anything is at `path`, be it a link to nothing."""
+    return _mode(path, follow=False) != 0
+
+
+def _mode(path: str, *, follow: bool = True) -> int:
+    try:
+        return posix.stat(path, follow_symlinks=follow).st_mode
+    except (OSError, ValueError):  # ValueError: no path at all, such as one with a NUL
+        return 0
