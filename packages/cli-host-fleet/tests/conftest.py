@@ -18,6 +18,7 @@ import rig as rigs
 
 FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
+AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # as long as the test wants
 _CONTROL = "/tmp/cli-fleet-test."  # short: the path of a socket
 
 
@@ -67,7 +68,7 @@ class Cli:
             input=stdin,
             capture_output=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
         return Done(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
@@ -75,6 +76,12 @@ class Cli:
         """Run `demo do` on a set of the rig's hosts; options may come first in `words`."""
         chosen = words if "demo" in words else (*words, "demo", "do")
         return self.fleet("run", *self.on(on), "--format", "json", *chosen, env=env)
+
+    def gate(self, host: str) -> Path:
+        """Return what a command on this host sees as /opt/gate; it is taken away first."""
+        path = self.rig.machines[host].root / "opt" / "gate"
+        path.unlink(missing_ok=True)
+        return path
 
     def on(self, on: str) -> tuple[str, ...]:
         return ("--on", on, "--ssh-config", str(self.rig.ssh_config))

@@ -7,6 +7,7 @@ Each runs in mount and UTS namespaces of its own (`unshare -m -u`, root needed) 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -187,10 +188,16 @@ def keygen(path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
 
 
+_ports = itertools.count(20000 + os.getpid() * 128 % 12000)
+
+
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Return a port that nobody has and, below those that the kernel gives out, nobody gets."""
+    for port in _ports:
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError
 
 
 def listens(port: int) -> bool:
@@ -199,7 +206,7 @@ def listens(port: int) -> bool:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(condition: object, what: str, seconds: float = 20) -> None:
+def wait_for(condition: object, what: str, seconds: float = 60) -> None:
     """Return as soon as `condition()` holds; fail when it does not in time."""
     end = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]

@@ -74,7 +74,7 @@ def test_one_password_for_all(deploy: Cli, password: str, expected: dict[str, st
     os.close(terminal)
     assert b"password" in os.read(controller, 1000)
     os.write(controller, f"{password}\n".encode())
-    printed, said = process.communicate(timeout=60)
+    printed, said = process.communicate(timeout=120)
     os.close(controller)
     rows = [line.split() for line in said.decode().splitlines() if line.startswith("deploy-")]
     assert {row[0]: row[1] for row in rows} == expected
@@ -85,6 +85,6 @@ def test_one_password_for_all(deploy: Cli, password: str, expected: dict[str, st
 def test_there_is_no_terminal_to_ask_on(cli: Cli) -> None:
     cli.command(_SAYS_WHO)
     process = cli.start("run", *cli.on("web01"), "--become-ask", "demo", "do")
-    printed, said = process.communicate(timeout=30)
+    printed, said = process.communicate(timeout=120)
     assert (process.returncode, printed) == (2, b"")
     assert said == b"cli fleet run: --become-ask: there is no terminal to ask on\n"

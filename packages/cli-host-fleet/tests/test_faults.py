@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from conftest import FULL, Cli
+from conftest import AT_THE_GATE, FULL, Cli
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_black_hole(cli: Cli) -> None:
         hole.listen()
         cli.rig.describe("hole", hole.getsockname()[1])
         cli.command("echo hi\n")
-        done = cli.run("web01,hole", "--connect-timeout", "1", "--retries", "1")
+        done = cli.run("web01,hole", "--connect-timeout", "3", "--retries", "1")
     assert done.states() == {"web01": "ok", "hole": "unreachable"}
     assert "timed out" in done.hosts()["hole"]["reason"]
     assert [one["attempts"] for one in done.hosts().values()] == [1, 2]
@@ -116,12 +116,22 @@ def test_bytes_arrive_intact(cli: Cli) -> None:
 
 def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:
     """10 MB without an end: others' lines come before it, none within it."""
+    half = cli.rig.machines["web01"].root / "opt" / "half"
+    half.unlink(missing_ok=True)
+    gates = [cli.gate(host) for host in ("web01", "web02")]
     cli.command(
-        "[[ $HOSTNAME == web01 ]] || { sleep 0.5; echo short; exit; }\n"
-        "head -c 5000000 /dev/zero | tr '\\0' x; sleep 2; head -c 5000000 /dev/zero | tr '\\0' y\n"
+        f"[[ $HOSTNAME == web01 ]] || {{ {AT_THE_GATE}; echo short; exit; }}\n"
+        f"head -c 5000000 /dev/zero | tr '\\0' x; >/opt/half; {AT_THE_GATE}\n"
+        "head -c 5000000 /dev/zero | tr '\\0' y\n"
     )
-    done = cli.fleet("run", *cli.on("web[01-02]"), "demo", "do")
-    assert done.stdout == b"web02: short\nweb01: " + b"x" * 5000000 + b"y" * 5000000 + b"\n"
+    process = cli.start("run", *cli.on("web[01-02]"), "demo", "do")
+    assert process.stdout is not None
+    rigs.wait_for(half.exists, "the first half is written")
+    gates[1].touch()
+    assert process.stdout.readline() == b"web02: short\n"
+    gates[0].touch()
+    line = b"web01: " + b"x" * 5000000 + b"y" * 5000000 + b"\n"
+    assert process.communicate(timeout=120)[0] == line
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -147,14 +157,20 @@ def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> No
 
 
 def test_a_flood_of_one_host_does_not_hold_up_another(cli: Cli) -> None:
+    """It comes through while the flood, which ends only then, goes on."""
+    gates = [cli.gate(host) for host in ("web01", "web02")]
     cli.command(
-        "[[ $HOSTNAME == web02 ]] && { echo first; exit; }; sleep 0.7; yes | head -c 9000000"
+        f"[[ $HOSTNAME == web02 ]] && {{ {AT_THE_GATE}; echo through; exit; }}\n"
+        f"yes & {AT_THE_GATE}; kill $!\n"
     )
     process = cli.start("run", *cli.on("web[01-02]"), "demo", "do")
     assert process.stdout is not None
-    assert process.stdout.readline() == b"web02: first\n"
-    process.stdout.read()
-    process.wait()
+    assert process.stdout.readline() == b"web01: y\n"
+    gates[1].touch()
+    assert b"web02: through\n" in iter(process.stdout.readline, b"")
+    gates[0].touch()
+    process.communicate(timeout=120)
+    assert process.returncode == 0
 
 
 def test_a_name_that_is_an_option(cli: Cli) -> None:

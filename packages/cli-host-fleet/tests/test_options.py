@@ -144,6 +144,6 @@ def _on_a_terminal(argv: list[str], env: dict[str, str]) -> str:
         shown += piece
         if not piece:
             break
-    process.wait(timeout=30)
+    process.wait(timeout=120)
     os.close(controller)
     return shown.decode()

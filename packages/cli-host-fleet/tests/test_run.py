@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from conftest import Cli
+from conftest import AT_THE_GATE, Cli
 
 
 def test_output_by_line_with_its_host_and_a_table(cli: Cli) -> None:
@@ -46,7 +46,10 @@ def test_json_has_an_object_for_each_host(cli: Cli) -> None:
 
 
 def test_json_lines_come_as_hosts_end(cli: Cli) -> None:
-    cli.command("[[ $HOSTNAME == web02 ]] || sleep 1\necho $HOSTNAME\n")
-    done = cli.fleet("run", *cli.on("web[01-02]"), "--format", "jsonl", "demo", "do")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["host"] for row in rows] == ["web02", "web01"]
+    gate = cli.gate("web01")
+    cli.command(f"[[ $HOSTNAME == web02 ]] || {AT_THE_GATE}\necho $HOSTNAME\n")
+    process = cli.start("run", *cli.on("web[01-02]"), "--format", "jsonl", "demo", "do")
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["host"] == "web02"
+    gate.touch()
+    assert json.loads(process.communicate(timeout=60)[0])["host"] == "web01"

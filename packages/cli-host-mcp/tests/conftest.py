@@ -69,7 +69,7 @@ class Cli:
             text=True,
             check=False,
             stdin=subprocess.DEVNULL,
-            timeout=60,
+            timeout=120,
         )
 
     def marked(self) -> list[str]:
@@ -120,12 +120,13 @@ class Assistant:
         self.client = client
         self.asked = asked
         self.answer = "accept"
+        self.progress: list[str] = []  # of the call that began last
 
     def tools(self) -> dict[str, types.Tool]:
         return {tool.name: tool for tool in self.portal.call(self.client.list_tools).tools}
 
     def call(self, name: str, **given: Any) -> Answer:
-        return self.start(name, **given).result(60)
+        return self.start(name, **given).result(120)
 
     def start(self, name: str, **given: Any) -> Any:
         """Begin a call; the result is a future, whose `cancel` cancels the request."""
@@ -133,9 +134,10 @@ class Assistant:
 
     async def _call(self, name: str, given: dict[str, Any]) -> Answer:
         lines: list[str] = []
+        self.progress = lines
 
         async def progress(_: float, __: float | None, message: str | None) -> None:
-            lines.append(f"{time.monotonic():.3f} {message}")
+            lines.append(str(message))
 
         found = await self.client.call_tool(name, given, progress_callback=progress)
         blocks = [one.text for one in found.content if isinstance(one, types.TextContent)]
@@ -162,7 +164,7 @@ def connected(
         yield assistant
 
 
-def until(holds: Callable[[], object], seconds: float = 10) -> None:
+def until(holds: Callable[[], object], seconds: float = 60) -> None:
     """Wait until this holds."""
     end = time.monotonic() + seconds
     while not holds():
@@ -215,7 +217,14 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     found.command(
         "odd hang", "trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait\n"
     )
-    found.command("odd daemon", "setsid sleep 3 >&0 2>&0 & sleep 0.3; echo left\n")
+    found.command(
+        "odd daemon",
+        "setsid bash -c 'echo $$ >\"$HOME/daemon\"; exec sleep 303' >&0 2>&0 &\n"
+        "until [[ -s $HOME/daemon ]]; do sleep 0.02; done; echo left\n",
+    )
+    found.command(
+        "odd gate", "echo one; until [[ -e $HOME/gate ]]; do sleep 0.02; done; echo two\n"
+    )
     found.command("odd straggler", "sleep 302 & echo done\n")
     found.command("odd killed", "kill -9 $$\n")
     found.command("odd foreign", "true\n", os=["amiga"])
