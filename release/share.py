@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from builtin_plugins.renderers.text import text_lines
+from builtin_plugins.renderers.text import text_page
 from builtin_plugins.self_commands import hooks
 from builtin_plugins.self_commands.completion import SHELLS, stub
 from host import Listing, Terminal
@@ -49,7 +49,7 @@ def files(date: str) -> dict[str, str]:
 def man_page(date: str) -> Iterator[str]:
     """Yield the lines of the man page, as man(7) has them; the program's name is in bold."""
     project = tomllib.loads((_PROJECT / "pyproject.toml").read_text())["project"]
-    root = list(text_lines(Listing(_NAME, (), "", ""), Terminal(width=1000)))
+    root = text_page(Listing(_NAME, (), "", ""), Terminal(width=1000)).splitlines()
     yield r".\" Made by release/share.py from the program's help pages."
     yield f'.TH CLI 1 "{date}" "cli-host {project["version"]}" "User commands"'
     yield from (".SH NAME", rf"\fB{_NAME}\fR \- commands from scripts in folders", ".SH SYNOPSIS")

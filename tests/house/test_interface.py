@@ -37,10 +37,9 @@ _PLUGINS = {
     "host.cli.columns.width": "wide characters take two columns",
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
     "host.cli.options.OPTIONS": "the root page: the global options",
-    "host.cli.page.Page": "the page of `setup` is one like any other",
-    "host.cli.page.table_lines": "options look as on help pages",
+    "host.cli.page.Page": "listings and the page of `setup` are pages like any other",
+    "host.cli.page.argument_tables": "what a category itself takes",
     "host.cli.output.Output": "the page of `setup` goes where pages go",
-    "host.cli.argument_tables.argument_tables": "what a category itself takes",
     "host.cli.topics.DOCS": "the root page: where to read more",
     "host.cli.topics.TOPICS": "the root page: the topics of help",
     # The environment that all plugins share.

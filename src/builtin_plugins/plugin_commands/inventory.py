@@ -13,8 +13,8 @@ from builtin_plugins.plugin_directories.repair import record
 from host import Definition, UsageError
 from host.cli.session import Session
 from host.cli.suggestions import nearest
-from host.cli.unknown import EMPTY
 from host.run.lock import Lock, Plugin
+from host.run.text import EMPTY
 
 
 class Row:

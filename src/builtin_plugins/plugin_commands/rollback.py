@@ -11,7 +11,7 @@ from builtin_plugins.plugin_commands.wording import version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host import OperationError
 from host.cli.session import Session
-from host.cli.unknown import EMPTY
+from host.run.text import EMPTY
 
 
 @click.command

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 @hookimpl
 def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
     if format == "text":
-        from builtin_plugins.renderers.text import text_lines
+        from builtin_plugins.renderers.text import text_page
 
-        return "".join(f"{line}\n" for line in text_lines(listing, terminal))
+        return text_page(listing, terminal)
     if format == "tree":
         from builtin_plugins.renderers.tree import tree_lines
 

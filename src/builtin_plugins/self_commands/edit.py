@@ -10,7 +10,7 @@ import click
 
 from host import DefinitionError, OperationError, UsageError
 from host.cli.session import Session
-from host.cli.unknown import unknown
+from host.cli.unknown import find_whole
 from host.run.definition import is_word
 
 _USUAL = ("editor", "nano", "vi")
@@ -46,15 +46,13 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     try:
-        found = session.find(words)
+        found = find_whole(session, words)
     except DefinitionError as wrong:  # it is opened to be mended
         session.messages.warn(wrong.what)
         file = _definition_file(session, words)
         if not file:
             raise
         return file
-    if found.kind == "unknown" or len(found.words) < len(words):
-        raise unknown(session, found, words[len(found.words) :])
     if found.plugin and not found.dev:
         session.messages.warn(
             f"{' '.join(words)} is of the plugin {found.plugin}: its next update undoes changes"

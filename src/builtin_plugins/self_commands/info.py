@@ -65,9 +65,9 @@ def _installation(session: Session) -> dict[str, Any]:
             "paths": paths,
             "counts": None,
         }
-    inside = contents((), session.known, lambda _: None, deep=True).without_self()
-    plugins = {one.plugin for one in session.known.trees if one.plugin}
-    plugins |= {one.distribution for one in session.known.plugins.values() if not one.ours}
+    inside = contents((), session.plugins_known, lambda _: None, deep=True).without_self()
+    plugins = {one.plugin for one in session.plugins_known.trees if one.plugin}
+    plugins |= {one.distribution for one in session.plugins_known.plugins.values() if not one.ours}
     return {
         "installation": "complete",
         "name": installation.config.name,

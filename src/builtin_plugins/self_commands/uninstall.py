@@ -184,17 +184,13 @@ def _siblings(session: Session, root: str) -> list[str]:
 
 def _remove(removal: Removal, root: str) -> None:
     """Remove it all, launchers last, so that what was interrupted can be called again."""
-    for path in [*removal.links, *removal.files]:
-        os.unlink(path)
-        _prune(os.path.dirname(path), root)
-    for path in sorted(removal.trees, key=lambda one: one == os.path.join(root, "core")):
-        if os.path.isdir(path):  # not one inside another
+    trees = sorted(removal.trees, key=lambda one: one == os.path.join(root, "core"))
+    for path in [*removal.links, *removal.files, *trees, *removal.launchers]:
+        if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
-        _prune(os.path.dirname(path), root)
-    for path in removal.launchers:
-        if os.path.lexists(path):
+        elif os.path.lexists(path):  # not one inside another
             os.unlink(path)
-            _prune(os.path.dirname(path), root)
+        _prune(os.path.dirname(path), root)
 
 
 def _prune(directory: str, root: str) -> None:

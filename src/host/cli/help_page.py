@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from host.cli.argument_tables import argument_tables
 from host.cli.columns import width
-from host.cli.page import Page
+from host.cli.page import Page, argument_tables
 from host.cli.styles import MISSING, NAME, styled
 from host.cli.variables import Told, settings_are_left_open, shown_value, told_variables
 from host.run.arguments import usage_of

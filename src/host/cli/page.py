@@ -1,16 +1,17 @@
-"""The look of every help page: a title, what it is for, then sections of rows or tables."""
+"""The look of every page: a title, what it is for, then sections of rows or tables."""
 
 from __future__ import annotations
 
 from host.cli.columns import width, wrap
 from host.cli.styles import HEADING, NAME, styled
-from host.run.text import printable
+from host.run.text import EMPTY, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from host.records import Terminal
+    from host.run.arguments import Argument
 
 _INDENT = "  "
 _GAP = 2  # columns between a term and its explanation
@@ -62,7 +63,7 @@ class Page:
         """Add rows of a term and its explanation."""
         if rows:
             self._heading(heading)
-            self._lines += table_lines(rows, self.terminal)
+            self._lines += _table_lines(rows, self.terminal)
 
     def lines(self, heading: str, rows: Sequence[str]) -> None:
         """Add rows as they are: printable, maybe coloured."""
@@ -70,14 +71,18 @@ class Page:
             self._heading(heading)
             self._lines += [_INDENT + row for row in rows]
 
+    def add(self, *lines: str) -> None:
+        """Add lines without a heading as they are."""
+        self._lines += lines
+
     def text(self) -> str:
         return "".join(f"{line.rstrip()}\n" for line in self._lines)
 
     def _heading(self, text: str) -> None:
-        self._lines += ["", styled(f"{text}:", HEADING, self.terminal)]
+        self._lines += ["", styled(f"{printable(text)}:", HEADING, self.terminal)]
 
 
-def table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
+def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
     """Return a term and its explanation a row, in two columns; long explanations wrap."""
     shown = [(printable(term), printable(text)) for term, text in rows]
     fitting = [width(term) for term, _ in shown if width(term) <= _WIDEST_TERM]
@@ -93,3 +98,31 @@ def table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str
             lines.append(f"{label}{' ' * left}{explained.pop(0)}")
         lines += [" " * column + line for line in explained]
     return lines
+
+
+def argument_tables(
+    arguments: Sequence[Argument],
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return headings, each with its rows of a term and what it is for."""
+    positional = [(one.name, _about(one)) for one in arguments if not one.option]
+    options = [(_names(one), _about(one)) for one in arguments if one.option]
+    return [("Arguments", positional), ("Options", options)]
+
+
+def _names(option: Argument) -> str:
+    names = f"{option.short}, {option.name}" if option.short else option.name
+    return f"{names} {option.value}".rstrip()
+
+
+def _about(argument: Argument) -> str:
+    """Return what an argument is for, and in brackets what it takes."""
+    facts = ["required"] if argument.option and argument.required else []
+    if argument.type not in ("", "string"):
+        facts.append(argument.type)
+    if argument.choices:
+        facts.append(f"one of {', '.join(argument.choices)}")
+    if argument.default is not None:
+        facts.append(f"default: {argument.default or EMPTY}")
+    return (
+        f"{argument.description} ({'; '.join(facts)})".lstrip() if facts else argument.description
+    )

@@ -41,12 +41,14 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
 
 def _declared(session: Session) -> list[Declared]:
     try:
-        declared = session.known.commands
-    except InstallationError:  # `self init` makes one
+        held = session.held
+    except InstallationError:
+        held = None  # `self init` makes one
+    if held is None:
         from host.planning.discovery import own_commands
 
-        declared = own_commands(session.layout)
-    return [one for one in declared if one.words[0] == RESERVED]
+        return own_commands(session.layout)
+    return [one for one in held.commands if one.words[0] == RESERVED]
 
 
 def _call(session: Session, declared: Declared, args: list[str]) -> int:

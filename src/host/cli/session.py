@@ -78,28 +78,17 @@ class Session:
         return self.held
 
     @once
-    def known(self) -> Lock:
-        """The lock when it holds, else what is known without anybody's Python.
-
-        What manages plugins works with this, so that no plugin can get in its way.
-        """
-        return self._held_or_asked(python=False)
-
-    @once
     def plugins_known(self) -> Lock:
         """What plugins are, without running anything of a directory plugin.
 
         The lock when it holds; else installed distributions are asked, unless in safe mode.
         """
-        return self._held_or_asked(python=not self.safe)
-
-    def _held_or_asked(self, *, python: bool) -> Lock:
         if self.held is not None:
             return self.held
         self.find_packages()
         from host.planning.discovery import ask
 
-        return ask(self.installation, directory_hooks=False, python=python)
+        return ask(self.installation, directory_hooks=False, python=not self.safe)
 
     @once
     def held(self) -> Lock | None:

@@ -10,20 +10,25 @@ from host.errors import UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import Found, roots
 from host.run.lock import RESERVED, Lock
+from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-EMPTY = '""'  # how a word without letters is shown
 
-
-def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Definition]:
-    """Return the command that all of `words` name; raises UsageError when they name none."""
+def find_whole(session: Session, words: tuple[str, ...]) -> Found:
+    """Return what all of `words` name; raises UsageError when they name nothing."""
     found = session.find(words)
     rest = words[len(found.words) :]
     if found.kind == "unknown" or rest:
         raise unknown(session, found, rest)
+    return found
+
+
+def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Definition]:
+    """Return the command that all of `words` name; raises UsageError when they name none."""
+    found = find_whole(session, words)
     if found.definition is None or not found.definition.entrypoint:
         what = f"{' '.join(words) or 'the root'} is a category"
         raise UsageError(what, "name one of its commands")

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from host.cli.columns import cut, width
 from host.cli.secret_texts import Mask
-from host.cli.unknown import EMPTY
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
@@ -21,7 +20,7 @@ from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layer
 from host.run.nesting import FRAMEWORK_NAMES
 from host.run.plan import framework_variables
 from host.run.sources import Reading
-from host.run.text import decode, printable
+from host.run.text import EMPTY, decode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -50,20 +50,12 @@ def refresh(
     """
     if any(map(can_be_made, installation.locks)):
         run = ()
-    lock = _declared(installation, python=not safe, prepare=not safe, run=run)
+    lock = ask(installation, python=not safe, prepare=not safe, run=run)
     for warning in lock.warnings(messages.program):
         messages.warn(warning)
     if not safe:
         write_lock(installation.locks, installation.key, lock)
     return lock
-
-
-def ask(installation: OpenInstallation, *, directory_hooks: bool, python: bool) -> Lock:
-    """Return what plugins say now, without writing or warning.
-
-    `python` includes third-party Python, `directory_hooks` that of directory plugins.
-    """
-    return _declared(installation, python=python, directory_hooks=directory_hooks)
 
 
 def own_commands(layout: Layout) -> list[Declared]:
@@ -75,7 +67,7 @@ def own_commands(layout: Layout) -> list[Declared]:
     return told.lock().commands
 
 
-def _declared(
+def ask(
     installation: OpenInstallation,
     *,
     python: bool,
@@ -83,7 +75,11 @@ def _declared(
     prepare: bool = False,
     run: Sequence[str] = (),
 ) -> Lock:
-    """Ask the plugins and check what they say; a failure costs only the plugin that failed."""
+    """Return what plugins say now, checked; a failure costs only the plugin that failed.
+
+    `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
+    lets ours bring the disk into order; of a `run` only those are asked that may serve it.
+    """
     record = installation.record()
     told = _Told({path: stamp(path) for path in _import_places()})
     points = list(entry_points())

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+EMPTY = '""'  # how a text without letters is shown
 _RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
 
 # Characters that reorder what a reader sees, or that hide: bidi controls,

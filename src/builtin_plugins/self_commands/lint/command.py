@@ -10,7 +10,7 @@ from builtin_plugins.self_commands.lint.finding import as_github, as_json, as_te
 from builtin_plugins.self_commands.lint.trees import Lint
 from host import DefinitionError, UsageError
 from host.cli.session import Session
-from host.cli.unknown import unknown
+from host.cli.unknown import find_whole
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
@@ -52,10 +52,7 @@ def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
     if not words:
         return ("",)
     try:
-        found = session.find(words)
-        if found.kind == "unknown" or len(found.words) < len(words):
-            raise unknown(session, found, words[len(found.words) :])
-        words = found.words
+        words = find_whole(session, words).words
     except DefinitionError:
         pass  # which is what lint is asked about
     return tuple(os.path.join(tree.path, *words, "") for tree in session.lock.trees)

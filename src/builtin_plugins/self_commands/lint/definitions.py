@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from builtin_plugins.self_commands.lint.finding import Finding, at_key, of_error
+from builtin_plugins.self_commands.lint.finding import Finding, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
 from host import Definition, HostError, is_secret
@@ -56,18 +56,20 @@ class Linted:
         yield from self._unknown_keys(definition)
         foreign = definition.foreign_systems()
         if foreign:
-            yield self._at(("os",), foreign.partition('"os": ')[2])
+            yield self.at(("os",), foreign.partition('"os": ')[2])
         for name, value in definition.envs.items():
             if is_secret(name) and value and "$" not in value:
-                yield self._at(
+                yield self.at(
                     ("envs", name),
                     f"{name} looks like a secret, written where everybody reads it; keep it in "
                     "the environment or a file of env_files, and name it in required_envs",
-                )._replace(rule="secret")
-        yield from reference_findings(definition, self.positions, usual, environ)
+                    "secret",
+                )
+        yield from reference_findings(self, definition, usual, environ)
 
-    def _at(self, key: tuple[str | int, ...], text: str) -> Finding:
-        return at_key(self.file, self.positions, key, text)
+    def at(self, key: tuple[str | int, ...], text: str, rule: str = "definition") -> Finding:
+        """Return a finding where `key` stands."""
+        return Finding(self.file, *self.positions.place(key), rule, text)
 
     def _unknown_keys(self, definition: Definition) -> Iterator[Finding]:
         """Yield the keys that nothing reads; misspelt ones are told by the reader."""
@@ -80,7 +82,7 @@ class Linted:
         for path in keys:
             key = str(path[-1])
             if not key.startswith(_OWN_MARKS) and f'unknown key "{key}"' not in told:
-                yield self._at(path, f'unknown key "{key}"; begin it with x- if it is your own')
+                yield self.at(path, f'unknown key "{key}"; begin it with x- if it is your own')
 
 
 def alias_findings(words: Collection[str], commands: Sequence[Linted]) -> Iterator[Finding]:
@@ -96,4 +98,4 @@ def alias_findings(words: Collection[str], commands: Sequence[Linted]) -> Iterat
             if owner != one.file:
                 key = ("aliases", index)
                 text = f'"aliases": {alias} is taken by {owner}, which goes before; take another'
-                yield at_key(one.file, one.positions, key, text)._replace(rule="alias")
+                yield one.at(key, text, "alias")

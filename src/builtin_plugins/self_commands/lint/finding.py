@@ -36,11 +36,6 @@ class Finding(NamedTuple):
         return f"{self.message}; {self.remedy}" if self.remedy else self.message
 
 
-def at_key(file: str, positions: Positions, key: Iterable[str | int], text: str) -> Finding:
-    """Return a finding of the rule `definition` where `key` stands."""
-    return Finding(file, *positions.place(tuple(key)), "definition", text)
-
-
 def of_error(
     file: str, positions: Positions, text: str, rule: str = "definition", remedy: str = ""
 ) -> Finding:

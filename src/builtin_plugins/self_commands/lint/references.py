@@ -6,14 +6,17 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from builtin_plugins.self_commands.lint.finding import Finding, at_key
-from builtin_plugins.self_commands.lint.positions import Positions
+from builtin_plugins.self_commands.lint.finding import Finding
 from host import Definition, HostError
 from host.cli.variables import settings_names
 from host.run.env_file import read_env_file
 from host.run.expand import expand
 from host.run.installation import Layout
 from host.run.plan import framework_variables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from builtin_plugins.self_commands.lint.definitions import Linted
 
 _FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
@@ -26,7 +29,7 @@ def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
 
 
 def reference_findings(
-    definition: Definition, positions: Positions, usual: frozenset[str], environ: Mapping[str, str]
+    linted: Linted, definition: Definition, usual: frozenset[str], environ: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield each reference that nothing defines, and what is wrong in files of `env_files`.
 
@@ -36,29 +39,27 @@ def reference_findings(
     known.update(one.variable for one in definition.args)
     for index, entry in enumerate(definition.env_files):
         for name in _undefined(entry, known):
-            yield _finding(definition, positions, ("env_files", index), name)
+            yield _finding(linted, ("env_files", index), name)
         problems: list[str] = []
         names = _file_names(definition.directory, entry, environ, problems.append)
         for text in problems:
             key = ("env_files", index)
-            yield at_key(definition.file, positions, key, text)._replace(rule="env-file")
+            yield linted.at(key, text, "env-file")
         if names is None:
             return
         known |= names
     for variable, value in definition.envs.items():
         for name in _undefined(value, known):
-            yield _finding(definition, positions, ("envs", variable), name)
+            yield _finding(linted, ("envs", variable), name)
         known.add(variable)
 
 
-def _finding(
-    definition: Definition, positions: Positions, key: tuple[str, str | int], name: str
-) -> Finding:
+def _finding(linted: Linted, key: tuple[str, str | int], name: str) -> Finding:
     text = (
         f"nothing defines ${name}; name it in required_envs, or write ${{{name}:-}} where it "
         "may be unset"
     )
-    return at_key(definition.file, positions, key, text)._replace(rule="reference")
+    return linted.at(key, text, "reference")
 
 
 def _undefined(text: str, known: Collection[str]) -> list[str]:

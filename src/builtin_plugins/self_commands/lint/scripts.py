@@ -8,11 +8,14 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from builtin_plugins.self_commands.lint.finding import Finding, at_key
-from builtin_plugins.self_commands.lint.positions import Positions
+from builtin_plugins.self_commands.lint.finding import Finding
 from host import Definition, HostError
 from host.run.json_files import read_regular
 from host.run.process import start_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from builtin_plugins.self_commands.lint.definitions import Linted
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script
 _SHELLS = ("bash", "dash", "ksh", "sh")
@@ -35,14 +38,14 @@ def entrypoint_file(definition: Definition) -> str:
 
 
 def script_findings(
-    definition: Definition, positions: Positions, environ: Mapping[str, str], shells: list[Script]
+    linted: Linted, definition: Definition, environ: Mapping[str, str], shells: list[Script]
 ) -> Iterator[Finding]:
     """Yield what keeps a command's file from running; those for a shell go to `shells`."""
     file = entrypoint_file(definition)
     if not file:
         return
     inside = os.path.realpath(definition.directory) + os.sep
-    key = "entrypoint" if ("entrypoint",) in positions.offsets else "script"
+    key = "entrypoint" if ("entrypoint",) in linted.positions.offsets else "script"
     wrong = ""
     if not os.path.realpath(file).startswith(inside):
         wrong = f"{definition.entrypoint} is not inside the command's directory"
@@ -50,7 +53,7 @@ def script_findings(
         wrong = f"there is no {file}"
     if wrong:
         text = f'"{key}": {wrong}'
-        yield at_key(definition.file, positions, (key,), text)._replace(rule="entrypoint")
+        yield linted.at((key,), text, "entrypoint")
         return
     try:
         content = read_regular(file, _LARGEST, HostError)

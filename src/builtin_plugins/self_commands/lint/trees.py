@@ -136,7 +136,7 @@ class Lint:
                 continue
             if name == "command.json":
                 runnable = linted
-            yield from script_findings(definition, linted.positions, self.environ, self._shells)
+            yield from script_findings(linted, definition, self.environ, self._shells)
         return runnable
 
 
