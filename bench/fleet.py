@@ -80,7 +80,8 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--hosts", type=int, default=20)
     parser.add_argument("--runs", type=int, default=15)
     chosen = parser.parse_args(argv)
-    rig = rigs.open_rig(f"web{number:02}" for number in range(1, chosen.hosts + 1))
+    names = (f"web{number:02}" for number in range(1, chosen.hosts + 1))
+    rig = rigs.open_rig(names, rigs.IN_MEMORY)
     try:
         with tempfile.TemporaryDirectory(prefix="fb.", dir="/tmp") as place:
             work = Path(place)

@@ -49,6 +49,9 @@ exec /usr/sbin/sshd -D -f "$root/sshd_config" -E "$root/log"
 """
 NO_BASH = "mount --bind /dev/null /usr/bin/bash"
 NO_SUDO = "mount --bind /dev/null /usr/bin/sudo"
+# ext4 looks at each inode that went in the last minute for each new one: twenty machines on one
+# file system would measure that.
+IN_MEMORY = "mount -t tmpfs tmpfs /tmp"
 NO_ROOM = "mount -t tmpfs -o size=16k tmpfs /tmp"
 
 
@@ -156,14 +159,14 @@ class Rig:
         shutil.rmtree(self.directory)
 
 
-def open_rig(names: Iterable[str] = ()) -> Rig:
-    """Make a rig with a client's key, an ssh_config and the plain machines `names`."""
+def open_rig(names: Iterable[str] = (), faults: str = "") -> Rig:
+    """Make a rig with a client's key, an ssh_config and the machines `names`, all alike."""
     os.makedirs("/run/sshd", exist_ok=True)
     rig = Rig(Path(tempfile.mkdtemp(prefix="cli-fleet-rig.", dir="/var/tmp")))
     rig.directory.chmod(0o755)
     keygen(rig.directory / "key")
     for name in names:
-        rig.add(name)
+        rig.add(name, faults=faults)
     rig.wait()
     return rig
 

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from cli_host_fleet.protocol import Facts, Greeting, Reports, items, last_line, script
+from cli_host_fleet.protocol import (
+    MARK,
+    Facts,
+    Greeting,
+    Reports,
+    items,
+    last_line,
+    opening,
+    order,
+    script,
+)
+from cli_host_fleet.shipment import Shipment, stem_of_a_run
 
 _NONCE = "0123456789abcdef"
-_HELLO = b"\x1ecli-fleet\x1eLinux web01\0/root\0root\0/root\0/bin/bash\0"
-_FACTS = Facts("linux", "web01", "/root", "root", "/root", "/bin/bash")
+_HELLO = b"\x1ecli-fleet\x1elinux-gnu\0web01\0/root\0root\0/root\0/tmp\0"
+_FACTS = Facts("linux", "web01", "/root", "root", "/root", "/tmp")
 
 
 @pytest.mark.parametrize("noise", [b"", b"hello\n", b"\x1e", b"\x1ecli-fleet\x1d\0", b"\0" * 9])
@@ -25,6 +40,16 @@ def test_a_greeting_is_found_wherever_it_is_cut(noise: bytes) -> None:
         assert greeting.noise == noise
 
 
+@pytest.mark.parametrize(
+    ("told", "system"),
+    [("linux", "linux"), ("linux-musl", "linux"), ("darwin23", "mac"), ("freebsd13.2", "freebsd")],
+)
+def test_systems_are_named_as_in_definitions(told: str, system: str) -> None:
+    facts, _ = Greeting().feed(_HELLO.replace(b"linux-gnu", told.encode()))
+    assert facts is not None
+    assert facts.system == system
+
+
 def test_noise_is_not_kept_without_end() -> None:
     greeting = Greeting()
     for _ in range(100):
@@ -33,7 +58,6 @@ def test_noise_is_not_kept_without_end() -> None:
     assert greeting.feed(_HELLO)[0] == _FACTS
 
 
-_MARK = b"\x1ecli-fleet\x1e"
 _STATUS = b"\x1e0123456789abcdef status 3\n"
 
 
@@ -48,7 +72,7 @@ _STATUS = b"\x1e0123456789abcdef status 3\n"
     ],
 )
 def test_reports_are_told_from_text_wherever_they_are_cut(text: bytes, kept: bytes) -> None:
-    whole = b"banner\n" + _MARK + text + _STATUS
+    whole = b"banner\n" + MARK + text + _STATUS
     for cut in range(len(whole)):
         reports = Reports(_NONCE, 1)
         first, one = reports.feed(whole[:cut])
@@ -59,13 +83,31 @@ def test_reports_are_told_from_text_wherever_they_are_cut(text: bytes, kept: byt
 
 def test_a_flood_of_separators_takes_linear_time() -> None:
     reports = Reports(_NONCE, 1)
-    reports.feed(_MARK)
+    reports.feed(MARK)
     text, found = reports.feed(b"\x1e" * 1_000_000 + b"x")
     assert (len(text), found) == (1_000_001, [])
 
 
 def test_a_report_is_taken_before_the_greeting_too() -> None:
     assert Reports(_NONCE, 2).feed(b"x" + _STATUS) == (b"", ["status 3"])
+
+
+def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
+    """Cut at the end of an item, before it, or within the tar: half a word is no word."""
+    shipment, stem = Shipment(), stem_of_a_run()
+    shipment.add_text("run.sh", script("run.sh"))
+    shipment.close()
+    before = opening(_NONCE, shipment.size, f"{tmp_path}/{stem}")
+    tar = b"".join(shipment.chunks(stem))
+    after = order("", {"A": "x"}, ["touch", f"{tmp_path}/ran"])
+    whole = before + tar + after
+    start = len(before) + len(tar)
+    ends = [at for at, byte in enumerate(whole) if not byte and not len(before) <= at < start]
+    for cut in sorted({*ends, *(end + 1 for end in ends[:-1]), len(before) + 700, start - 1}):
+        bash = ["bash", "-c", script("greeting.sh")]
+        done = subprocess.run(bash, input=whole[:cut], capture_output=True, check=False)
+        assert done.stdout.startswith(MARK)
+        assert os.listdir(tmp_path) == [], whole[cut - 20 : cut]
 
 
 def test_items_keep_bytes() -> None:

@@ -22,6 +22,7 @@ from cli_host_fleet.results import Ending, Result, State, counts, exit_status, j
         (Ending(ssh_status=255, last_words="no route"), "unreachable", None),
         (Ending(stopped="no answer", ssh_status=-9), "unreachable", None),
         (Ending(ssh_status=1, last_words="no account"), "refused", None),
+        (Ending(ssh_status=127, last_words="bash: not found"), "refused", None),
         (Ending(True, ssh_status=1, last_words="sudo: no"), "refused", None),
         (Ending(True, True, refusal="no room", ssh_status=1), "refused", None),
     ],

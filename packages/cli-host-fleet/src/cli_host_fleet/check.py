@@ -60,8 +60,8 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 class ShippedCheck(ShippedJob):
     """All that a run does before the command, and then nothing."""
 
-    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
-        super()._start(facts, nonce)
+    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
+        super()._start(facts, place)
         return ["true"], ""
 
 
@@ -75,7 +75,7 @@ class InstalledCheck(Job):
         self._installed = installed
         self.shipment.close()
 
-    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         program = there(self._installed, facts)
         words = self.order.command.words
         return ["bash", "--norc", "-c", protocol.script("check.sh"), "check", program, *words], ""

@@ -28,7 +28,6 @@ class Connection(EngineClient):  # type: ignore[misc]
 
     def __init__(
         self,
-        worker: Worker,
         host: str,
         call: tuple[list[str], dict[str, str]],
         conversation: Conversation,
@@ -37,7 +36,7 @@ class Connection(EngineClient):  # type: ignore[misc]
         ended: Callable[[Result], None],
     ) -> None:
         until_greeting, self._until_end = seconds
-        super().__init__(worker, host, True, until_greeting, False)
+        super().__init__(Worker(None), host, True, until_greeting, False)
         self.conversation = conversation
         self._argv, self._environ = call
         self._lifelines = lifelines
@@ -152,14 +151,3 @@ class Connection(EngineClient):  # type: ignore[misc]
         state, number, reason = judge(self.conversation.ending(status))
         seconds = round(time.monotonic() - self._started, 3)
         self._ended(Result(self.key, state, number, reason, 1, seconds))
-
-
-class HostWorker(Worker):  # type: ignore[misc]
-    """What the engine schedules: one connection."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self.connection: Connection | None = None
-
-    def _engine_clients(self) -> list[Connection]:
-        return [self.connection] if self.connection else []

@@ -99,9 +99,7 @@ class Conversation:
             return
         self._greeted = True
         self._to_come -= 1
-        if not facts.bash:
-            self._refuse("no bash on this host")
-        elif self._to_come and self._elevation:
+        if self._to_come and self._elevation:
             self._greeting = Greeting()
             ask = self._elevation.password is not None
             yield protocol.elevation(

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ClusterShell.Event import EventHandler
-from ClusterShell.Task import task_self
+from ClusterShell.Engine.Engine import EngineTimer
+from ClusterShell.Engine.Factory import PreferredEngine
 
 from cli_host_fleet import rollout
-from cli_host_fleet.connection import Connection, HostWorker
+from cli_host_fleet.connection import Connection
 from cli_host_fleet.conversation import Conversation, Output, Stop
 from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.results import Result
@@ -75,7 +75,7 @@ class _Guarded:
             self._view.problem = failure
 
 
-class Fleet(EventHandler):  # type: ignore[misc]
+class Fleet:
     """Runs a job on hosts; `signal` is the one that ended it early, or 0."""
 
     def __init__(self, job: Job, options: Options, view: View) -> None:
@@ -88,6 +88,7 @@ class Fleet(EventHandler):  # type: ignore[misc]
         self._running: dict[str, Connection] = {}
         self._again: dict[str, Result] = {}
         self._lifelines = Lifelines()
+        self._engine: Any = PreferredEngine("auto", {"fanout": options.forks})
         self._total = 0
         self._failures_left = 0
         self._stopping: Stop = ""
@@ -107,6 +108,7 @@ class Fleet(EventHandler):  # type: ignore[misc]
         finally:
             restore()
             self._lifelines.close()
+            self._engine.release()
         for host in hosts:
             if host not in self._results:
                 skipped = Result(host, "skipped", reason=self._why_skipped())
@@ -124,9 +126,6 @@ class Fleet(EventHandler):  # type: ignore[misc]
             self._wait(rollout.pause(attempt))
 
     def _attempt(self, attempt: int, may_repeat: bool) -> None:
-        task = task_self()
-        task.set_info("fanout", self._options.forks)
-
         def ended(result: Result) -> None:
             del self._running[result.host]
             result = replace(result, attempts=attempt)
@@ -134,27 +133,25 @@ class Fleet(EventHandler):  # type: ignore[misc]
                 self._again[result.host] = result
             else:
                 self._finish(result)
-            self._fill(task, ended)
+            self._fill(ended)
 
-        ticker = task.timer(_TICK, self, interval=_TICK, autoclose=True)
-        self._fill(task, ended)
-        task.resume()
-        ticker.invalidate()
+        self._engine.add_timer(EngineTimer(_TICK, _TICK, True, self))
+        self._fill(ended)
+        self._engine.run(None)
 
-    def _fill(self, task: Any, ended: Callable[[Result], None]) -> None:
+    def _fill(self, ended: Callable[[Result], None]) -> None:
         """Start hosts in their order while there is room."""
         while self._queue and len(self._running) < self._options.forks and not self._stops():
             host = self._queue.popleft()
             self._again.pop(host, None)
-            worker = HostWorker()
             output = _Guarded(self._view, self._view.output(host))
             conversation = self._job.conversation(host, output)
             connecting = self._options.connect_timeout + _SLACK
             seconds = (connecting, self._options.timeout or _FOREVER)
-            worker.connection = self._running[host] = Connection(
-                worker, host, self._job.call(host), conversation, self._lifelines, seconds, ended
-            )
-            task.schedule(worker)
+            call = self._job.call(host)
+            connection = Connection(host, call, conversation, self._lifelines, seconds, ended)
+            self._running[host] = connection
+            self._engine.add(connection)
 
     def _finish(self, result: Result) -> None:
         self._results[result.host] = result

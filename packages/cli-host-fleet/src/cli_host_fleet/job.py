@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +15,7 @@ from cli_host_fleet import protocol, ssh, variables
 from cli_host_fleet.conversation import Conversation, Elevation, Output, RefusedError
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.protocol import Facts
-from cli_host_fleet.shipment import Shipment, config, start_of
+from cli_host_fleet.shipment import Shipment, config, start_of, stem_of_a_run
 from cli_host_fleet.ssh import Calling, Host
 from host import Command, HostError, Program, Variable
 
@@ -52,6 +51,7 @@ class Job:
         self.order = order
         self.hosts = hosts
         self.shipment = Shipment()
+        self.shipment.add_text("run.sh", protocol.script("run.sh"))
         self._program = program
         self._greeting = protocol.script("greeting.sh")
         self._environ = ssh.environment(os.environ)
@@ -77,7 +77,7 @@ class Job:
         def prepare(facts: Facts, nonce: str) -> Iterable[bytes]:
             return self._prepared(record, facts, nonce)
 
-        return Conversation(secrets.token_hex(8), self._elevation, prepare, output)
+        return Conversation(os.urandom(8).hex(), self._elevation, prepare, output)
 
     def names(self) -> list[str]:
         """Return the names of the variables that would reach some host; raises HostError."""
@@ -88,16 +88,19 @@ class Job:
 
     def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
         """Return all that a host needs; raises RefusedError."""
-        prefix, library = self._start(facts, nonce)
+        stem = stem_of_a_run()
+        place = f"{facts.temporary}/{stem}"
+        prefix, library = self._start(facts, place)
         try:
-            environment = self._environment_there(host, facts.variables(), nonce)
+            environment = self._environment_there(host, facts.variables(), place)
         except HostError as failure:
             raise RefusedError(str(failure)) from None
         argv = [*prefix, *self.order.args]
-        opening = protocol.opening(nonce, self.shipment.size, library, environment, argv)
-        return chain([opening], self.shipment.chunks())
+        opening = protocol.opening(nonce, self.shipment.size, place)
+        order = protocol.order(library, environment, argv)
+        return chain([opening], self.shipment.chunks(stem), [order])
 
-    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         """Return what stands before the arguments, and who loads core/lib; may refuse."""
         raise NotImplementedError
 
@@ -125,20 +128,20 @@ class ShippedJob(Job):
     def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
         super().__init__(program, order, hosts)
         command = order.command
-        self._place = "/".join(("commands", *command.words))
+        self._folder = "/".join(("commands", *command.words))
         self._prefix, loads = _start(command)
         self._library = program.name.replace(":", "") if loads else ""
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
-        self.shipment.add_tree(command.directory, self._place, command.definition.env_files)
+        self.shipment.add_tree(command.directory, self._folder, command.definition.env_files)
         self.shipment.close()
 
-    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         systems = self.order.command.definition.os
         if systems and facts.system not in systems:
             raise RefusedError(f"runs on {' and '.join(systems)} only; this is {facts.system}")
         entrypoint = self.order.command.definition.entrypoint
-        return [*self._prefix, f"{nonce}/{self._place}/{entrypoint}"], self._library
+        return [*self._prefix, f"{place}/{self._folder}/{entrypoint}"], self._library
 
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
@@ -161,7 +164,7 @@ class InstalledJob(Job):
         self._path = path
         self.shipment.close()
 
-    def _start(self, facts: Facts, nonce: str) -> tuple[list[str], str]:
+    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         return [there(self._path, facts), *self.order.command.words], ""
 
     def _chosen(

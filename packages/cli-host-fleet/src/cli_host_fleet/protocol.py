@@ -6,29 +6,30 @@ the command's own bytes on stderr, each marked with the run's nonce.
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 _SEPARATOR = b"\x1e"
 MARK = b"\x1ecli-fleet\x1e"
-_FIELDS = 5
+_FIELDS = 6
 _MOST_NOISE = 8192  # bytes kept of what a login prints
 _LONGEST_REPORT = 4096
-_SYSTEMS = {"Linux": "linux", "Darwin": "mac"}
+_SYSTEMS = {"darwin": "mac"}
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a host says of itself; `system` as command.json names it, `bash` "" without one."""
+    """What a host says of itself; `system` as command.json names it."""
 
     system: str
     name: str
     home: str
     user: str
     directory: str
-    bash: str
+    temporary: str
 
     def variables(self) -> dict[str, str]:
         return {
@@ -60,10 +61,9 @@ class Greeting:
         *fields, rest = self._fields.split(b"\0", _FIELDS)
         if len(fields) < _FIELDS:
             return None, b""
-        system, home, user, directory, bash = (_text(field) for field in fields)
-        kernel, _, name = system.partition(" ")
-        known = _SYSTEMS.get(kernel, kernel.lower())
-        return Facts(known, name, home, user, directory, bash), rest
+        system, *others = (_text(field) for field in fields)
+        kernel = re.split("[^a-z]", system)[0]  # of linux-gnu, darwin23
+        return Facts(_SYSTEMS.get(kernel, kernel), *others), rest
 
 
 def _partition(data: bytes) -> tuple[bytes, bool, bytes]:
@@ -125,10 +125,12 @@ class Reports:
         return last if MARK.startswith(rest) or self._prefix.startswith(rest) else len(data)
 
 
+@functools.cache
 def script(name: str) -> str:
     """Return a script of the host's side without its comments."""
-    text = Path(__file__).with_name("host_side").joinpath(name).read_text(encoding="utf-8")
-    lines = (line.strip() for line in text.splitlines())
+    file = os.path.join(os.path.dirname(__file__), "host_side", name)
+    with open(file, encoding="utf-8") as opened:
+        lines = [line.strip() for line in opened]
     return "\n".join(line for line in lines if line and not line.startswith("#"))
 
 
@@ -137,13 +139,15 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
     return items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
 
 
-def opening(
-    nonce: str, size: int, library: str, environment: Mapping[str, str], argv: Sequence[str]
-) -> bytes:
-    """Return what a greeted host needs before the tar of `size` bytes."""
+def opening(nonce: str, size: int, place: str) -> bytes:
+    """Return what a greeted host needs before the tar of `size` bytes, which makes `place`."""
+    return items([script("unpack.sh"), nonce, str(size), place])
+
+
+def order(library: str, environment: Mapping[str, str], argv: Sequence[str]) -> bytes:
+    """Return what a host needs after the tar."""
     variables = [f"{name}={value}" for name, value in environment.items()]
-    counted = [str(len(variables)), *variables, str(len(argv)), *argv]
-    return items([script("run.sh"), nonce, str(size), library, *counted])
+    return items([library, str(len(variables)), *variables, str(len(argv)), *argv])
 
 
 def items(words: Iterable[str]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Mapping
@@ -11,10 +10,9 @@ from cli_host_fleet.problem import FleetError
 
 
 def place(environ: Mapping[str, str], root: str) -> str:
-    """Return the file that an installation's last run is remembered in."""
+    """Return the file that the last run of the installation at `root` is remembered in."""
     state = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    mark = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-    return os.path.join(state, "cli-host-fleet", f"failed-{mark}")
+    return f"{state}/cli-host-fleet{root}/failed"
 
 
 def remember(file: str, names: list[str]) -> None:

@@ -50,6 +50,7 @@ class Ending:
 
 
 _SSH_FAILED = 255
+_NOT_FOUND = {126, 127}  # what a login shell says of a program that it cannot start
 
 
 def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
@@ -67,6 +68,8 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
         return "unreachable", None, f"no answer in time{_after(words)}"
     if not ending.greeted and ending.ssh_status == _SSH_FAILED:
         return "unreachable", None, words or "ssh could not connect"
+    if not ending.greeted and ending.ssh_status in _NOT_FOUND:
+        return "refused", None, f"no bash on this host{_after(words)}"
     if not ending.greeted:
         return "refused", None, f"no shell answers{_after(words)}"
     if not ending.elevated:

@@ -22,14 +22,28 @@ _REFERENCE = re.compile(r"\$\{[^}]*\}+|\$\w+")
 _MOST_BYTES = 256 << 20
 
 
+def stem_of_a_run() -> str:
+    """Return a name for the directory of a run that nobody can guess.
+
+    All have the same length and the same sum of bytes: in a tar, whose checksums are sums,
+    one may take the place of another.
+    """
+    halves = [half for byte in os.urandom(8) for half in divmod(byte, 16)]
+    return "cli-fleet." + "".join(chr(ord("a") + half) + chr(ord("p") - half) for half in halves)
+
+
 class Shipment:
     """The tar, in a file without a name: nothing of it outlives the run."""
 
     def __init__(self) -> None:
+        self._stem = stem_of_a_run()
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with its owner
         self._tar = tarfile.open(fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115
         self.size = 0
         self.names: list[str] = []
+        top = self._member("")
+        top.type, top.mode = tarfile.DIRTYPE, 0o700
+        self._tar.addfile(top)
 
     def add_tree(self, directory: str, place: str, env_files: Sequence[str] = ()) -> None:
         """Add the files and links below `directory`; raises FleetError.
@@ -65,22 +79,23 @@ class Shipment:
             self._add_stream("stdin", copy, size, 0o600)
 
     def close(self) -> None:
-        """End the tar; the host takes it as whole by its last file."""
-        self.add_text("complete", "")
+        """End the tar."""
         self._tar.close()
         self._file.flush()  # what is read by its descriptor must be there
         self.size = self._file.tell()
 
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the tar; any number of hosts may be at different places of it."""
+    def chunks(self, stem: str) -> Iterator[bytes]:
+        """Yield the tar of a directory `stem`; hosts may be at different places of it."""
+        ours, its = self._stem.encode(), stem.encode()  # whole in a chunk: at a block's start
         for start in range(0, self.size, _CHUNK):
-            yield os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
+            chunk = os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
+            yield chunk.replace(ours, its)
 
     def _add(self, path: str, place: str, top: str) -> None:
         try:
             leaves = not os.path.realpath(path).startswith(top + os.sep)
             if os.path.islink(path) and not leaves:
-                member = tarfile.TarInfo(place)
+                member = self._member(place)
                 member.type = tarfile.SYMTYPE
                 member.linkname = os.path.relpath(os.path.realpath(path), os.path.dirname(path))
                 self._tar.addfile(member)
@@ -93,10 +108,13 @@ class Shipment:
         except OSError as failure:
             raise FleetError(f"{path}: {failure.strerror}") from None
 
+    def _member(self, place: str) -> tarfile.TarInfo:
+        return tarfile.TarInfo(os.path.join(self._stem, place))
+
     def _add_stream(self, place: str, stream: IO[bytes], size: int, mode: int) -> None:
         if place != "stdin" and self._file.tell() + size > _MOST_BYTES:
             raise FleetError(f"{place}: more than {_MOST_BYTES >> 20} MiB to ship to each host")
-        member = tarfile.TarInfo(place)
+        member = self._member(place)
         member.size, member.mode = size, mode & 0o755
         self._tar.addfile(member, stream)
         self.names.append(place)

@@ -1,48 +1,26 @@
-# shellcheck shell=bash
-# One run on this host; its bash (3.2 or newer) reads this from the connection.
+# shellcheck shell=bash disable=SC2154
+# The rest of a run on this host, once the command's files are in $fleet_dir (see unpack.sh).
 # On stdin, each ended by NUL:
-#   NONCE SIZE LIBRARY   LIBRARY: the program's name when bash is to load core/lib, or ""
+#   LIBRARY              the program's name when bash is to load core/lib, or ""
 #   N NAME=VALUE × N     the environment
 #   N WORD × N           the argv
-# where NONCE in a value or a word stands for the directory made here; then a tar of SIZE
-# bytes; then a beat now and then. When stdin ends, or is silent for long, the process group
-# of the command ends. Whatever ends the run, the directory goes.
-#
-# On stderr, marked with the nonce: "refused REASON" instead of a run, "status N" after it.
+# then a beat now and then. When stdin ends, or is silent for long, the process group of the
+# command ends. Whatever ends the run, the directory goes.
 
-exec 3>&2 # for the command and for reports
-fleet_locale=${LC_ALL-}
-LC_ALL=C
-IFS= read -r -d '' fleet_nonce
-IFS= read -r -d '' fleet_size
-IFS= read -r -d '' fleet_library
-
-fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1" >&3; }
-fleet_refuse() {
-  fleet_say "refused ${1%%$'\n'*}"
-  exit 1
-}
 fleet_words() {
   local count word
   fleet_words=()
-  IFS= read -r -d '' count
+  IFS= read -r -d '' count || exit
   while ((count-- > 0)); do
-    IFS= read -r -d '' word
-    fleet_words[${#fleet_words[@]}]=${word/"$fleet_nonce"/$fleet_dir}
+    IFS= read -r -d '' word || exit
+    fleet_words[${#fleet_words[@]}]=$word
   done
 }
-
-fleet_dir=$(mktemp -d "${TMPDIR:-/tmp}/cli-fleet.XXXXXXXXXX" 2>&1) ||
-  fleet_refuse "no directory for the run: $fleet_dir"
-trap 'rm -rf "$fleet_dir"' EXIT
+IFS= read -r -d '' fleet_library || exit
 fleet_words
 fleet_environment=("${fleet_words[@]}")
 fleet_words
 set -- "${fleet_words[@]}"
-
-fleet_problem=$(head -c "$fleet_size" | tar -xof - -C "$fleet_dir" 2>&1) ||
-  fleet_refuse "$fleet_dir cannot be filled: $fleet_problem"
-[[ -e $fleet_dir/complete ]] || fleet_refuse "the connection ended too early"
 [[ $1 != /* || -e $1 ]] || fleet_refuse "there is no $1"
 fleet_stdin=/dev/null
 [[ ! -e $fleet_dir/stdin ]] || fleet_stdin=$fleet_dir/stdin

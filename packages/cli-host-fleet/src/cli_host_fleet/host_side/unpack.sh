@@ -1,0 +1,26 @@
+# shellcheck shell=bash source-path=SCRIPTDIR
+# A run on this host, its beginning; its bash (3.2 or newer) reads this from the connection.
+# On stdin, each ended by NUL:
+#   NONCE SIZE DIRECTORY
+# then a tar of SIZE bytes, in which DIRECTORY is made: only that user can enter it, and
+# nobody else knows its name before. In it is run.sh, the rest of this script: bash reads a
+# connection byte by byte, and a file at once.
+#
+# On stderr, marked with the nonce: "refused REASON" instead of a run, "status N" after it.
+
+fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1" >&3; }
+fleet_refuse() {
+  fleet_say "refused ${1%%$'\n'*}"
+  exit 1
+}
+
+exec 3>&2 # for the command and for reports
+fleet_locale=${LC_ALL-}
+LC_ALL=C
+IFS= read -r -d '' fleet_nonce || exit # the connection has ended
+IFS= read -r -d '' fleet_size || exit
+IFS= read -r -d '' fleet_dir || exit
+trap 'rm -rf "$fleet_dir"' EXIT
+fleet_problem=$(head -c "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
+  fleet_refuse "$fleet_dir cannot be filled: $fleet_problem"
+. "$fleet_dir/run.sh"
