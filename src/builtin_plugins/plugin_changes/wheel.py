@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ from builtin_plugins.plugin_changes.contents import (
 from host import Definition, HostError, OperationError
 from host.hookspecs import PROJECT
 from host.run.definition import is_word, parse_declared
-from host.run.json_files import parse_json
+from host.run.json_files import parse_json, read_regular
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9._+]+-[A-Za-z0-9._+!]+(-[A-Za-z0-9._]+){3,4}\.whl\Z")
 _MEMBER_LIMIT = 4 << 20
@@ -76,31 +77,55 @@ class _Packed(importlib_metadata.Distribution):
         raise FileNotFoundError(path)
 
 
+def read_installed(name: str) -> PluginContents:
+    """Return what the files of an installed distribution speak of; nothing for none."""
+    try:
+        found = importlib_metadata.distribution(name)
+
+        def text(file: str) -> str:
+            path = str(found.locate_file(file))
+            return read_regular(path, _MEMBER_LIMIT, HostError).decode("utf-8", "replace")
+
+        return _contents(found, list(map(str, found.files or ())), text)
+    except (importlib_metadata.PackageNotFoundError, HostError, OSError):
+        return PluginContents()
+
+
 def _read(archive: zipfile.ZipFile) -> Wheel:
-    names = archive.namelist()
     packed = _Packed(archive)
     said = packed.metadata
-    modules = [point.module for point in packed.entry_points.select(group=PROJECT)]
-    commands: dict[Words, Definition] = {}
-    problems: list[str] = []
-    hooks: list[str] = []
-    for module in modules:
-        path = module.replace(".", "/")
-        source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
-        if source:
-            content = _text(archive, source).encode()
-            hooks += hooks_in_source(source, content, problems)
-            commands |= commands_in_source(module, content)
-    for name in names:
-        if name.endswith("/command.json"):
-            commands |= _in_tree(archive, name, problems)
-    problems = [f"{said['Name']}: {one}" for one in problems]
-    found = PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
+    found = _contents(packed, archive.namelist(), partial(_text, archive))
     name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
     canonicalize_name(name, validate=True)
     Version(version)  # both become names of files
     requires = list(map(Requirement, packed.requires or ()))
-    return Wheel(name, version, summary, requires, modules, found)
+    return Wheel(name, version, summary, requires, _modules(packed), found)
+
+
+def _modules(distribution: Any) -> list[str]:
+    return [point.module for point in distribution.entry_points.select(group=PROJECT)]
+
+
+def _contents(
+    distribution: Any,
+    names: Sequence[str],
+    text: Callable[[str], str],
+) -> PluginContents:
+    commands: dict[Words, Definition] = {}
+    problems: list[str] = []
+    hooks: list[str] = []
+    for module in _modules(distribution):
+        path = module.replace(".", "/")
+        source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
+        if source:
+            content = text(source).encode()
+            hooks += hooks_in_source(source, content, problems)
+            commands |= commands_in_source(module, content)
+    for name in names:
+        if name.endswith("/command.json"):
+            commands |= _in_tree(name, text(name), problems)
+    problems = [f"{distribution.metadata['Name']}: {one}" for one in problems]
+    return PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
 
 
 def _text(archive: zipfile.ZipFile, name: str) -> str:
@@ -109,13 +134,13 @@ def _text(archive: zipfile.ZipFile, name: str) -> str:
     return archive.read(name).decode("utf-8", "replace")
 
 
-def _in_tree(archive: zipfile.ZipFile, name: str, problems: list[str]) -> dict[Words, Definition]:
+def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definition]:
     """Return the command of a command.json; its words are what follows a `commands` directory."""
     parts = PurePosixPath(name).parts[:-1]
     start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
     words = tuple(parts[max(start, 0) :])
     try:
-        fields: Any = parse_json(name, _text(archive, name).encode())
+        fields: Any = parse_json(name, text.encode())
         if not words or not all(map(is_word, words)) or not isinstance(fields, dict):
             return {}
         if not (fields.get("entrypoint") or fields.get("script")):

@@ -41,6 +41,10 @@ class Row:
         self.registered = True
 
     @property
+    def state_shown(self) -> str:
+        return f"{self.state}, pinned" if self.entry.pinned else self.state
+
+    @property
     def words(self) -> list[str]:
         """Return the words that it adds at the top."""
         found = {word for tree in self.trees for word in first_words(tree)}

@@ -48,9 +48,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     entry = row.entry
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
-    state = f"{row.state}, pinned" if entry.pinned else row.state
     words = row.words if row.state != "missing" else []
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
-    cells = (entry.name, version, kind, state, shown, masked(entry.source))
+    cells = (entry.name, version, kind, row.state_shown, shown, masked(entry.source))
     return tuple(map(printable, cells))  # their width counts as they are shown

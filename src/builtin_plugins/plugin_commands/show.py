@@ -8,6 +8,7 @@ import os
 import click
 
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
+from builtin_plugins.plugin_changes.wheel import read_installed
 from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
 from builtin_plugins.plugin_commands.wording import command_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry
@@ -38,10 +39,10 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
         "description": entry.description,
         "kind": f"{entry.kind} [dev]" if entry.dev else entry.kind,
         "source": masked(entry.source),
-        "ref": f"{entry.ref} (pinned)" if entry.ref and entry.pinned else entry.ref,
+        "ref": entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,
-        "state": f"{row.state}: {row.reason}" if row.reason else row.state,
+        "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
         "installed": entry.installed_at,
         "files": os.path.realpath(row.root) if row.root else "",
         "kept": ", ".join(version_text(one) for one in kept if one.label != entry.label),
@@ -59,6 +60,8 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
 
 
 def _contents(row: Row) -> PluginContents:
+    if row.entry.kind == "pip" and row.state == "disabled":
+        return read_installed(row.entry.name)
     commands = dict(row.declared)
     problems: list[str] = []
     hooks: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from host import (
 )
 
 _OFF = "builtin_plugins.plugin_directories.switched_off:SwitchedOff"
+_OFF_PACKAGE = "builtin_plugins.plugin_changes.switched_off_package:SwitchedOffPackage"
 
 
 @hookimpl
@@ -43,6 +44,9 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Prob
     plugins, problems = find_directory_plugins(installation.plugins_dir)
     for problem in problems:
         yield Problem("registry.json", problem)
+    for name in _disabled(installation.plugins_dir):
+        path = f"{installation.plugins_dir}{MARK}{name}"
+        yield CommandTree(path, plugin=name, finder=_OFF_PACKAGE)
     for plugin in plugins:
         if not plugin.enabled:
             if plugin.tree:

@@ -24,6 +24,7 @@ INSTALLERS = ("pip", "uv")
 _CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
 _HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
 _CAUSE = re.compile(r"(?:^\s*cause:|╰─▶)\s*(?P<text>.*?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+_BUILD = re.compile(r"× (?P<what>[^\n]+?)\.?\n[^×]*?(?P<last>[^\n]+)\n\s*\[end of output\]")
 
 # What would send it to another place than the environment that it is to change.
 _ELSEWHERE = frozenset(
@@ -149,6 +150,8 @@ def _reason(output: str) -> str:
         return f"the SHA-256 is {hashes['found']}, expected {hashes['expected']}"
     if cause := _CAUSE.search(output):
         return " ".join(cause["text"].split())
+    if build := _BUILD.search(output):
+        return f"{build['what']}: {build['last'].strip()}"
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     told = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
     text = told[-1] if told else (lines[-1] if lines else "failed without a word")

@@ -60,6 +60,11 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     mark.unlink()
     assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest\n"
     assert not mark.exists()
+    either.source(either.acme("3.0"), tmp_path / "nowhere" / "mark")
+    failed = plugin(made, "update")
+    assert failed.status == 1
+    told = ("FileNotFoundError: ", "`backend.get_requires_for_build_wheel` failed")  # pip, uv
+    assert any(one in failed.stderr.splitlines()[-1] for one in told)
 
 
 def test_nothing_of_a_wheel_runs_before_the_question(either: Environment, tmp_path: Path) -> None:

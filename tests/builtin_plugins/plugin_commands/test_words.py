@@ -88,6 +88,7 @@ def test_list_has_a_header_and_aligned_columns(install: Install, tmp_path: Path)
         f"bare           {commit}  git          enabled          other  {bare.url}\n"
         f"a-longer-name  -             local [dev]  enabled          local  {local}\n"
     )
+    assert "\nstate:       enabled, pinned\n" in plugin(made, "show", "acme").stdout
 
 
 def test_a_linked_directory_needs_no_update(install: Install, tmp_path: Path) -> None:

@@ -42,7 +42,11 @@ def test_a_requirement_added_updated_rolled_back_removed(environment: Environmen
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert listed(made)["acme-cli"]["version"] == "1.0"
     assert plugin(made, "disable", "acme-cli").status == 0
-    assert made.run("cloud", "py").status == 2
+    for words in (["cloud", "py"], ["cloud"]):
+        said = "cli: unknown category cloud; plugin acme-cli is disabled\n"
+        assert made.run(*words).all == (2, "", said)
+    assert made.run("clouds").stderr == "cli: unknown category clouds; see: cli --help\n"
+    assert "\n    cloud disk disk\n" in plugin(made, "show", "acme-cli").stdout
     assert listed(made)["acme-cli"]["state"] == "disabled"
     removed = plugin(made, "remove", "Acme_CLI")
     assert removed.stderr.splitlines()[0] == "this uninstalls the distribution acme-cli"
