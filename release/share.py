@@ -11,9 +11,7 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,8 +19,9 @@ from builtin_plugins.renderers.text import text_page
 from builtin_plugins.self_commands import hooks
 from builtin_plugins.self_commands.completion import SHELLS, stub
 from host import Listing, Terminal
-from host.cli.plain_command import PlainCommand
+from host.cli.plain_command import Group, PlainCommand
 from host.cli.topics import DOCS, TOPICS, topic
+from host.run.importing import load_reference
 
 _PROJECT = Path(__file__).parents[1]
 SHARE = _PROJECT / "release" / "share"
@@ -65,8 +64,8 @@ def man_page(date: str) -> Iterator[str]:
         yield from _term(name, text)
     yield ".SH COMMANDS"
     for one in sorted(hooks.discover_commands(), key=lambda one: one.words):
-        if not one.definition["hidden"] and len(one.words) == 2:
-            yield from _word(one.words, _loaded(one.definition["entrypoint"]))
+        if not one.definition["hidden"]:
+            yield from _word(one.words, one.definition["entrypoint"])
     for name in TOPICS:
         yield f".SH {name.replace('-', ' ').upper()}"
         yield from _paragraphs(topic(name, _NAME))
@@ -79,26 +78,25 @@ def man_page(date: str) -> Iterator[str]:
     yield from (".SH SEE ALSO", _escaped(DOCS))
 
 
-def _loaded(reference: str) -> Any:
-    module, _, attribute = reference.partition(":")
-    found = getattr(import_module(module), attribute)
-    return found.for_click() if isinstance(found, PlainCommand) else found
-
-
-def _word(words: tuple[str, ...], command: click.Command) -> Iterator[str]:
-    context = click.Context(command, info_name=" ".join([_NAME, *words]))
-    usage = " ".join([_NAME, *words, *command.collect_usage_pieces(context)])
+def _word(words: tuple[str, ...], reference: str) -> Iterator[str]:
+    command = load_reference(reference)
+    label = " ".join([_NAME, *words])
+    if isinstance(command, Group):
+        yield f".SS {_marked(_escaped(command.usage(label)))}"
+        yield from _paragraphs(command.help)
+        for word, (inner, _) in command.words.items():
+            yield from _word((*words, word), inner)
+        return
+    if isinstance(command, PlainCommand):
+        command = command.for_click()
+    context = click.Context(command, info_name=label)
+    usage = " ".join([label, *command.collect_usage_pieces(context)])
     yield f".SS {_marked(_escaped(usage))}"
     yield from _paragraphs(inspect.cleandoc(command.help or ""))
     for parameter in command.params:
         record = parameter.get_help_record(context)
         if record and record[1]:
             yield from _term(*record)
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            if inner is not None and not inner.hidden:
-                yield from _word((*words, name), inner)
 
 
 def _paragraphs(text: str) -> Iterator[str]:

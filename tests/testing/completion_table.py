@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ import click
 
 import builtin_plugins.self_commands as home
 from builtin_plugins.self_commands import hooks
-from host.cli.plain_command import PlainCommand
+from host.cli.plain_command import Group, PlainCommand
+from host.run.importing import load_reference
 
 FILE = Path(home.__file__).with_name("completion_table.json")
 _PLUGINS = {"name", "names"}
@@ -26,20 +26,24 @@ def made() -> str:
     """Return what the file has to be."""
     table: dict[str, str] = {}
     for one in hooks.discover_commands():
-        module, _, attribute = one.definition["entrypoint"].partition(":")
-        command = getattr(importlib.import_module(module), attribute)
-        if isinstance(command, PlainCommand):
-            command = command.for_click()
+        command = load_reference(one.definition["entrypoint"])
         _add(table, one.words[1:], command, one.definition["description"])
     rows = [f"{json.dumps(words)}: {row}" for words, row in table.items()]
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def _add(table: dict[str, str], words: tuple[str, ...], command: click.Command, about: str) -> None:
+def _add(table: dict[str, str], words: tuple[str, ...], command: Any, about: str) -> None:
+    if isinstance(command, Group):
+        table[" ".join(words)] = json.dumps({"help": about, "options": {}, "words": "none"})
+        for word, (reference, _) in command.words.items():
+            _add(table, (*words, word), load_reference(reference), "")
+        return
+    if isinstance(command, PlainCommand):
+        command = command.for_click()
     arguments = [one for one in command.params if isinstance(one, click.Argument)]
     options = [one for one in command.params if isinstance(one, click.Option)]
     row = {
-        "help": about,
+        "help": about or command.get_short_help_str(90),
         "options": {
             name: {"help": one.help or "", "values": None if one.is_flag else _kind(one)}
             for one in options
@@ -48,12 +52,6 @@ def _add(table: dict[str, str], words: tuple[str, ...], command: click.Command, 
         "words": _kind(arguments[0], words) if arguments else "none",
     }
     table[" ".join(words)] = json.dumps(row)
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for word in command.list_commands(context):
-            inner = command.get_command(context, word)
-            if inner is not None and not inner.hidden:
-                _add(table, (*words, word), inner, inner.get_short_help_str(90))
 
 
 def _kind(parameter: click.Parameter, words: tuple[str, ...] = ()) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from host.cli.lazy_group import LazyGroup
+from host.cli.plain_command import Group
 
 _HERE = "builtin_plugins.plugin_commands."
 
-command = LazyGroup(
-    "plugin",
+command = Group(
     "Add, list, update and remove plugins.",
     {
         "add": (f"{_HERE}add:command", "Add a plugin from a directory, git, an archive or pip"),

@@ -37,20 +37,13 @@ _ELSEWHERE = {
 @hookimpl
 def discover_commands() -> Iterator[CommandDeclaration]:
     for word, description in {**_COMMANDS, **_HIDDEN}.items():
-        yield _declared((word,), description, _ELSEWHERE.get(word, _HERE + word))
-    # Beside its group, as it needs no click.
-    about = "List all plugins: directories, those from git, archives and pip."
-    yield _declared(("plugin", "list"), about, "builtin_plugins.plugin_commands.list")
-
-
-def _declared(words: tuple[str, ...], description: str, module: str) -> CommandDeclaration:
-    return CommandDeclaration(
-        ("self", *words),
-        {
-            "name": words[-1],
-            "description": description,
-            "hidden": words[0] in _HIDDEN,
-            "entrypoint": f"{module}:command",
-            "x-complete": f"{_HERE}completing:complete",
-        },
-    )
+        yield CommandDeclaration(
+            ("self", word),
+            {
+                "name": word,
+                "description": description,
+                "hidden": word in _HIDDEN,
+                "entrypoint": f"{_ELSEWHERE.get(word, _HERE + word)}:command",
+                "x-complete": f"{_HERE}completing:complete",
+            },
+        )

@@ -15,7 +15,7 @@ import click
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
-from host.cli.lazy_group import LazyGroup
+from host.cli.plain_command import Group
 from host.cli.session import Session
 from host.run.definition import is_word
 from host.run.lock import NOT_CATEGORIES
@@ -23,8 +23,7 @@ from host.run.lock import NOT_CATEGORIES
 _HERE = "builtin_plugins.self_commands.new:"
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
-command = LazyGroup(
-    "new",
+command = Group(
     "Make something new that works at once.",
     {
         "command": (f"{_HERE}new_command", "Make a command, with a script that runs"),

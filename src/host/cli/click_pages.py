@@ -87,15 +87,14 @@ class _Shown(io.StringIO):
 def call_click(command: click.Command, session: Session, label: str, args: list[str]) -> int:
     """Call a click command with the session as its object; its usage errors become ours."""
     terminal = session.output.terminal
-    click.Context.formatter_class = formatter_of(terminal)  # of commands in groups, too
+    click.Context.formatter_class = formatter_of(terminal)
     settings: dict[str, Any] = {
         "obj": session,
         "color": terminal.colour,
         "help_option_names": list(HELP_WORDS[1:]),
     }
     if session.sure:
-        yes = {"yes": True}  # for the command, and for those of a group
-        settings["default_map"] = {**yes, **dict.fromkeys(getattr(command, "words", ()), yes)}
+        settings["default_map"] = {"yes": True}
     try:
         with ExitStack() as stack:
             if not {"-h", "--help"}.isdisjoint(args):  # click prints the page by itself

@@ -1,4 +1,4 @@
-"""`self` commands that need no click: their arguments are declared as those of any command.
+"""`self` commands that need no click: groups, and those declared as any command.
 
 click costs more than all that they do, so only their help pages use it.
 """
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import click
 
     from host.cli.session import Session
+    from host.records import Terminal
 
     Texts = Mapping[str, Sequence[str]]
     Action = Callable[[Session, Texts], None]
@@ -76,6 +77,34 @@ class PlainCommand:
 
 def _several(value: Any) -> Sequence[str]:
     return value if isinstance(value, tuple) else (value,)
+
+
+class Group:
+    """A word of `self` with words of its own: `words` has each one's reference and one-line help.
+
+    `meant` has what other programs call them.
+    """
+
+    def __init__(
+        self, help: str, words: Mapping[str, tuple[str, str]], meant: Mapping[str, str]
+    ) -> None:
+        self.help = help
+        self.words = words
+        self.meant = meant
+
+    def usage(self, label: str) -> str:
+        return f"{label} [OPTIONS] [COMMAND] [ARGS]..."
+
+    def page(self, label: str, terminal: Terminal) -> str:
+        from host.cli.page import Page
+
+        page = Page(terminal)
+        page.title(label)
+        page.paragraph(self.help)
+        page.usage(self.usage(label))
+        page.table("Options", [("-h, --help", "Show this message and exit.")])
+        page.table("Commands", [(word, about) for word, (_, about) in self.words.items()])
+        return page.text()
 
 
 def takes(*declared: Mapping[str, Any]) -> Callable[[Action], PlainCommand]:

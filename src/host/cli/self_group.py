@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from host.cli.options import HELP_WORDS, Asked
-from host.cli.plain_command import PlainCommand
+from host.cli.plain_command import Group, PlainCommand
 from host.cli.session import Session
 from host.cli.unknown import unknown_word
 from host.cli.verbs import SELF_VERBS
-from host.errors import InstallationError
+from host.errors import InstallationError, UsageError
 from host.run.definition import is_reference
 from host.run.importing import load_reference
 from host.run.lock import RESERVED, Declared
@@ -27,7 +27,11 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
     for one in sorted(declared, key=lambda one: -len(one.words)):
         if tuple(words[: len(one.words)]) == one.words:
             args = list(words[len(one.words) :])
-            return _call(session, one, [*args, "--help"] if help_asked else args)
+            args += ["--help"] if help_asked else []
+            entrypoint = one.definition.entrypoint
+            if not is_reference(entrypoint):
+                raise AssertionError(f"{entrypoint} was checked when it was declared")
+            return _call(session, one.words, entrypoint, args)
     rest = list(words[1:])
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
         where = f"{session.program} {RESERVED}"
@@ -51,18 +55,30 @@ def _declared(session: Session) -> list[Declared]:
     return [one for one in held.commands if one.words[0] == RESERVED]
 
 
-def _call(session: Session, declared: Declared, args: list[str]) -> int:
+def _call(session: Session, words: tuple[str, ...], reference: str, args: list[str]) -> int:
     """Call a command with the session; only what needs click loads it."""
-    entrypoint = declared.definition.entrypoint
-    if not is_reference(entrypoint):
-        raise AssertionError(f"{entrypoint} was checked when it was declared")
-    command: Any = load_reference(entrypoint)
-    label = " ".join([session.program, *declared.words])
+    command: Any = load_reference(reference)
+    label = " ".join([session.program, *words])
+    if isinstance(command, Group):
+        return _call_in(command, session, words, args)
     if isinstance(command, PlainCommand):
         if not set(HELP_WORDS[1:]).intersection(args):
-            command.call(session, declared.words, args)
+            command.call(session, words, args)
             return 0
         command = command.for_click()
     from host.cli.click_pages import call_click
 
     return call_click(command, session, label, args)
+
+
+def _call_in(group: Group, session: Session, words: tuple[str, ...], args: list[str]) -> int:
+    label = " ".join([session.program, *words])
+    if not args or args[0] in HELP_WORDS[1:]:
+        session.show(group.page(label, session.output.terminal))
+        return 0
+    see = f"{label} --help"
+    if args[0] in group.words:
+        return _call(session, (*words, args[0]), group.words[args[0]][0], args[1:])
+    if args[0].startswith("-"):
+        raise UsageError(f"no such option '{args[0]}'", f"see: {see}")
+    raise unknown_word(args[0], label, see, group.words, group.meant)
