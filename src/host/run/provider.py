@@ -51,7 +51,7 @@ def ask_provider(
         texts = [decode(one[1:]) for one in said]
         return dict(zip(texts[::2], texts[1::2], strict=True))
     if kind == _NOT_LOADED and said:
-        raise PluginError(decode(said[0][1:]))
+        raise PluginError(f"plugin {plugin}: {decode(said[0][1:])}")
     if kind == _REFUSED and said:
         raise SourceError(f"{owner}: {decode(said[0][1:])}")
     raise SourceError(f"{owner}: ended its process instead of answering")

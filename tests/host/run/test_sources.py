@@ -158,7 +158,7 @@ def test_bad_answers(module, answer, told):
 
 def test_what_cannot_be_loaded():
     for provider in ("cli_host_none:x", "host.errors:none"):
-        with pytest.raises(PluginError, match="cannot be loaded"):
+        with pytest.raises(PluginError, match=f"plugin acme: {provider}: cannot be loaded"):
             read(Source("s", 3, "python", (), provider, (), "acme"))
 
 
