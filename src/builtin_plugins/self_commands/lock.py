@@ -21,6 +21,6 @@ def command(session: Session) -> None:
     written = next((place for place in session.installation.locks if os.path.exists(place)), None)
     session.show(
         f"{written or 'not written: no place for it is writable'}\n"
-        f"{len(lock.trees)} directories, {len(lock.commands)} commands in Python, "
-        f"{len(lock.sources)} sources of variables\n"
+        f"directories: {len(lock.trees)}, commands in Python: {len(lock.commands)}, "
+        f"sources of variables: {len(lock.sources)}\n"
     )

@@ -281,7 +281,7 @@ def test_lock_is_built_and_named(install: Install) -> None:
     made = install()
     shown = made.run("self", "lock")
     assert shown.status == 0
-    assert shown.stdout.startswith(f"{made.root}/cli.lock\n")
+    assert shown.stdout.startswith(f"{made.root}/cli.lock\ndirectories: 1, commands in Python: ")
     assert (made.root / "cli.lock").exists()
 
 
