@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from builtin_plugins.files.atomic import can_be_written, write_file
+from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.files.locks import take_lock
 from builtin_plugins.self_commands.completion import SHELLS, is_installed
-from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.self_commands.launcher import make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -137,20 +137,10 @@ def _copies(root: Path, name: str | None) -> Iterator[bool]:
         content = source.read_bytes()
         if name and target == root / "core" / "cli.json":
             content = _renamed(content, name)
-        yield _create(target, content, source.stat().st_mode & 0o777)
+        yield make_file(target, content, source.stat().st_mode & 0o777)
 
 
 def _renamed(content: bytes, name: str) -> bytes:
     values = json.loads(content)
     values["name"] = name
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _create(target: Path, content: bytes, mode: int) -> bool:
-    """Make `target` whole or not at all; return False when something is there already."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        write_file(str(target), content, mode, new=True)
-    except FileExistsError:
-        return False
-    return True

@@ -10,29 +10,12 @@ import click
 
 import host
 from builtin_plugins.files.atomic import write_file
+from builtin_plugins.self_commands.templates import filled
 from host import OperationError
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
 _LONGEST_SHEBANG = 250
 _LARGEST = 1 << 14  # bytes of a launcher
-
-_PYTHON = """\
-{head}
-import _signal
-import sys
-
-if _signal.getsignal(2) is _signal.default_int_handler:
-    _signal.signal(2, _signal.SIG_DFL)  # Ctrl-C ends it from here on
-sys.path.append({packages!r})
-try:
-    from host.__main__ import main
-except ModuleNotFoundError as missing:
-    sys.exit(
-        f"{{sys.argv[0]}}: {{missing}}: cli-host is no longer installed in "
-        {prefix!r} "; install it there again, or remove this file"
-    )
-sys.exit(main())
-"""
 
 
 def launcher_text(interpreter: str, packages: str) -> str:
@@ -49,7 +32,8 @@ def launcher_text(interpreter: str, packages: str) -> str:
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: too long a path to start a program with", "move it")
-    return _PYTHON.format(head=head, packages=packages, prefix=sys.prefix)
+    values = {"HEAD": head, "PACKAGES": repr(packages), "PREFIX": repr(sys.prefix)}
+    return filled("launcher", **values)["launcher"]
 
 
 def is_of_other_version(path: str) -> bool:
@@ -83,9 +67,14 @@ def write_launcher(path: Path, *, replace: bool = False) -> bool:
     Raises OSError.
     """
     text = launcher_text(sys.executable, _packages())
+    return make_file(path, os.fsencode(text), 0o755, replace=replace)
+
+
+def make_file(path: Path, content: bytes, mode: int, *, replace: bool = False) -> bool:
+    """Make a file and the directories above it; otherwise as `write_launcher`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        write_file(str(path), os.fsencode(text), 0o755, new=not replace)
+        write_file(str(path), content, mode, new=not replace)
     except FileExistsError:
         return False
     return True

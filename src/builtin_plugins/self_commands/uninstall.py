@@ -53,8 +53,10 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             "remove the directory yourself",
         )
     removal = _planned(session, purge=purge)
+    siblings = _siblings(session, session.layout.root)
     stays = [*_staying(session, removal)]
-    completed = _completed(session, stays_too=_siblings(session, session.layout.root))
+    stays += [f"{one}: another installation, which runs by that environment" for one in siblings]
+    completed = _completed(session, stays_too=siblings)
     session.show_lines("goes:", *(f"  {path}" for path in removal.paths))
     session.show_lines(*(f"  {file}: what completes in {one}" for one, file in completed.items()))
     session.show_lines("stays:", *(f"  {line}" for line in stays))
@@ -135,15 +137,13 @@ def _man_page(directory: str, name: str) -> Iterator[str]:
 
 
 def _staying(session: Session, removal: Removal) -> Iterator[str]:
-    """Yield what stays, in words: the user's own, the environment, siblings."""
-    root, installation = session.layout.root, session.installation
+    """Yield what stays, in words: the user's own, the environment."""
+    installation = session.installation
     config = os.path.dirname(session.layout.settings_file)
     for path in (installation.commands_dir, installation.plugins_dir, config):
         if path not in removal.trees and _has_more(path, removal.files):
             yield f"{path}: what is yours there"
     yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"
-    for sibling in _siblings(session, root):
-        yield f"{sibling}: another installation, which runs by that environment"
 
 
 def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:

@@ -67,11 +67,6 @@ class PageFormatter(click.HelpFormatter):
         self._usage = ""
 
 
-def formatter_of(terminal: Terminal) -> type[PageFormatter]:
-    """Return the formatter for pages on that terminal."""
-    return type("TerminalFormatter", (PageFormatter,), {"terminal": terminal})
-
-
 class _Shown(io.StringIO):
     """A stdout whose text the session shows, so that a full disk is told as ever."""
 
@@ -87,7 +82,8 @@ class _Shown(io.StringIO):
 def call_click(command: click.Command, session: Session, label: str, args: list[str]) -> int:
     """Call a click command with the session as its object; its usage errors become ours."""
     terminal = session.output.terminal
-    click.Context.formatter_class = formatter_of(terminal)
+    look = {"terminal": terminal}
+    click.Context.formatter_class = type("TerminalFormatter", (PageFormatter,), look)
     settings: dict[str, Any] = {
         "obj": session,
         "color": terminal.colour,

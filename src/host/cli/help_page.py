@@ -32,7 +32,7 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
     words = " ".join(found.words)
     page.title(definition.name)
     page.paragraph(definition.description)
-    page.usage(f"{session.program} {words} {_usage(definition)}")
+    page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     for heading, rows in argument_tables(definition.args):
         page.table(heading, rows)
     told = told_variables(session, found, definition)
@@ -44,10 +44,6 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
     notes = [*_notes(definition, found.plugin), *_remarks(session, words, told)]
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
-
-
-def _usage(definition: Definition) -> str:
-    return usage_of(definition.args) if definition.args else "[args…]"
 
 
 def _variable_lines(told: Sequence[Told], terminal: Terminal) -> list[str]:

@@ -33,10 +33,6 @@ class Asked:
         self.format = ""
         self.color = ""
 
-    @property
-    def lists(self) -> bool:
-        return self.everything or bool(self.format)
-
 
 def parse_options(words: "Sequence[str]", label: str) -> Asked:
     """Return what the options before the first word ask for; raises UsageError.

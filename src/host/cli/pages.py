@@ -34,10 +34,13 @@ def show(session: Session, asked: Asked) -> None:
     for one in (session.installation.config, found.definition):
         for warning in one.warnings if one else ():
             session.messages.warn(warning)
-    if found.kind == "command":
-        if asked.lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
+    if found.kind == "command" and found.definition is not None:
+        lists = asked.everything or asked.format
+        if lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
             raise UsageError("--all and --format go with a listing, not with a command")
-        session.show(_help(session, found))
+        from host.cli.help_page import help_page  # reads what listings need not know
+
+        session.show(help_page(session, found, found.definition))
         return
     trailing = _trailing(session, found, rest)
     session.messages.choice = trailing.color or session.messages.choice
@@ -56,14 +59,6 @@ def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> Asked:
     if trailing.words:
         raise unknown(session, found, trailing.words)
     return trailing
-
-
-def _help(session: Session, found: Found) -> str:
-    if found.definition is None:
-        raise AssertionError(f"{found.words} is a command without a definition")
-    from host.cli.help_page import help_page  # reads what listings need not know
-
-    return help_page(session, found, found.definition)
 
 
 def listing_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,15 +102,7 @@ def _import_places() -> Iterator[str]:
     for path in sys.path:
         if os.path.isdir(path):
             yield path
-            yield from sorted(_path_files(path))
-
-
-def _path_files(directory: str) -> Iterator[str]:
-    try:
-        names = os.listdir(directory)
-    except OSError:
-        return
-    yield from (os.path.join(directory, name) for name in names if name.endswith(".pth"))
+            yield from sorted(glob.glob(os.path.join(glob.escape(path), "*.pth")))
 
 
 class _Told:

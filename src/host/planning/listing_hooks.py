@@ -67,11 +67,9 @@ class ListingHooks:
 
     def _leave_out(self, plugin: Plugin, reason: str) -> None:
         """Warn of a plugin that failed just now, and note it in the lock."""
-        known = set(self.lock.warnings(self.messages.program))
         plugin.broken = reason
         for warning in self.lock.warnings(self.messages.program):
-            if warning not in known:
-                self.messages.warn(warning)
+            self.messages.warn(warning)  # which says each once
         from host.planning.cache_files import write_lock
 
         write_lock(self.installation.locks, self.installation.key, self.lock)

@@ -18,7 +18,7 @@ from testing.installation import PROJECT, Made, Result
 from testing.plugin_sources import Repository
 
 NewVenv = Callable[[Path], Path]
-LAUNCHER = "src/builtin_plugins/self_commands/launcher.py"
+LAUNCHER = "src/builtin_plugins/self_commands/templates/launcher/launcher.txt"
 _SHIPPED = (
     *("pyproject.toml", "README.md", "LICENSE", "install.sh", ".gitignore"),
     *("src", "core", "commands", "config", "plugins", "release"),
@@ -71,7 +71,7 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     assert made.launcher.read_text() == current
     logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
     logger.write_text(logger.read_text() + "# newer\n")
-    launcher.write_text(launcher.read_text().replace("{head}\n", "{head}\n# newer\n"))
+    launcher.write_text(launcher.read_text().replace("@HEAD@\n", "@HEAD@\n# newer\n"))
     schema = source / "core/schema/command.schema.json"
     schema.write_text(schema.read_text() + "\n")
     _build(source, "0.2.0", wheels)

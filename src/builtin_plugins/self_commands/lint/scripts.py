@@ -30,20 +30,13 @@ class Script(NamedTuple):
     bare: bool
 
 
-def entrypoint_file(definition: Definition) -> str:
-    """Return the path of the file that a command runs, "" for a Python reference."""
-    if definition.in_python:
-        return ""
-    return os.path.join(definition.directory, definition.entrypoint)
-
-
 def script_findings(
     linted: Linted, definition: Definition, environ: Mapping[str, str], shells: list[Script]
 ) -> Iterator[Finding]:
     """Yield what keeps a command's file from running; those for a shell go to `shells`."""
-    file = entrypoint_file(definition)
-    if not file:
+    if definition.in_python:
         return
+    file = os.path.join(definition.directory, definition.entrypoint)
     inside = os.path.realpath(definition.directory) + os.sep
     key = "entrypoint" if ("entrypoint",) in linted.positions.offsets else "script"
     wrong = ""
