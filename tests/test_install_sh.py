@@ -66,12 +66,6 @@ def test_its_man_page_has_its_name(checkout: Path, env: dict[str, str]) -> None:
     assert "\\fBcli\\fR" not in page.read_text()
 
 
-def test_a_second_run_changes_nothing_visible(checkout: Path, env: dict[str, str]) -> None:
-    before = (checkout / "core" / "acme").read_bytes()
-    assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
-    assert (checkout / "core" / "acme").read_bytes() == before
-
-
 def test_a_package_comes_and_goes_with_the_pip_that_comes_with_python(
     tmp_path: Path, checkout: Path, env: dict[str, str]
 ) -> None:
@@ -108,18 +102,9 @@ def test_installations_that_self_init_made_keep_what_they_need(
     assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
 
 
-def test_a_second_name_can_be_uninstalled_alone(checkout: Path, env: dict[str, str]) -> None:
-    other = ["--name", "other", "--bin-dir", f"{env['HOME']}/bin"]
-    assert run("bash", checkout / "install.sh", *other, env=env)[0] == 0
-    done = run("bash", checkout / "install.sh", *other, "--uninstall", env=env)
-    assert done[0] == 0, done
-    assert done[1].endswith(f"What it needs stays for {checkout}/core/acme\n")
-    assert not os.path.lexists(f"{env['HOME']}/bin/other")
-    acme = Path(env["HOME"]) / "bin" / "acme"
-    assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
-
-
-def test_a_renamed_launcher_gets_its_symlink_with_name(checkout: Path, env: dict[str, str]) -> None:
+def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
+    checkout: Path, env: dict[str, str]
+) -> None:
     binaries = Path(env["HOME"]) / "bin"
     assert run("bash", checkout / "install.sh", *_named("first", env), env=env)[0] == 0
     (checkout / "core/first").rename(checkout / "core/second")
@@ -131,7 +116,11 @@ def test_a_renamed_launcher_gets_its_symlink_with_name(checkout: Path, env: dict
     assert not os.path.lexists(binaries / "first")
     pages = Path(env["HOME"]) / ".local/share/man/man1"
     assert sorted(os.listdir(pages)) == ["acme.1", "second.1"]
-    run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
+    done = run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
+    assert done[0] == 0, done
+    assert done[1].endswith(f"What it needs stays for {checkout}/core/acme\n")
+    assert not os.path.lexists(binaries / "second")
+    assert run(binaries / "acme", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
 
 
 def _named(name: str, env: dict[str, str]) -> list[str]:
@@ -143,9 +132,11 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
 ) -> None:
     rc = Path(env["HOME"]) / ".bashrc"
     rc.write_text("alias ll='ls -l'\n")
-    for _ in range(2):
+    before = (checkout / "core" / "acme").read_bytes()
+    for _ in range(2):  # neither changes what an earlier run left
         done = run("bash", checkout / "install.sh", *options(env), "--add-to-path", env=env)
         assert done[0] == 0, done
+        assert (checkout / "core" / "acme").read_bytes() == before
     assert rc.read_text().count("added by install.sh") == 1
     found = run("bash", "-c", ". ~/.bashrc; command -v acme", env=env)
     assert found == (0, f"{env['HOME']}/bin/acme\n", "")

@@ -116,7 +116,7 @@ def test_a_change_that_is_broken_off(
 
 def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Path) -> None:
     """Every process adds its plugins and removes half of them; a reader reads each registry."""
-    processes, each = (8, 20) if FULL else (8, 4)
+    processes, each = (8, 20) if FULL else (8, 2)
     made = install()
     for number in range(processes):
         for index in range(each):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from bisect import bisect_left
 
 import pytest
 
@@ -442,20 +443,22 @@ def test_few_descriptors_are_enough(place):
 def test_an_environment_that_is_too_large(place):
     write(place, "X=1\n")
     environ = {f"V{n}": "x" * 120_000 for n in range(17)}
-    for size in range(40_000, 60_000, 600):  # soon it is too large for us, too
-        environ["LAST"] = "x" * size
+
+    def fails(size):
+        """Where it does: a little larger, and it is too large for us, too."""
         try:
-            result = place.run("demo", "show", env=environ)
+            return place.run("demo", "show", env={**environ, "LAST": "x" * size}).status != 0
         except OSError:
-            break
-        if result.status:
-            assert (result.status, result.stderr.count("\n")) == (126, 1)
-            assert "too large for this system; of 2," in result.stderr
-            assert "the largest are V" in result.stderr
-            assert result.stderr.count(" (120,00") == 3
-            assert "xx" not in result.stderr
-            return
-    pytest.fail("the environment was never too large")
+            return True
+
+    sizes = range(40_000, 60_000, 600)
+    first = sizes[bisect_left(sizes, True, key=fails)]
+    result = place.run("demo", "show", env={**environ, "LAST": "x" * first})
+    assert (result.status, result.stderr.count("\n")) == (126, 1)
+    assert "too large for this system; of 2," in result.stderr
+    assert "the largest are V" in result.stderr
+    assert result.stderr.count(" (120,00") == 3
+    assert "xx" not in result.stderr
 
 
 @NEEDS_PROC
