@@ -21,7 +21,7 @@ from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import Origin, parse_source
 from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.update import show_changes
-from builtin_plugins.plugin_commands.wording import heading, plan_lines
+from builtin_plugins.plugin_commands.wording import heading, plan_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
@@ -165,6 +165,8 @@ def _ways(session: Session, entry: Entry) -> list[str]:
     """Return how a plugin is brought to another version, and how it is removed."""
     command = f"{session.program} self plugin"
     update = f"update it with: {command} update {entry.name}"
+    if entry.pinned:
+        update = f"it stays at {entry.ref or version_text(entry)}"
     if entry.from_wheel:
         update = f"update it with: {command} add WHEEL"
     return [

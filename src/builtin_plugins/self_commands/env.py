@@ -59,7 +59,7 @@ def command(
         for name in sorted(set(names).difference(every))
     ]
     for path in layers.missing:
-        session.messages.warn(f"{path}: this file of env_files is not there")
+        session.messages.warn(f"{path}: this file of variables is not there")
     try:
         check_required(definition, layers)
     except SourceError as failure:

@@ -194,7 +194,7 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert shown.status == 0
         missing, required = shown.stderr.splitlines()
         assert missing == (
-            f"cli: warning: {folder}/.env.local: this file of env_files is not there"
+            f"cli: warning: {folder}/.env.local: this file of variables is not there"
         )
         assert required.startswith(f"cli: warning: {folder}/command.json: NEEDED must be set; ")
         assert "TIMEOUT is empty in your environment" in required
