@@ -23,6 +23,7 @@ _PLUGINS = {
     "host.run.definition.read_command": "the finder reads what a run needs",
     "host.run.paths": "the finder is in every run, which has no os",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
+    "host.run.json_files.Fields": "and so has each key of it",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
     "host.run.expand.expand": "installed_when and <TOOL>_… expand as a run does",
     "host.run.process.find_program": "a program is found on PATH as a run finds it",

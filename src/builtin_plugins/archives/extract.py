@@ -117,12 +117,10 @@ def _write_file(
 ) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        with open(os.open(path, flags, 0o600), "wb", buffering=0) as file:
+        with open(os.open(path, flags, 0o600), "wb") as file:
             for chunk in content:
                 check_time(deadline)
-                view = memoryview(chunk)
-                while view:
-                    view = view[file.write(view) :]
+                file.write(chunk)
             os.fchmod(file.fileno(), 0o755 if entry.executable else 0o644)
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, path) from None

@@ -38,9 +38,8 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What an archive may hold.
+    """What an archive may hold, beside files, directories and links that stay inside.
 
-    `links`: relative symbolic links that stay inside are taken, else refused.
     `strip`: one leading directory that holds everything is taken away, unless `stays`
     says, of all paths, that it is content. `members` (those that others imply, too) and
     `size` (bytes on disk) cap the whole; `reserved` are top names it may not use.
@@ -48,7 +47,6 @@ class Rules:
 
     strip: bool = True
     stays: Callable[[Collection[str]], bool] | None = None
-    links: bool = False
     members: int = 100_000
     size: int = 8 << 30
     reserved: frozenset[str] = frozenset()
@@ -120,8 +118,6 @@ class Tree:
         self.size += max(size, 1) + -max(size, 1) % _BLOCK
 
     def _claim_link(self, entry: Entry, path: str) -> None:
-        if not self._rules.links:
-            raise _refusal(entry.name, "is a link; only files and directories are taken")
         if not entry.target or entry.target.startswith("/") or _has_controls(entry.target):
             raise _refusal(entry.name, "links to what is not a relative path")
         if len(os.fsencode(entry.target)) > LONGEST_TARGET:
@@ -137,9 +133,7 @@ class Tree:
         return "" if stays and stays(self._kinds) else only
 
     def _inside(self, path: str) -> str:
-        if not self._leading:
-            return path
-        return path[len(self._leading) + 1 :]
+        return path[len(self._leading) + 1 :] if self._leading else path
 
     def _resolve(self, path: str) -> None:
         """Follow a link as the kernel would; raise unless it ends at a member inside.

@@ -1,26 +1,23 @@
 """Fetch one file over HTTP: whole and within bounds, or nothing at all."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 from builtin_plugins.fetch.addresses import fetchable
 from builtin_plugins.fetch.progress import Progress
 from builtin_plugins.fetch.transfer import Limits, Transfer
 
-__all__ = ["Fetched", "Limits", "fetch"]
-
 _GLANCE = 0.1  # seconds between two looks at a running transfer
 _USUAL = Limits()
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """What came: its size in bytes, its SHA-256 (hex; None unless asked for)."""
+class Fetched(NamedTuple):
+    """What came: its size in bytes, its SHA-256 in hex."""
 
     size: int
-    sha256: str | None
+    sha256: str
 
 
 def fetch(
@@ -28,22 +25,19 @@ def fetch(
     target: Path,
     *,
     limits: Limits = _USUAL,
-    sha256: str | None = None,
-    digest: bool = False,
+    sha256: str = "",
     progress: Progress | None = None,
 ) -> Fetched:
     """Fetch `address` into the new or emptied file `target`.
 
-    `sha256` is the expected checksum in hex; `digest` asks for one without expecting
-    it. `progress` is called about ten times a second, in the caller's thread. Proxies,
-    CA bundles and .netrc count as `requests` documents. Raises OperationError; `target`
-    is gone then.
+    `sha256` is the expected checksum in hex, "" for any. `progress` is called about ten
+    times a second, in the caller's thread. Proxies, CA bundles and .netrc count as
+    `requests` documents. Raises OperationError; `target` is gone then.
 
     A thread does the work, because only an outside clock can end a transfer that
     drips, hangs in DNS or sends its headers a byte at a time.
     """
-    trusted = sha256 is not None
-    transfer = Transfer(fetchable(address), target, limits, digest or trusted, trusted)
+    transfer = Transfer(fetchable(address), target, limits, trusted=bool(sha256))
     worker = Thread(target=transfer.run, daemon=True)
     whole = False
     try:
@@ -52,7 +46,7 @@ def fetch(
         if transfer.failure is not None:
             raise transfer.failure
         fetched = Fetched(transfer.received, transfer.hexdigest())
-        if sha256 is not None and fetched.sha256 != sha256.strip().lower():
+        if sha256 and fetched.sha256 != sha256.strip().lower():
             raise transfer.error(f"the SHA-256 is {fetched.sha256}, expected {sha256}")
         whole = True
         return fetched

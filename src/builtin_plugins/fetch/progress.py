@@ -20,33 +20,21 @@ _KNOWN = "{desc}{percentage:3.0f}% {n_fmt}/{total_fmt} {rate_fmt} {remaining} {b
 _UNKNOWN = "{desc}{n_fmt} {rate_fmt} {elapsed} {bar:b}"
 
 
-class Reporter:
-    """Lines for people on stderr, shown escaped; a closed or full stderr is no error.
-
-    `program` heads warnings, `quiet` leaves only those, `verbose` adds details.
-    """
+class Reporter(Messages):
+    """Lines for people on stderr; `quiet` leaves only warnings, `verbose` adds details."""
 
     def __init__(
         self, program: str, quiet: bool, verbose: bool, environ: Mapping[str, str]
     ) -> None:
-        self._messages = Messages(program, environ)
-        self._quiet = quiet
-        self._verbose = (verbose or self._messages.debugging) and not quiet
+        super().__init__(program, environ)
+        self.debugging = (verbose or self.debugging) and not quiet
+        self._silent = quiet
         self._animated = not quiet and _may_animate(sys.stderr, environ)
 
     def info(self, text: str) -> None:
         """Say what happens."""
-        if not self._quiet:
-            self._messages.line(text)
-
-    def detail(self, text: str) -> None:
-        """Say what only somebody who looks for a fault wants to know."""
-        if self._verbose:
-            self._messages.line(f"[DEBUG] {time.strftime('%Y-%m-%d %H:%M:%S')} - {text}")
-
-    def warn(self, text: str) -> None:
-        """Say what is not as it should be, though the work goes on."""
-        self._messages.warn(text)
+        if not self._silent:
+            self.line(text)
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Progress]:

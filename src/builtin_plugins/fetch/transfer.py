@@ -57,9 +57,7 @@ class Transfer:
     is acceptable. `trouble` says why it is tried again.
     """
 
-    def __init__(
-        self, address: Address, target: Path, limits: Limits, digest: bool, trusted: bool
-    ) -> None:
+    def __init__(self, address: Address, target: Path, limits: Limits, *, trusted: bool) -> None:
         self.received = 0
         self.total: int | None = None
         self.trouble = ""
@@ -69,21 +67,21 @@ class Transfer:
         self._target = target
         self._limits = limits
         self._trusted = trusted
-        self._hash = hashlib.sha256() if digest else None
+        self._hash = hashlib.sha256()
         self._validator: str | None = None
         self._deadline = time.monotonic() + limits.seconds
 
     def error(self, reason: str) -> OperationError:
         return OperationError(f"{shown(self._address.url)}: {reason}")
 
-    def hexdigest(self) -> str | None:
-        """Return the SHA-256 of what was received, or None when none was asked for."""
-        return None if self._hash is None else self._hash.hexdigest()
+    def hexdigest(self) -> str:
+        """Return the SHA-256 of what was received."""
+        return self._hash.hexdigest()
 
     def run(self) -> None:
         """Do the transfer; what goes wrong is kept in `failure`."""
         try:
-            with requests.Session() as session, open(self._target, "wb", buffering=0) as file:
+            with requests.Session() as session, open(self._target, "wb") as file:
                 self._try_repeatedly(session, file)
         except OSError as failure:  # the file goes, so the error names the source, too
             self.failure = self.error(f"{self._target}: {failure.strerror or worded(failure)}")
@@ -195,7 +193,7 @@ class Transfer:
         file.seek(0)
         file.truncate()
         self.received = 0
-        self._hash = None if self._hash is None else hashlib.sha256()
+        self._hash = hashlib.sha256()
         # Only a body of known length is ever resumed, and only by a strong validator.
         tag = response.headers.get("ETag", "")
         validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
@@ -216,11 +214,8 @@ class Transfer:
         self._stop_if_cancelled()
         if self.received + len(chunk) > self._limits.size:
             raise self.error(f"more than {self._limits.size} bytes")
-        view = memoryview(chunk)
-        while view:
-            view = view[file.write(view) :]
-        if self._hash is not None:
-            self._hash.update(chunk)
+        file.write(chunk)
+        self._hash.update(chunk)
         self.received += len(chunk)
 
 

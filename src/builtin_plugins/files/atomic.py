@@ -2,7 +2,7 @@
 
 `write_file` and `write_link` are how everything here writes what others read; `undoing`
 is how several steps become one. One writer at a time: who calls holds the lock that
-serializes changes of that file (`files.locks.take_lock`).
+serializes changes of that file (`files.locks`).
 """
 
 import errno
@@ -25,12 +25,10 @@ def write_file(
     FileExistsError where something is there. Raises OSError naming `path`; nothing is
     left behind then. What a kill leaves (`temporary`) goes with the next write.
     """
-    beside = temporary(path)
-    discard(beside)
-    if new and os.path.lexists(path):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
+    with _successor(path) as beside:
+        if new and os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         with open(os.open(beside, flags, 0o600), "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
@@ -40,10 +38,6 @@ def write_file(
             os.link(beside, path)
         else:
             os.rename(beside, path)
-    except OSError as failure:
-        raise OSError(failure.errno, failure.strerror, path) from None
-    finally:
-        discard(beside)
     sync_directory(os.path.dirname(path))
 
 
@@ -73,9 +67,15 @@ def make_directory(path: str) -> None:
 
 def can_be_written(directory: str) -> bool:
     """Tell whether a directory, or one above it where it is to be made, takes new files."""
-    while not os.path.lexists(directory):
-        directory = os.path.dirname(directory)
+    directory = nearest_there(directory)
     return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
+
+
+def nearest_there(path: str) -> str:
+    """Return `path`, or the nearest one above it that exists."""
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def mode_below(directory: str) -> int:
@@ -85,14 +85,21 @@ def mode_below(directory: str) -> int:
 
 def write_link(path: str, target: str) -> None:
     """Point the link `path` to `target`, or make it, in one step; raises OSError."""
-    beside = temporary(path)
-    discard(beside)
-    try:
+    with _successor(path) as beside:
         with suppress(FileExistsError):  # a new one is there at once, and a kill leaves nothing
             os.symlink(target, path)
             return
         os.symlink(target, beside)
         os.rename(beside, path)
+
+
+@contextmanager
+def _successor(path: str) -> Iterator[str]:
+    """Give the name under which the successor of `path` is made; errors name `path` itself."""
+    beside = temporary(path)
+    discard(beside)
+    try:
+        yield beside
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, path) from None
     finally:
@@ -138,21 +145,31 @@ def sync_file_system(path: str) -> None:
 
 
 def copy_linked(source: str, target: str) -> None:
-    """Make a second tree of the same files, open to all; takes no space for their content."""
+    """Copy a tree with hard links where the file system lets us, else with the content."""
     pending = [""]
     while pending:
         inside = pending.pop()
-        os.mkdir(os.path.join(target, inside))
-        os.chmod(os.path.join(target, inside), 0o755)  # noqa: S103  # whatever the umask
-        with os.scandir(os.path.join(source, inside)) as entries:
+        here, there = os.path.join(source, inside), os.path.join(target, inside)
+        os.mkdir(there)
+        os.chmod(there, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)
+        with os.scandir(here) as entries:
             for entry in entries:
-                place = os.path.join(inside, entry.name)
+                place = os.path.join(there, entry.name)
                 if entry.is_dir(follow_symlinks=False):
-                    pending.append(place)
+                    pending.append(os.path.join(inside, entry.name))
                 elif entry.is_symlink():
-                    os.symlink(os.readlink(entry.path), os.path.join(target, place))
+                    os.symlink(os.readlink(entry.path), place)
                 else:
-                    os.link(entry.path, os.path.join(target, place))
+                    _link_or_copy(entry.path, place)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        import shutil  # here, as listings of plugins load this module and need none
+
+        shutil.copy2(source, target)
 
 
 @contextmanager

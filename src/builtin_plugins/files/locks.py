@@ -3,15 +3,41 @@
 import fcntl
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from host import OperationError
+
+PATIENCE = 120.0  # seconds that a change waits for another one
 _TELL = 1.0  # seconds after which somebody who waits is told for what
 _PAUSE = 0.01
 
+Waiting = Callable[[str], object]  # is told who has the lock
 
-def take_lock(
-    descriptor: int, patience: float = 0.0, waiting: Callable[[str], object] | None = None
-) -> bool:
+
+@contextmanager
+def locked(
+    path: str, patience: float = 0.0, waiting: Waiting | None = None, *, create: bool = False
+) -> Iterator[int]:
+    """Be the only one who has the lock on the file or directory `path`; gives its descriptor.
+
+    With `create` the file is made where it is missing. Raises OperationError when it cannot
+    be opened, or another one keeps it for `patience` seconds.
+    """
+    flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    except OSError as failure:
+        raise OperationError(f"{path}: {failure.strerror}") from None
+    try:
+        if not take_lock(descriptor, patience, waiting):
+            raise OperationError(f"{path}: another change is under way", "try again")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def take_lock(descriptor: int, patience: float = 0.0, waiting: Waiting | None = None) -> bool:
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
     Returns False when another process keeps it for `patience` seconds; after one of them

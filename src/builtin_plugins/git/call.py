@@ -8,8 +8,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from builtin_plugins.git.login import Login
@@ -60,19 +59,6 @@ class Git:
 
     def __call__(self, *arguments: str, stall: bool = False) -> bytes:
         """Return what `git ARGUMENTS` printed; raises OperationError when it fails or hangs."""
-        said = bytearray()
-        with closing(self.stream(*arguments, stall=stall)) as chunks:
-            for chunk in chunks:
-                said += chunk
-                if len(said) > _ANSWER_LIMIT:
-                    raise OperationError(f"git {arguments[0]}: more than {_ANSWER_LIMIT} bytes")
-        return bytes(said)
-
-    def stream(self, *arguments: str, stall: bool = False) -> Generator[bytes, None, None]:
-        """Yield what `git ARGUMENTS` prints, as it comes; closed early, git is ended.
-
-        Raises OperationError when git fails, or takes too long.
-        """
         try:
             process = subprocess.Popen(
                 ["git", *_OPTIONS, *arguments],
@@ -87,29 +73,28 @@ class Git:
             )
         except FileNotFoundError:
             raise OperationError("git is not installed", "install it, or add an archive") from None
-        try:
-            complaint = yield from self._watched(process, stall)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            for stream in (process.stdout, process.stderr):
-                if stream:
-                    stream.close()
+        called = f"git {arguments[0]}"
+        with process:
+            try:
+                said, complaint = self._watched(process, called, stall)
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
-            raise OperationError(f"git {arguments[0]}: {self._reason(complaint)}")
+            raise OperationError(f"{called}: {self._reason(complaint)}")
+        return said
 
     def _watched(
-        self, process: subprocess.Popen[bytes], stall: bool
-    ) -> Generator[bytes, None, str]:
-        """Yield what git prints until it ends; return its complaint.
+        self, process: subprocess.Popen[bytes], called: str, stall: bool
+    ) -> tuple[bytes, str]:
+        """Return what git prints until it ends, and its complaint.
 
-        Raises OperationError when it takes too long.
+        Raises OperationError when it takes too long or prints too much.
         """
         if process.stdout is None or process.stderr is None:
             raise AssertionError("both are pipes")
         out, err = process.stdout.fileno(), process.stderr.fileno()
-        complaint = ""
+        said, complaint = bytearray(), ""
         reading = {out, err}
         heard = time.monotonic()
         while reading:
@@ -123,15 +108,17 @@ class Git:
                 heard = time.monotonic()
                 if not chunk:
                     reading.discard(descriptor)
-                elif descriptor == out:
-                    yield chunk
-                else:
+                elif descriptor == err:
                     complaint = self._heard(complaint, chunk)
+                else:
+                    said += chunk
+                    if len(said) > _ANSWER_LIMIT:
+                        raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes")
         try:
             process.wait(max(self.deadline - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
             raise OperationError("git took too long; nothing was changed") from None
-        return complaint
+        return bytes(said), complaint
 
     def _heard(self, before: str, chunk: bytes) -> str:
         text = chunk.decode("utf-8", "replace")

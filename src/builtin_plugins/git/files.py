@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 from builtin_plugins.archives.extract import extract
@@ -14,8 +13,7 @@ from builtin_plugins.git.call import Git
 from host import OperationError
 
 _LINK, _SUBMODULE = "120000", "160000"  # modes of git
-_LONGEST_ROW = 8192  # bytes; a path that is taken has far fewer
-_RULES = Rules(strip=False, links=True, members=MOST_FILES, size=MOST_BYTES)
+_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
 
@@ -58,13 +56,7 @@ def _judged(git: Git, commit: str) -> list[str]:
 
 def _listed(git: Git, commit: str) -> Iterator[tuple[str, int, str]]:
     """Yield mode, size and name of all that a commit holds, directories too."""
-    begun = b""
-    with closing(git.stream("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)) as said:
-        for chunk in said:
-            *rows, begun = (begun + chunk).split(b"\0")
-            if len(begun) > _LONGEST_ROW:
-                raise OperationError("one of its members has a name that is too long or too deep")
-            for row in rows:
-                facts, _, name = row.partition(b"\t")
-                mode, _, _, size = facts.decode().split()
-                yield mode, int(size) if size.isdecimal() else 0, os.fsdecode(name)
+    for row in git("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]:
+        facts, _, name = row.partition(b"\t")
+        mode, _, _, size = facts.decode().split()
+        yield mode, int(size) if size.isdecimal() else 0, os.fsdecode(name)

@@ -7,8 +7,9 @@ read those. So git gets the address without them, and asks this credential helpe
 from __future__ import annotations
 
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from builtin_plugins.fetch.addresses import parse
 from host import UsageError
 
 # Run by git with `get`, `store` or `erase`; printf is a builtin, so no process gets its words.
@@ -43,12 +44,10 @@ class Login(NamedTuple):
 
 def login_of(address: str) -> Login | None:
     """Return the login in an https address, the only kind in which git takes one."""
-    parts = urlsplit(address)
-    both, _, host = parts.netloc.rpartition("@")
-    if not both or parts.scheme != "https":
+    found = parse(address)
+    if found is None or not found.user or found.scheme != "https":
         return None
-    user, _, password = both.partition(":")
-    login = Login(f"https://{host}", unquote(user), unquote(password))
+    login = Login(found.site, unquote(found.user), unquote(found.password))
     if not f"{login.user}{login.password}".isprintable():
-        raise UsageError(f"https://{host}: the user or password for it holds control characters")
+        raise UsageError(f"{found.site}: the user or password for it holds control characters")
     return login

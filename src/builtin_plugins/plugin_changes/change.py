@@ -1,23 +1,40 @@
-"""What the commands that change plugins share: set-up, questions, words for the user."""
+"""How plugins are changed: set-up and questions, fetch a version, put it in place."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 
 import click
 
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.plugin_changes.kinds.kind import Kind, Work
-from builtin_plugins.plugin_changes.staging import changing, staging, trimmed
+from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.staging import (
+    changing,
+    put_kept,
+    put_link,
+    put_version,
+    staging,
+    trimmed,
+)
 from builtin_plugins.plugin_directories.directory import STAGING
-from builtin_plugins.plugin_directories.registry import FRAMEWORK_WORDS, Entry, is_plugin_name
+from builtin_plugins.plugin_directories.registry import (
+    FRAMEWORK_WORDS,
+    Entry,
+    Registry,
+    is_plugin_name,
+)
 from builtin_plugins.plugin_directories.repair import now
-from builtin_plugins.venv.copy import drop_abandoned_copy
-from host import OperationError, PluginError
+from builtin_plugins.venv.copy import VenvCopy, drop_abandoned_copy
+from host import HostError, OperationError, PluginError
 from host.cli.session import Session
+
+Change = Callable[[Entry, Entry | None], object]
 
 
 @contextmanager
@@ -54,36 +71,95 @@ def or_name(entry: Entry) -> str:
     return "" if entry.kind == "pip" else "; or use --name"
 
 
-def put(entry: Entry, former: Entry | None, work: Work) -> Entry:
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage the version that `origin` names; only the module of its kind is imported."""
+    kind = import_module(f"builtin_plugins.plugin_changes.kinds.{origin.kind}")
+    staged: Staged = kind.fetch(origin, work)
+    return staged
+
+
+def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
+    """Return what is staged as a wheel; where it is to be built, only if the user agrees."""
+    if not staged.unbuilt:
+        return staged
+    from builtin_plugins.plugin_changes.kinds.pip import build_wheel
+
+    entry = staged.entry
+    session.show_lines(
+        f"{entry.name} {entry.version} has no wheel; what it adds shows when it is built, which "
+        "runs code of its own"
+    )
+    if not confirmed("Build it?", yes):
+        raise OperationError("nothing was changed")
+    return build_wheel(staged, work)
+
+
+def put(
+    session: Session, entry: Entry, former: Entry | None, work: Work, *, force: bool = True
+) -> Entry:
     """Make the staged version of a plugin the one that is on; return the entry as recorded.
 
-    `former` is the entry that the change started from, None for a new plugin. Raises
-    PluginError when another process changed the plugin meanwhile.
+    `former` is the entry that the change started from, None for a new plugin. A package is
+    asked first, in a copy of the environment, what it declares. Raises HostError where it
+    breaks this program, takes words of others, or another process changed the plugin meanwhile.
     """
+    if entry.kind == "pip":
+        from builtin_plugins.plugin_changes.kinds.pip import install
+
+        install(entry, work)
+        check_collisions_in_copy(session, entry, work, force=force)
     plugins_dir = work.stage.plugins_dir
     with changing(work.stage) as (registry, undo):
-        there = registry.entries.get(entry.name)
         if former is None:
             check_new_name(entry, registry.entries)
-            _check_place(plugins_dir, entry)
-        elif there is None:
-            raise PluginError(f"{entry.name} was removed meanwhile; nothing was changed")
-        elif there != former._replace(enabled=there.enabled):
-            raise PluginError(f"{entry.name} was changed by somebody else meanwhile", "try again")
-        elif there != former:  # switched on or off meanwhile, which stays
-            entry = entry._replace(enabled=there.enabled)
+            place = os.path.join(plugins_dir, entry.name)
+            if os.path.lexists(place):
+                raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
+        else:
+            entry = _unchanged(entry, former, registry)
         entry = entry._replace(installed_at=now())
         if entry.label:
             entry = entry._replace(versions=trimmed(entry, former))
-        kind_of(entry.kind).put(entry, work, undo)
+        if entry.managed:
+            put_version(work.stage, entry, undo)
+        elif entry.kind == "pip":
+            put_kept(work.stage, entry, undo)
+            VenvCopy().swap(undo)
+        else:
+            put_link(plugins_dir, entry.name, entry.source, undo)
         registry.put(entry)
     return entry
 
 
-def _check_place(plugins_dir: str, entry: Entry) -> None:
-    place = os.path.join(plugins_dir, entry.name)
-    if os.path.lexists(place):
-        raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
+def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
+    """Return `entry` as it goes on from `former`; raises PluginError when that is not there now."""
+    there = registry.entries.get(entry.name)
+    if there is None:
+        raise PluginError(f"{entry.name} was removed meanwhile; nothing was changed")
+    if there != former._replace(enabled=there.enabled):
+        raise PluginError(f"{entry.name} was changed by somebody else meanwhile", "try again")
+    # Switched on or off meanwhile, which stays.
+    return entry if there == former else entry._replace(enabled=there.enabled)
+
+
+def each(
+    session: Session, plugins: Sequence[tuple[Entry, Entry | None]], change: Change
+) -> list[str]:
+    """Change plugins one after the other; return the names of those that could not be changed.
+
+    `change` gets a plugin and its entry in the registry. The failure of one of several is
+    told, that of a single one raised.
+    """
+    failed = []
+    for entry, former in plugins:
+        try:
+            change(entry, former)
+        except HostError as error:
+            if len(plugins) == 1:
+                raise
+            failed.append(entry.name)
+            session.messages.error(f"{entry.name}: {error}")
+    return failed
 
 
 def confirmed(question: str, yes: bool) -> bool:
@@ -91,22 +167,3 @@ def confirmed(question: str, yes: bool) -> bool:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     return click.confirm(question, err=True)
-
-
-def kind_of(name: str) -> Kind:
-    """Return the kind called so; only its module is imported."""
-    if name == "git":
-        from builtin_plugins.plugin_changes.kinds.git import GitKind
-
-        return GitKind()
-    if name == "archive":
-        from builtin_plugins.plugin_changes.kinds.archive import ArchiveKind
-
-        return ArchiveKind()
-    if name == "pip":
-        from builtin_plugins.plugin_changes.kinds.pip import PipKind
-
-        return PipKind()
-    from builtin_plugins.plugin_changes.kinds.local import LocalKind
-
-    return LocalKind()

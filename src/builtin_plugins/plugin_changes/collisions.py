@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -35,50 +35,31 @@ class Collision(NamedTuple):
 
 
 def check_collisions(
-    session: Session, name: str, taken: Collection[Collision], *, force: bool = True
+    session: Session, entry: Entry, found: PluginContents, *, force: bool = True
 ) -> None:
-    """Warn of each collision; raises PluginError where nobody forces it, or the plugin would win.
+    """Warn of each collision of what reading finds in a plugin, whose `entry` has its name.
 
-    Whoever has the words keeps them (the order of precedence is fixed).
-    """
-    for one in taken:
-        if not one.kept:
-            raise PluginError(
-                f"{one.line}, and that of {name} would be found in its place",
-                "disable or remove one of the two plugins",
-            )
-    if taken and not force:
-        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
-        line = next(iter(taken)).line
-        raise PluginError(f"{line}{more}", f"--force adds {name}, the existing one wins")
-    for one in taken:
-        session.messages.warn(f"{one.line} and wins")
-
-
-def collisions(session: Session, entry: Entry, found: PluginContents) -> list[Collision]:
-    """Return the collisions of what reading finds in a plugin, whose `entry` has its name.
-
-    Words that the plugin has already do not count.
+    Words that the plugin has already do not count. Whoever has others keeps them (the order of
+    precedence is fixed). Raises PluginError where nobody forces it, or the plugin would win.
     """
     own, others = _parted(session.plugins_known, entry)
     after = others
     if found.tree:
         tree = Tree(found.tree, entry.name)
         after = Lock(_placed(session, tree, others.trees), others.commands)
-    return list(_collisions(set(found.commands) - _words(own), others, after))
+    _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
 
 
-def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Collision]:
-    """Return the collisions of a distribution that is staged in the copy of the environment.
+def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
+    """Do so for a distribution that is staged in the copy of the environment.
 
     Its plugins are asked there, in a process of their own, so what only Python knows counts.
-    Raises PluginError when they say that there is nothing.
+    Raises PluginError also when they say that there is nothing.
     """
     if session.safe:
-        return []
+        return
     after = _asked(session, work)
     own, others = _parted(after, entry)
-    words = _words(own)
     points = _points(after, entry)
     for point in points:
         if point.broken:
@@ -86,13 +67,32 @@ def collisions_in_copy(session: Session, entry: Entry, work: Work) -> list[Colli
     if entry.enabled and not any(point.hooks or point.broken for point in points):
         raise PluginError(f"{entry.name}: holds no command and no hook")
     known, _ = _parted(session.plugins_known, entry)
-    return list(_collisions(words - _words(known), others, after))
+    _check(session, entry, _words(own) - _words(known), others, after, force=force)
+
+
+def _check(
+    session: Session, entry: Entry, words: set[Words], others: Lock, after: Lock, *, force: bool
+) -> None:
+    taken = list(_collisions(words, others, after))
+    for one in taken:
+        if not one.kept:
+            raise PluginError(
+                f"{one.line}, and that of {entry.name} would be found in its place",
+                "disable or remove one of the two plugins",
+            )
+    if taken and not force:
+        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
+        raise PluginError(
+            f"{taken[0].line}{more}", f"--force adds {entry.name}, the existing one wins"
+        )
+    for one in taken:
+        session.messages.warn(f"{one.line} and wins")
 
 
 def _asked(session: Session, work: Work) -> Lock:
     place = os.path.join(work.stage.path, "copy.lock")
     layout = session.layout
-    ask = [VenvCopy.of_this().python, "-I", "-m", __name__, place]
+    ask = [VenvCopy().python, "-I", "-m", __name__, place]
     try:
         done = subprocess.run(
             [*ask, layout.program, layout.root, layout.config_file],

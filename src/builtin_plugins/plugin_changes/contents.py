@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from builtin_plugins.plugin_directories.directory import Manifest, inside, read_manifest
@@ -51,27 +52,28 @@ def read_contents(root: str) -> PluginContents:
     hooks: tuple[str, ...] = ()
     if manifest and manifest.hooks:
         path = inside(root, manifest.hooks, "hooks")
-        source = _hooks_file(path)
-        hooks = hooks_in_source(path, source, problems)
-        commands = commands_in_source(path, source) | commands
+        try:
+            source = read_regular(path, _HOOKS_LIMIT, PluginError)
+        except FileNotFoundError:
+            raise PluginError(f"{path}: No such file or directory") from None
+        hooks, declared = read_source(path, source, problems)
+        commands = declared | commands
     return PluginContents(commands, hooks, tuple(problems), manifest, tree)
 
 
-def _hooks_file(path: str) -> bytes:
-    try:
-        return read_regular(path, _HOOKS_LIMIT, PluginError)
-    except FileNotFoundError:
-        raise PluginError(f"{path}: No such file or directory") from None
+def read_source(
+    name: str, source: bytes, problems: list[str]
+) -> tuple[tuple[str, ...], dict[Words, Definition]]:
+    """Return the hooks that Python source implements, and the commands with words written out.
 
-
-def hooks_in_source(name: str, source: bytes, problems: list[str]) -> tuple[str, ...]:
-    """Return the hooks that Python source implements, by reading it; adds to `problems`."""
+    It is read, never run; what is wrong with it is added to `problems`.
+    """
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
         line = getattr(failure, "lineno", None) or 1
         problems.append(f"{name}:{line}: not Python: {getattr(failure, 'msg', failure)}")
-        return ()
+        return (), {}
     marked = [
         one.name
         for one in ast.walk(module)
@@ -83,27 +85,18 @@ def hooks_in_source(name: str, source: bytes, problems: list[str]) -> tuple[str,
         for one in marked
         if one not in HOOKS
     ]
-    return tuple(one for one in HOOKS if one in marked)
+    return tuple(one for one in HOOKS if one in marked), dict(_declared(name, module))
 
 
-def commands_in_source(name: str, source: bytes) -> dict[Words, Definition]:
-    """Return the commands that Python source declares with words written out."""
-    found: dict[Words, Definition] = {}
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+def _declared(name: str, module: ast.Module) -> Iterator[tuple[Words, Definition]]:
     for call in ast.walk(module):
         if not isinstance(call, ast.Call) or _named(call.func) != "CommandDeclaration":
             continue
         given = dict(zip(("words", "definition"), call.args, strict=False))
         given |= {one.arg: one.value for one in call.keywords if one.arg}
-        try:
+        with suppress(LookupError, ValueError, TypeError, HostError, SyntaxError):
             words, fields = (ast.literal_eval(given[key]) for key in ("words", "definition"))
-            found[tuple(words)] = parse_declared(name, fields)
-        except (LookupError, ValueError, TypeError, HostError, SyntaxError):
-            continue
-    return found
+            yield tuple(words), parse_declared(name, fields)
 
 
 def _is_marker(decorator: ast.expr) -> bool:

@@ -100,20 +100,20 @@ def of_entry(entry: Entry, *, exact: bool) -> Origin:
     return found
 
 
-def check_stored(entry: Entry) -> None:
-    """Check an entry that somebody else may have written; raises UsageError or OperationError.
+def stored(entry: Entry) -> Entry:
+    """Return an entry that somebody else may have written, its source checked and complete.
 
-    Its source must be of the form that `add` stores for its kind.
+    That must be of the form that `add` stores for its kind. Raises UsageError or OperationError.
     """
     if entry.kind == "pip":
+        entry = entry._replace(source=entry.source or entry.name)
         if not entry.source.endswith(WHEEL) and "://" not in entry.source:
             parse_requirement(entry.source)
-        return
-    if entry.kind == "local":
-        return
-    parsed = parse_source(entry.source, ref=entry.ref)
-    if parsed.kind != entry.kind:
-        raise UsageError(f"{entry.name}: {parsed.source} is no source of kind {entry.kind}")
+    elif entry.kind != "local":
+        parsed = parse_source(entry.source, ref=entry.ref)
+        if parsed.kind != entry.kind:
+            raise UsageError(f"{entry.name}: {parsed.source} is no source of kind {entry.kind}")
+    return entry
 
 
 def parse_requirement(text: str) -> Requirement:
@@ -183,16 +183,16 @@ def _by_scheme(text: str) -> Origin | None:
     if not mark:
         return None
     scheme = scheme.lower()
-    if scheme.startswith("git+"):
+    is_git = scheme.startswith("git+")
+    if is_git:
         text, scheme = text[4:], scheme[4:]
-        path = ""
-    else:
-        path = _path_of(text).lower()
     stored = without_credentials(text)
-    if scheme in ("https", "http") and path.endswith(WHEEL):
-        return Origin("pip", stored, text)
-    if scheme in ("https", "http") and path.endswith(ARCHIVES):
-        return Origin("archive", stored, text)
+    path = urlsplit(stored).path.lower()
+    if scheme in ("https", "http") and not is_git:
+        if path.endswith(WHEEL):
+            return Origin("pip", stored, text)
+        if path.endswith(ARCHIVES):
+            return Origin("archive", stored, text)
     if scheme not in _GIT_SCHEMES:
         raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
     if urlsplit(stored).query != urlsplit(text).query:
@@ -231,10 +231,3 @@ def _by_form(text: str) -> Origin:
         parse_requirement(text)
         ways = f"{ways}, or pip:{shown} for a package"
     raise UsageError(f"{shown}: neither a path nor a package", ways)
-
-
-def _path_of(address: str) -> str:
-    try:
-        return urlsplit(address).path
-    except ValueError:
-        raise UsageError(f"{masked(address)}: not an address") from None

@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from typing import NamedTuple
 
 from builtin_plugins.files.atomic import (
     discard,
@@ -18,7 +19,7 @@ from builtin_plugins.files.atomic import (
     write_file,
     write_link,
 )
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.locks import Waiting, take_lock
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,
@@ -37,30 +38,27 @@ from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal, relink
 from host import PluginError
 
 KEPT_VERSIONS = 3  # beside the one that is on
-Waiting = Callable[[str], object]
 
 
-class Stage:
+class Stage(NamedTuple):
     """A directory of our own on the file system of `plugins/`, gone when the change ends.
 
     `waiting` is told whose change this one waits for.
     """
 
-    def __init__(self, plugins_dir: str, path: str, descriptor: int, waiting: Waiting) -> None:
-        self.plugins_dir = plugins_dir
-        self.waiting = waiting
-        self.path = path
-        self.descriptor = descriptor  # held open, also by children: the area is in use
+    plugins_dir: str
+    path: str
+    descriptor: int  # held open, also by children: the area is in use
+    waiting: Waiting
+
+    @property
+    def version(self) -> str:
+        """Return the directory in which a kept version is put together."""
+        return os.path.join(self.path, "version")
 
     @property
     def tree(self) -> str:
-        return os.path.join(self.path, "version", TREE)
-
-    def make_version(self) -> str:
-        """Make and return the directory in which a kept version is put together."""
-        version = os.path.join(self.path, "version")
-        os.makedirs(version, exist_ok=True)
-        return version
+        return os.path.join(self.version, TREE)
 
 
 @contextmanager
@@ -93,7 +91,9 @@ def _make_area(area: str) -> str:
     while True:
         os.makedirs(area, exist_ok=True)
         with suppress(FileNotFoundError):
-            return tempfile.mkdtemp(prefix=AREA, dir=area)
+            path = tempfile.mkdtemp(prefix=AREA, dir=area)
+            os.mkdir(os.path.join(path, "version"))
+            return path
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def put_version(stage: Stage, entry: Entry, undo: ExitStack) -> None:
 
 def put_kept(stage: Stage, entry: Entry, undo: ExitStack) -> None:
     """Move the staged version to where versions are kept, flushed, with its record beside it."""
-    version = os.path.dirname(stage.tree)
+    version = stage.version
     place = os.path.join(stage.plugins_dir, VERSIONS, entry.name, entry.label)
     if os.path.isdir(place):
         return

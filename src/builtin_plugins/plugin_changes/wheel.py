@@ -15,12 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from builtin_plugins.plugin_changes.contents import (
-    PluginContents,
-    Words,
-    commands_in_source,
-    hooks_in_source,
-)
+from builtin_plugins.plugin_changes.contents import PluginContents, Words, read_source
 from host import Definition, HostError, OperationError
 from host.hookspecs import PROJECT
 from host.run.definition import is_word, parse_declared
@@ -118,9 +113,9 @@ def _contents(
         path = module.replace(".", "/")
         source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
         if source:
-            content = text(source).encode()
-            hooks += hooks_in_source(source, content, problems)
-            commands |= commands_in_source(module, content)
+            implemented, declared = read_source(source, text(source).encode(), problems)
+            hooks += implemented
+            commands |= declared
     for name in names:
         if name.endswith("/command.json"):
             commands |= _in_tree(name, text(name), problems)

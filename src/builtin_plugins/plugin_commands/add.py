@@ -8,16 +8,16 @@ import click
 
 from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import (
+    built,
     check_new_name,
     confirmed,
-    kind_of,
+    fetch,
     or_name,
     put,
     working,
 )
-from builtin_plugins.plugin_changes.collisions import check_collisions, collisions
+from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
-from builtin_plugins.plugin_changes.packages import built, install_checked
 from builtin_plugins.plugin_changes.source import Origin, parse_source
 from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.update import show_changes
@@ -76,8 +76,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         session.show_lines(f"{installed(session, there)}{or_name(there)}")
         return
     with working(session, timeout) as work:
-        work.reporter.detail(f"fetching {origin.source}")
-        staged = built(session, kind_of(origin.kind).fetch(origin, work), work, yes=yes)
+        work.reporter.debug(f"fetching {origin.source}")
+        staged = built(session, fetch(origin, work), work, yes=yes)
         add_staged(session, staged, name, work, force=force, yes=yes)
 
 
@@ -108,12 +108,10 @@ def add_staged(
         for problem in found.problems:
             session.messages.warn(problem)
         session.show_lines(*plan_lines(entry, found))
-        check_collisions(session, entry.name, collisions(session, entry, found), force=force)
+        check_collisions(session, entry, found, force=force)
     if not confirmed(f"Update {entry.name}?" if replaces else "Add it?", yes):
         raise OperationError("nothing was changed" if replaces else "nothing was added")
-    if entry.kind == "pip":
-        install_checked(session, entry, work, force=force)
-    entry = put(entry, former, work)
+    entry = put(session, entry, former, work, force=force)
     done = "added" if former is None else "updated" if replaces else "restored"
     session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
 

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from builtin_plugins.plugin_commands.command_words import command_words, first_words
 from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
 from builtin_plugins.plugin_directories.repair import record
-from host import Definition, UsageError
+from host import UsageError
 from host.cli.session import Session
 from host.cli.suggestions import nearest
-from host.run.lock import Lock, Plugin
+from host.run.definition import is_word
+from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.text import EMPTY
 
 
@@ -35,7 +35,7 @@ class Row:
         self.reason = ""
         self.root = ""
         self.trees: list[str] = []
-        self.declared: list[tuple[tuple[str, ...], Definition]] = []
+        self.declared: list[Declared] = []
         self.hooks: list[str] = []
         self.points = list(points)
         self.registered = True
@@ -47,18 +47,16 @@ class Row:
     @property
     def words(self) -> list[str]:
         """Return the words that it adds at the top."""
-        found = {word for tree in self.trees for word in first_words(tree)}
-        return sorted(found | {words[0] for words, _ in self.declared})
-
-    @property
-    def commands(self) -> list[str]:
-        found = {words for tree in self.trees for words in command_words(tree)}
-        return sorted(" ".join(words) for words in found | {one for one, _ in self.declared})
+        found = {word for tree in self.trees for word in _first_words(tree)}
+        return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:
         """Return it as JSON has it."""
+        from host.cli.catalog import contents
         from host.cli.secret_texts import masked
 
+        lock = Lock([Tree(one) for one in self.trees], self.declared)
+        commands = contents((), lock, lambda _: None, deep=True).commands
         fields = self.entry.fields()
         fields.pop("versions", None)
         fields["source"] = masked(self.entry.source) or None
@@ -68,7 +66,7 @@ class Row:
             "state": self.state,
             "reason": self.reason or None,
             "path": os.path.realpath(self.root) if self.root else None,
-            "commands": self.commands,
+            "commands": sorted(" ".join(one.words) for one in commands),
             "implements": self.hooks,
         }
 
@@ -99,13 +97,9 @@ def inventory(session: Session) -> list[Row]:
         for plugin in directories.values()
         if plugin.name not in entries
     ]
-    for plugin in lock.plugins.values():
-        origin = _second_origin(plugin)
-        if origin and origin not in entries:
-            points.setdefault(origin, [])
     for name, found in sorted(points.items()):
-        version = next((one.version for one in found), "")
-        row = _distribution_row(Entry(name, "pip", version=version), found, lock, program)
+        entry = Entry(name, "pip", version=found[0].version)
+        row = _distribution_row(entry, found, lock, program)
         row.registered = False
         rows.append(row)
     return rows
@@ -127,21 +121,16 @@ def find_row(rows: Iterable[Row], name: str) -> Row | None:
     return next(iter([*exact, *near, *pointed]), None)
 
 
-def named_row(session: Session, name: str) -> Row:
-    """Return the plugin called so; raises UsageError, with the nearest names, for none."""
-    rows = inventory(session)
+def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
+    """Return the plugin called so, of all; raises UsageError, with the nearest names, for none."""
+    rows = inventory(session) if rows is None else rows
     row = find_row(rows, name)
-    if row is None:
-        raise unknown_plugin(session, rows, name)
-    return row
-
-
-def unknown_plugin(session: Session, rows: Iterable[Row], name: str) -> UsageError:
-    """Return the error for a name that no plugin has."""
+    if row is not None:
+        return row
     near = nearest(name, [row.entry.name for row in rows])
     see = f"see: {session.program} self plugin list"
     hint = f"did you mean {' or '.join(near)}?" if near else see
-    return UsageError(f"there is no plugin {name or EMPTY}", hint)
+    raise UsageError(f"there is no plugin {name or EMPTY}", hint)
 
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
@@ -204,16 +193,8 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: s
         row.entry = _with(row.entry, version=point.version)
         row.trees += point.trees
         row.hooks += point.hooks
-        row.declared += [
-            (one.words, one.definition) for one in lock.commands if one.plugin == point.name
-        ]
-    names = {point.name for point in points}
-    reasons = [
-        one.broken
-        for one in lock.plugins.values()
-        if one.broken and (one.name in names or _second_origin(one) == entry.name)
-    ]
-    if reasons:
+        row.declared += [one for one in lock.commands if one.plugin == point.name]
+    if reasons := [point.broken for point in points if point.broken]:
         row.state, row.reason = "broken", "; ".join(reasons)
     elif not points:
         there = installed_version(entry.name)
@@ -229,14 +210,12 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: s
     return row
 
 
-def _second_origin(plugin: Plugin) -> str:
-    """Return the distribution that is noted beside a plugin's name which another one has."""
-    name, _, origin = plugin.name.partition(" (")
-    if not name or not origin or "/" in origin:
-        return ""
-    from packaging.utils import canonicalize_name
-
-    return canonicalize_name(origin.rstrip(")"))
+def _first_words(tree: str) -> list[str]:
+    try:
+        with os.scandir(tree) as entries:
+            return [one.name for one in entries if is_word(one.name) and one.is_dir()]
+    except OSError:
+        return []
 
 
 def installed_version(name: str) -> str | None:

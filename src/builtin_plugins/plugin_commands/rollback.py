@@ -31,11 +31,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     chosen = _chosen(entry, kept, version)
     target = chosen._replace(enabled=entry.enabled, source=entry.source, versions=entry.versions)
     with working(session, SECONDS) as work:
-        if entry.kind == "pip":
-            from builtin_plugins.plugin_changes.packages import install_checked
-
-            install_checked(session, target, work)
-        put(target, entry, work)
+        put(session, target, entry, work)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
 
 

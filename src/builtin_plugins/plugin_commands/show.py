@@ -62,7 +62,7 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
 def _contents(row: Row) -> PluginContents:
     if row.entry.kind == "pip" and row.state == "disabled":
         return read_installed(row.entry.name)
-    commands = dict(row.declared)
+    commands = {one.words: one.definition for one in row.declared}
     problems: list[str] = []
     hooks: tuple[str, ...] = ()
     for place in [row.root] if row.root else row.trees:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import click
 
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import confirmed, kind_of, put, working
-from builtin_plugins.plugin_changes.collisions import check_collisions, collisions
+from builtin_plugins.plugin_changes.change import built, confirmed, each, fetch, put, working
+from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
-from builtin_plugins.plugin_changes.packages import built, install_checked
-from builtin_plugins.plugin_changes.source import check_stored, of_entry
+from builtin_plugins.plugin_changes.source import of_entry, stored
 from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
-from host import HostError, OperationError
+from host import OperationError
 from host.cli.session import Session
 
 
@@ -46,29 +46,13 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     if lacking and not dry_run:
         if not confirmed(f"Bring in {len(lacking)}?", yes):
             raise OperationError("nothing was changed")
-        _bring_all(session, lacking, own.entries, timeout)
+        chosen = [(entry, own.entries.get(entry.name)) for entry in lacking]
+        if failed := each(session, chosen, partial(_bring, session, timeout=timeout)):
+            raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
     if not lacking:
         session.show_lines("nothing to bring in")
-
-
-def _bring_all(
-    session: Session, lacking: list[Entry], own: dict[str, Entry], timeout: float
-) -> None:
-    """Bring in each of `lacking`; raises OperationError naming those that could not be."""
-    failed = []
-    for entry in lacking:
-        try:
-            _bring(session, entry, own.get(entry.name), timeout)
-            session.show_lines(f"brought in {entry.name}")
-        except HostError as error:
-            if len(lacking) == 1:
-                raise
-            failed.append(entry.name)
-            session.messages.error(f"{entry.name}: {error}")
-    if failed:
-        raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
 
 
 def _lacking(
@@ -97,16 +81,14 @@ def _lacking(
             yield entry
 
 
-def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float) -> None:
-    if entry.kind == "pip" and not entry.source:
-        entry = entry._replace(source=entry.name)
-    check_stored(entry)
+def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: float) -> None:
+    entry = stored(entry)
     if not entry.label:
         raise OperationError("the registry records no commit, version or sha256 of it")
     with working(session, timeout) as work:
         staged = kept_version(entry, work)
         if staged is None:
-            staged = kind_of(entry.kind).fetch(of_entry(entry, exact=True), work)
+            staged = fetch(of_entry(entry, exact=True), work)
         staged = built(session, staged, work, yes=True)  # bringing it in was agreed to
         if staged.entry.label != entry.label:
             raise OperationError(
@@ -119,7 +101,6 @@ def _bring(session: Session, entry: Entry, former: Entry | None, timeout: float)
             enabled=entry.enabled,
             versions=former.versions if former else (),
         )
-        check_collisions(session, found.name, collisions(session, found, staged.contents))
-        if found.kind == "pip":
-            install_checked(session, found, work)
-        put(found, former, work)
+        check_collisions(session, found, staged.contents)
+        put(session, found, former, work)
+    session.show_lines(f"brought in {entry.name}")

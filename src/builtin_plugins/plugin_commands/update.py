@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 import click
 
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import confirmed, kind_of, put, working
-from builtin_plugins.plugin_changes.collisions import check_collisions, collisions
+from builtin_plugins.plugin_changes.change import built, confirmed, each, fetch, put, working
+from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
-from builtin_plugins.plugin_changes.packages import built, install_checked
-from builtin_plugins.plugin_changes.source import check_stored, of_entry
-from builtin_plugins.plugin_commands.inventory import (
-    find_row,
-    installed_version,
-    inventory,
-    unknown_plugin,
-)
+from builtin_plugins.plugin_changes.source import of_entry, stored
+from builtin_plugins.plugin_commands.inventory import installed_version, inventory, named_row
 from builtin_plugins.plugin_commands.wording import change_lines, version_text
 from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -40,18 +35,8 @@ def command(
     A plugin added at a tag, a commit, a checksum or an exact version stays there. What
     changes for you is shown first: commands that come and go, new sudo, new variables.
     """
-    failed = []
-    chosen = _chosen(session, names)
-    if len(chosen) == 1:
-        _update(session, *chosen[0], timeout, dry_run=dry_run, yes=yes)
-        return
-    for entry, former in chosen:
-        try:
-            _update(session, entry, former, timeout, dry_run=dry_run, yes=yes)
-        except HostError as error:
-            failed.append(entry.name)
-            session.messages.error(f"{entry.name}: {error}")
-    if failed:
+    change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
+    if failed := each(session, _chosen(session, names), change):
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 
 
@@ -63,9 +48,7 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry
     rows = inventory(session)
     chosen = []
     for name in dict.fromkeys(names):
-        row = find_row(rows, name)
-        if row is None:
-            raise unknown_plugin(session, rows, name)
+        row = named_row(session, name, rows)
         former = entries.get(row.entry.name)
         chosen.append((former or row.entry, former))
     return chosen
@@ -75,8 +58,8 @@ def _update(
     session: Session,
     entry: Entry,
     former: Entry | None,
-    timeout: float,
     *,
+    timeout: float,
     dry_run: bool,
     yes: bool,
 ) -> None:
@@ -87,11 +70,9 @@ def _update(
     if entry.pinned:
         session.show_lines(f"{label}: {_stays(session, entry)}")
         return
-    if entry.kind == "pip" and not entry.source:
-        entry = entry._replace(source=entry.name)
-    check_stored(entry)
+    entry = stored(entry)
     with working(session, timeout) as work:
-        staged = kind_of(entry.kind).fetch(of_entry(entry, exact=False), work)
+        staged = fetch(of_entry(entry, exact=False), work)
         if staged.unbuilt and staged.entry.version == entry.version:
             staged = Staged(entry, staged.contents)
         elif staged.unbuilt and dry_run:
@@ -108,9 +89,7 @@ def _update(
             return
         if not confirmed(f"Update {label}?", yes):
             raise OperationError("stays as it is")
-        if entry.kind == "pip":
-            install_checked(session, staged.entry, work)
-        put(staged.entry, former, work)
+        put(session, staged.entry, former, work)
     session.show_lines(f"updated {label}")
 
 
@@ -145,8 +124,7 @@ def show_changes(
     session.show_lines(*change_lines(former, staged.entry, before, staged.contents))
     for problem in staged.contents.problems:
         session.messages.warn(problem)
-    taken = collisions(session, staged.entry, staged.contents)
-    check_collisions(session, former.name, taken, force=force)
+    check_collisions(session, staged.entry, staged.contents, force=force)
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from builtin_plugins.plugin_directories.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugin_directories.registry import (
@@ -16,12 +16,9 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
 )
 from host import DefinitionError, PluginError
-from host.run.json_files import read_json
+from host.run.json_files import Fields, read_json
 
 FILE_NAME = "plugin.json"
-_KEYS = ("name", "version", "description", "directory", "hooks")
-
-
 VERSIONS = ".versions"
 STAGING = ".staging"
 REMOVED = ".removed"
@@ -167,20 +164,10 @@ def read_manifest(root: str) -> Manifest | None:
     """
     path = os.path.join(root, FILE_NAME)
     try:
-        values: Any = read_json(path)
+        said = Fields(path, read_json(path))
     except FileNotFoundError:
         return None
-    if not isinstance(values, dict):
-        raise DefinitionError(f"{path}: expected an object")
-    found = {}
-    for key in _KEYS:
-        value = "" if values.get(key) is None else values[key]  # null counts as absent
-        if type(value) is not str:
-            raise DefinitionError(f'{path}: "{key}": expected a string')
-        if "\0" in value or any("\ud800" <= one <= "\udfff" for one in value):
-            raise DefinitionError(f'{path}: "{key}": holds a character that is not allowed')
-        found[key] = value
-    return Manifest(**found)
+    return Manifest(*map(said.text, Manifest._fields))
 
 
 def inside(root: str, relative: str, what: str) -> str:

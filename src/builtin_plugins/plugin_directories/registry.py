@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.locks import PATIENCE, Waiting, locked
 from builtin_plugins.files.schema import schema_address
 from host import HostError, PluginError
 from host.run.json_files import Number, read_json
@@ -32,18 +32,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
 FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 _LOCK_FILE = ".registry.lock"
-_PATIENCE = 120.0  # seconds that a change waits for another one
 _TEXTS = {
-    "name": "name",
-    "kind": "kind",
-    "source": "source",
-    "version": "version",
-    "description": "description",
-    "directory": "directory",
-    "hooks": "hooks",
-    "ref": "ref",
-    "commit": "commit",
-    "sha256": "sha256",
+    **{key: key for key in ("name", "kind", "source", "version", "description", "directory")},
+    **{key: key for key in ("hooks", "ref", "commit", "sha256")},
     "installedAt": "installed_at",
 }
 
@@ -234,30 +225,15 @@ def _empty() -> Registry:
     return Registry(values, exists=False)
 
 
-@contextmanager
 def exclusive(
-    plugins_dir: str, waiting: Callable[[str], object] | None = None, *, patient: bool = True
-) -> Iterator[None]:
+    plugins_dir: str, waiting: Waiting | None = None, *, patient: bool = True
+) -> AbstractContextManager[int]:
     """Be the only one who changes plugins here; `waiting` is told who else is.
 
-    Raises PluginError when that one stays.
+    Raises OperationError when that one stays.
     """
     path = os.path.join(plugins_dir, _LOCK_FILE)
-    try:
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(path, flags, 0o644)
-    except OSError as failure:
-        raise PluginError(f"{path}: {failure.strerror}") from None
-    try:
-        try:
-            taken = take_lock(descriptor, _PATIENCE if patient else 0.0, waiting)
-        except OSError as failure:
-            raise PluginError(f"{path}: {failure.strerror}") from None
-        if not taken:
-            raise PluginError(f"{path}: another change is under way", "try again")
-        yield
-    finally:
-        os.close(descriptor)
+    return locked(path, PATIENCE if patient else 0.0, waiting, create=True)
 
 
 def write_registry(path: str, registry: Registry) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from builtin_plugins.files.atomic import write_link
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.locks import locked
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,
@@ -35,7 +34,8 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
     write_registry,
 )
-from host import PluginError
+from host import DefinitionError, HostError, OperationError, PluginError
+from host.run.json_files import read_json
 
 _PENDING = ".pending"  # what a directory is called while its removal is under way
 AREA = "change-"  # how the names of staging areas begin
@@ -53,7 +53,7 @@ def settle(plugins_dir: str) -> None:
             return
         with exclusive(plugins_dir, patient=False):
             heal(plugins_dir)
-    except (PluginError, OSError):
+    except (HostError, OSError):
         return
 
 
@@ -175,9 +175,6 @@ def recorded(plugins_dir: str, name: str) -> Entry | None:
 
 def record(plugins_dir: str, name: str, label: str) -> Entry | None:
     """Return the record of a kept version: the proof that this program made its directory."""
-    from host import DefinitionError
-    from host.run.json_files import read_json
-
     try:
         entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
     except (OSError, DefinitionError, PluginError, AttributeError):
@@ -188,18 +185,11 @@ def record(plugins_dir: str, name: str, label: str) -> Entry | None:
 def _clear_staging(plugins_dir: str, registry: Registry) -> None:
     """Remove the staging areas of dead processes; what they were removing goes back or away."""
     staging = os.path.join(plugins_dir, STAGING)
-    for area in _own(plugins_dir, STAGING):
-        with _if_abandoned(os.path.join(staging, area)) as abandoned:
-            if not abandoned or not area.startswith(AREA):
-                continue
-            removed = os.path.join(staging, area, "removed")
-            for name in _own(os.path.join(staging, area), "removed"):
-                place = os.path.join(plugins_dir, name)
-                if name in registry.names and not os.path.lexists(place):
-                    os.rename(os.path.join(removed, name), place)
-            import shutil
-
-            shutil.rmtree(os.path.join(staging, area), ignore_errors=True)
+    for name in _own(plugins_dir, STAGING):
+        area = os.path.join(staging, name)
+        with suppress(OperationError), locked(area):  # nobody works in it any more
+            if name.startswith(AREA):
+                _clear_area(plugins_dir, area, registry)
     for name in _names(plugins_dir):
         if _is_temporary(plugins_dir, name):
             os.unlink(os.path.join(plugins_dir, name))
@@ -207,18 +197,13 @@ def _clear_staging(plugins_dir: str, registry: Registry) -> None:
         os.rmdir(staging)
 
 
-@contextmanager
-def _if_abandoned(area: str) -> Iterator[bool]:
-    """Tell whether nobody works in `area` any more; its owner holds a lock on it."""
-    try:
-        descriptor = os.open(area, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        yield False
-        return
-    try:
-        yield take_lock(descriptor)
-    finally:
-        os.close(descriptor)
+def _clear_area(plugins_dir: str, area: str, registry: Registry) -> None:
+    removed = os.path.join(area, "removed")
+    for name in _own(area, "removed"):
+        place = os.path.join(plugins_dir, name)
+        if name in registry.names and not os.path.lexists(place):
+            os.rename(os.path.join(removed, name), place)
+    _remove(area)
 
 
 def _clear_versions(plugins_dir: str, registry: Registry) -> None:
@@ -234,13 +219,17 @@ def _clear_versions(plugins_dir: str, registry: Registry) -> None:
         wanted = {entry.label, *entry.versions} if entry else set()
         for label in _own(versions, name):
             if label not in wanted and record(plugins_dir, name, label) is not None:
-                import shutil
-
-                shutil.rmtree(os.path.join(versions, name, label), ignore_errors=True)
+                _remove(os.path.join(versions, name, label))
         with suppress(OSError):
             os.rmdir(os.path.join(versions, name))
     with suppress(OSError):
         os.rmdir(versions)
+
+
+def _remove(directory: str) -> None:
+    import shutil  # most healings have nothing to remove
+
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _is_temporary(plugins_dir: str, name: str) -> bool:

@@ -19,7 +19,7 @@ import importlib_metadata
 import host
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.files.atomic import undoing, uninterrupted
-from builtin_plugins.files.exchange import exchange_or_raise
+from builtin_plugins.files.exchange import exchange
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.fast_forward import FastForward
 from builtin_plugins.git.login import login_of
@@ -31,7 +31,6 @@ from builtin_plugins.self_commands.core_files import (
 )
 from builtin_plugins.venv.check import check_starts
 from builtin_plugins.venv.copy import VenvCopy, copied_environment
-from builtin_plugins.venv.installer import run_installer
 from host import OperationError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -67,19 +66,13 @@ class PackageUpdate:
             stage = libraries_stage(os.path.join(self.layout.core_dir, name))
             shutil.rmtree(stage, ignore_errors=True)
         copy = work.exits.enter_context(copied_environment(work.reporter.info))
-        run_installer(
-            copy.python,
-            ["install", "--upgrade", OWN_DISTRIBUTION],
-            work.environ,
-            work.seconds,
-            copy.held,
-        )
+        copy.change(work.installer, "install", "--upgrade", OWN_DISTRIBUTION)
         self._copy = copy
         found = check_starts(copy.python, "the new version")
         return "" if found == self.now else found
 
     def bring(self, work: Work) -> None:
-        work.reporter.detail("the new version is whole; it takes the old one's place")
+        work.reporter.debug("the new version is whole; it takes the old one's place")
         if self._copy is None:
             raise AssertionError("look comes before bring")
         copy = self._copy
@@ -89,10 +82,9 @@ class PackageUpdate:
                 former, new = _shipped(copy.prefix, name), _shipped(copy.path, name)
                 staging = staged_libraries(here, former, new, work.reporter.warn)
                 if staged := renewed.enter_context(staging):
-                    exchange_or_raise(staged, here)
-                    undo.callback(exchange_or_raise, staged, here)
-            copy.swap()
-            undo.callback(copy.swap_back)
+                    exchange(staged, here)
+                    undo.callback(exchange, staged, here)
+            copy.swap(undo)
             renew_launcher(launcher_of(self.layout), sys.executable, undo)
 
 
@@ -141,18 +133,12 @@ class CheckoutUpdate:
         source = os.path.join(work.stage.path, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", self._new)
         work.reporter.info("pip installs the new version")
-        run_installer(
-            copy.python,
-            ["install", "--upgrade", "--force-reinstall", "--no-deps", source],
-            work.environ,
-            work.seconds,
-            copy.held,
-        )
-        run_installer(copy.python, ["install", source], work.environ, work.seconds, copy.held)
+        whole = ("--upgrade", "--force-reinstall", "--no-deps")
+        copy.change(work.installer, "install", *whole, source)
+        copy.change(work.installer, "install", source)
         check_starts(copy.python, "the new version")
         with uninterrupted(), undoing() as undo:
-            copy.swap()
-            undo.callback(copy.swap_back)
+            copy.swap(undo)
             renew_launcher(launcher_of(self.layout), sys.executable, undo)
             FastForward(self._git(work), self._old, self._new).go()
 

@@ -109,13 +109,12 @@ def _command(tool: Tool, environ: Mapping[str, str], platform: str) -> click.Com
             output.show(_help_page(tool, environ, platform, output.terminal))
             return
         system = _system(tool, platform)
-        settings = read_settings(tool.word, tool.name, environ)
+        settings = read_settings(tool.word, tool.name, _with_callers_path(tool, environ))
         reporter = Reporter(tool.label, quiet, verbose, environ)
-        own = _with_callers_path(tool, environ)
         if uninstall:
-            system.uninstall(settings, own, reporter)
+            system.uninstall(settings, reporter)
         else:
-            system.install(settings, own, reporter, upgrade=upgrade)
+            system.install(settings, reporter, upgrade=upgrade)
 
     return command
 

@@ -23,31 +23,29 @@ def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
     return any(os.path.isdir(os.path.join(p, "Caskroom", name)) for p in _prefixes(environ))
 
 
-def install(
-    settings: Settings, environ: Mapping[str, str], reporter: Reporter, upgrade: bool = False
-) -> None:
+def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
     """Let brew install or upgrade the cask; raises OperationError when it cannot."""
-    brew = _find_brew(environ)
-    there = is_installed(settings.cask, environ)
+    brew = _find_brew(settings.environ)
+    there = is_installed(settings.cask, settings.environ)
     name = settings.name
     if upgrade and not there:
         raise OperationError(f"{name} is not installed")
     if there and not upgrade:
         reporter.info(f"{name} is installed already; --upgrade brings the latest version")
         return
-    _run(brew, "upgrade" if upgrade else "install", settings.cask, environ)
-    _provide_command(settings, brew, environ, reporter)
+    _run(brew, "upgrade" if upgrade else "install", settings.cask, settings.environ)
+    _provide_command(settings, brew, reporter)
     reporter.info(f"{name} is {'upgraded' if upgrade else 'installed'}")
 
 
-def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter) -> None:
+def uninstall(settings: Settings, reporter: Reporter) -> None:
     """Let brew remove the cask; your own data stays (no --zap)."""
-    brew = _find_brew(environ)
+    brew = _find_brew(settings.environ)
     name = settings.name
-    there = is_installed(settings.cask, environ)
+    there = is_installed(settings.cask, settings.environ)
     if there:
-        _run(brew, "uninstall", settings.cask, environ)
-    command = _command_path(settings, brew, environ)
+        _run(brew, "uninstall", settings.cask, settings.environ)
+    command = _command_path(settings, brew)
     if _is_own(command):
         os.unlink(command)
     reporter.info(
@@ -86,18 +84,16 @@ def _run(brew: str, action: str, cask: str, environ: Mapping[str, str]) -> None:
         raise OperationError(f"brew {action} --cask {cask} failed with status {done.returncode}")
 
 
-def _provide_command(
-    settings: Settings, brew: str, environ: Mapping[str, str], reporter: Reporter
-) -> None:
+def _provide_command(settings: Settings, brew: str, reporter: Reporter) -> None:
     """Put the tool's word on the PATH, unless the cask brought a command of its own.
 
     A two-line script rather than a link: an application finds its frameworks only
     when it is started by its path inside the bundle.
     """
-    command = _command_path(settings, brew, environ)
+    command = _command_path(settings, brew)
     if os.path.lexists(command) and not _is_own(command):
         return
-    program = _find_program(settings.name, environ)
+    program = _find_program(settings.name, settings.environ)
     if not program:
         reporter.warn(f"no {settings.name}.app found, so there is no command for it")
         return
@@ -112,10 +108,10 @@ def _provide_command(
         reporter.warn(f"{command}: {failure.strerror}; {settings.name} has no command")
 
 
-def _command_path(settings: Settings, brew: str, environ: Mapping[str, str]) -> str:
+def _command_path(settings: Settings, brew: str) -> str:
     """Return where the command goes: the chosen BIN_DIR, else beside brew, which is on PATH."""
     places = settings.places
-    chosen = environ.get(variable(places.tool, "BIN_DIR"))
+    chosen = settings.environ.get(variable(places.tool, "BIN_DIR"))
     return os.path.join(chosen or os.path.dirname(os.path.abspath(brew)), places.tool)
 
 

@@ -39,8 +39,12 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What the variables say, checked. Paths are absolute; "" means not given."""
+    """What the variables say, checked. Paths are absolute; "" means not given.
 
+    `environ` is for what is started.
+    """
+
+    environ: Mapping[str, str]
     places: Places
     name: str
     address: str
@@ -65,6 +69,7 @@ def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
 
     usual = {"HOMEBREW_CASK": tool.lower(), **DEFAULTS}
     return Settings(
+        environ=environ,
         places=Places.read(tool, environ),
         name=name,
         address=read("DOWNLOAD_URL"),
@@ -78,7 +83,7 @@ def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
     )
 
 
-def check_places(settings: Settings, environ: Mapping[str, str]) -> None:
+def check_places(settings: Settings) -> None:
     """Raise OperationError unless the Linux paths are ones that setup may use."""
     places = settings.places
     for suffix, path in (
@@ -90,7 +95,7 @@ def check_places(settings: Settings, environ: Mapping[str, str]) -> None:
     if not os.path.basename(places.desktop_file).endswith(".desktop"):
         name = variable(places.tool, "DESKTOP_FILE")
         raise OperationError(f"{name}: {places.desktop_file} does not end in .desktop")
-    _check_install_dir(settings, environ)
+    _check_install_dir(settings)
 
 
 def check_address(settings: Settings) -> None:
@@ -119,7 +124,7 @@ def _check_path(name: str, path: str) -> None:
         raise OperationError(f"{name}: {path} is not UTF-8")
 
 
-def _check_install_dir(settings: Settings, environ: Mapping[str, str]) -> None:
+def _check_install_dir(settings: Settings) -> None:
     """Keep the install directory away from the system's and the user's own directories."""
     places = settings.places
     name = variable(places.tool, "INSTALL_DIR")
@@ -133,8 +138,13 @@ def _check_install_dir(settings: Settings, environ: Mapping[str, str]) -> None:
                 f"{name}: {chosen} is a system directory",
                 f"choose one of its own, such as /opt/{places.tool}",
             )
-    kept = user_directories(settings.name, environ)
-    for path in (home(environ), *kept, places.bin_dir, os.path.dirname(places.desktop_file)):
+    kept = user_directories(settings.name, settings.environ)
+    for path in (
+        home(settings.environ),
+        *kept,
+        places.bin_dir,
+        os.path.dirname(places.desktop_file),
+    ):
         if _holds(real, os.path.realpath(path)):
             raise OperationError(f"{name}: {chosen} would hold {path}")
     for path in kept:

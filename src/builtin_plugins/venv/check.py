@@ -5,13 +5,14 @@ from __future__ import annotations
 import filecmp
 import os
 import subprocess
+import sysconfig
 from collections.abc import Iterator
 from typing import Any
 
 import importlib_metadata
 from packaging.utils import canonicalize_name
 
-from builtin_plugins.venv.copy import VenvCopy, packages
+from builtin_plugins.venv.copy import VenvCopy
 from host import OperationError
 from host.planning.loading import OWN_DISTRIBUTION
 
@@ -71,7 +72,7 @@ def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> Non
 
 def _installed(prefix: str) -> dict[str, Any]:
     """Return the distributions that the environment at `prefix` itself holds."""
-    place = os.path.join(prefix, os.path.relpath(packages(), VenvCopy.of_this().prefix))
+    place = sysconfig.get_path("purelib", vars={"base": prefix})
     found = importlib_metadata.distributions(path=[place])
     return {canonicalize_name(str(one.metadata["Name"])): one for one in found}
 

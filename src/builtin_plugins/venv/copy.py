@@ -8,48 +8,44 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.locks import take_lock
-from builtin_plugins.files.exchange import exchange, exchange_or_raise
-from builtin_plugins.files.atomic import sync_file_system
-from builtin_plugins.venv.installer import check_installer
+from builtin_plugins.files.atomic import copy_linked, sync_file_system, write_file
+from builtin_plugins.files.exchange import exchange
+from builtin_plugins.files.locks import PATIENCE, Waiting, locked
+from builtin_plugins.venv.installer import Installer, check_installer
 from host import OperationError
 
-_PATIENCE = 120.0  # seconds that a change waits for another one
 _SCRIPT_LIMIT = 1 << 20
 _LOCKED = "pyvenv.cfg"  # whoever changes the environment holds it; every copy shares it
 
 
 class VenvCopy:
-    """A copy of the environment `prefix`, to be changed and swapped in; `python` runs in it.
+    """A copy of the environment that runs this program, to be changed and swapped in.
 
-    `held` is the lock on the environment, for children to keep.
+    It may not be made yet. `python` runs in it, `prefix` is the original; `held` is the lock
+    on that, for children to keep.
     """
 
-    def __init__(self, prefix: str, path: str, held: tuple[int, ...] = ()) -> None:
-        self.held = held
-        self.prefix = prefix
-        self.path = path
-        self.python = os.path.join(path, "bin", os.path.basename(sys.executable))
-
-    @classmethod
-    def of_this(cls) -> VenvCopy:
-        """Return the copy of the environment that runs this program; it may not be made yet."""
+    def __init__(self, held: tuple[int, ...] = ()) -> None:
         parent, name = os.path.split(sys.prefix)
-        return cls(sys.prefix, os.path.join(parent, f".{name.lstrip('.')}.cli-stage"))
+        self.held = held
+        self.prefix = sys.prefix
+        self.path = os.path.join(parent, f".{name.lstrip('.')}.cli-stage")
+        self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
-    def swap(self) -> None:
+    def change(self, installer: Installer, *arguments: str) -> None:
+        """Let pip or uv `install …` or `uninstall …` in it; raises OperationError."""
+        installer._replace(held=self.held).change(self.python, *arguments)
+
+    def swap(self, undo: ExitStack) -> None:
         """Put the copy in place of the original, which takes the copy's place; raises OSError."""
         _repoint_scripts(self.path, self.prefix)
         sync_file_system(self.path)
-        exchange_or_raise(self.path, self.prefix)
-
-    def swap_back(self) -> None:
-        exchange_or_raise(self.path, self.prefix)
+        exchange(self.path, self.prefix)
+        undo.callback(exchange, self.path, self.prefix)
 
 
 def check_environment() -> None:
@@ -59,27 +55,19 @@ def check_environment() -> None:
         return
     raise OperationError(
         f"{sys.executable} is not in a virtual environment, so nothing is installed into it",
-        "install this program with its install.sh, pipx, or python3 -m venv"
+        "install this program with its install.sh, pipx, or python3 -m venv",
     )
 
 
-def packages() -> str:
-    """Return where the environment of this program has its distributions."""
-    import sysconfig
-
-    return sysconfig.get_paths()["purelib"]
-
-
 @contextmanager
-def copied_environment(waiting: Callable[[str], object]) -> Iterator[VenvCopy]:
+def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     """Give a copy of the environment that runs this program; nobody else changes it meanwhile.
 
     `waiting` is told who does where that takes long.
     """
     check_environment()
-    copy = VenvCopy.of_this()
-    with _locked(copy.prefix, waiting) as descriptor:
-        copy.held = (descriptor,)
+    with _held(PATIENCE, waiting) as descriptor:
+        copy = VenvCopy((descriptor,))
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
             _check_exchange(copy.path)
@@ -91,12 +79,15 @@ def copied_environment(waiting: Callable[[str], object]) -> Iterator[VenvCopy]:
 
 def drop_abandoned_copy() -> None:
     """Remove the copy that a killed change left; one that somebody works in stays."""
-    copy = VenvCopy.of_this()
-    if not os.path.isdir(copy.path):
-        return
-    with suppress(OSError), open(os.path.join(copy.prefix, _LOCKED), "rb") as held:
-        if take_lock(held.fileno()):
+    copy = VenvCopy()
+    if os.path.isdir(copy.path):
+        with suppress(OperationError), _held():
             shutil.rmtree(copy.path, ignore_errors=True)
+
+
+def _held(patience: float = 0.0, waiting: Waiting | None = None) -> AbstractContextManager[int]:
+    """Be the only one who changes the environment; raises OperationError when another one is."""
+    return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), patience, waiting)
 
 
 def _check_exchange(path: str) -> None:
@@ -104,50 +95,15 @@ def _check_exchange(path: str) -> None:
     one, other = os.path.join(path, "one"), os.path.join(path, "other")
     os.makedirs(one)
     os.makedirs(other)
-    if not exchange(one, other):
+    try:
+        exchange(one, other)
+    except OSError:
         raise OperationError(
             f"{os.path.dirname(path)}: this file system cannot exchange two directories, so the "
-            "environment cannot be changed in one step", f"change it yourself with: "
-            f"{sys.executable} -m pip install …"
-        )
+            "environment cannot be changed in one step",
+            f"change it yourself with: {sys.executable} -m pip install …",
+        ) from None
     shutil.rmtree(path)
-
-
-@contextmanager
-def _locked(prefix: str, waiting: Callable[[str], object]) -> Iterator[int]:
-    """Hold the environment; raises OperationError where another change goes on for too long."""
-    descriptor = os.open(os.path.join(prefix, _LOCKED), os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if not take_lock(descriptor, _PATIENCE, waiting):
-            raise OperationError(f"{prefix}: another change is under way", "try again")
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def copy_linked(source: str, target: str) -> None:
-    """Copy a tree with hard links where the file system lets us, else with the content."""
-    pending = [""]
-    while pending:
-        inside = pending.pop()
-        here, there = os.path.join(source, inside), os.path.join(target, inside)
-        os.mkdir(there, stat.S_IMODE(os.stat(here).st_mode) | 0o700)
-        with os.scandir(here) as entries:
-            for entry in entries:
-                place = os.path.join(there, entry.name)
-                if entry.is_symlink():
-                    os.symlink(os.readlink(entry.path), place)
-                elif entry.is_dir():
-                    pending.append(os.path.join(inside, entry.name))
-                else:
-                    _link_or_copy(entry.path, place)
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:
@@ -160,12 +116,5 @@ def _repoint_scripts(path: str, prefix: str) -> None:
             continue
         with open(script, "rb") as file:
             content = file.read()
-        if old not in content:
-            continue
-        temporary = f"{script}.new"
-        with open(temporary, "wb") as file:
-            file.write(content.replace(old, new))
-        os.chmod(temporary, stat.S_IMODE(os.stat(script).st_mode))
-        with suppress(OSError):
-            os.unlink(script)
-        os.rename(temporary, script)
+        if old in content:
+            write_file(script, content.replace(old, new))

@@ -14,9 +14,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from host.cli.secret_texts import masked
 from host import OperationError
+from host.cli.secret_texts import masked
 from host.run.importing import complete_import_path
 
 INSTALLERS = ("pip", "uv")
@@ -24,12 +25,14 @@ INSTALLERS = ("pip", "uv")
 _CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
 _HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
 _CAUSE = re.compile(r"(?:^\s*cause:|╰─▶)\s*(?P<text>.*?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
-_BUILD = re.compile(r"× (?P<what>[^\n]+?)\.?\n[^×]*?(?P<last>[^\n]+)\n\s*\[end of output\]")
+_BUILD = re.compile(r"\xd7 (?P<what>[^\n]+?)\.?\n[^\xd7]*?(?P<last>[^\n]+)\n\s*\[end of output\]")
 
 # What would send it to another place than the environment that it is to change.
 _ELSEWHERE = frozenset(
-    ["PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"]
-    + ["UV_PYTHON", "UV_SYSTEM_PYTHON", "VIRTUAL_ENV"]
+    [
+        *("PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
+        *("UV_PYTHON", "UV_SYSTEM_PYTHON", "VIRTUAL_ENV"),
+    ]
 )
 
 
@@ -52,94 +55,73 @@ def _find_uv(environ: Mapping[str, str]) -> str:
     uv = shutil.which("uv", path=environ.get("PATH")) or shutil.which("uv", path=home)
     if uv is None:
         raise OperationError(
-            f"{sys.prefix} has no pip, and there is no uv on PATH", f"install pip with: "
-            f"{sys.executable} -m ensurepip"
+            f"{sys.prefix} has no pip, and there is no uv on PATH",
+            f"install pip with: {sys.executable} -m ensurepip",
         )
     return uv
 
 
-def run_installer(
-    python: str,
-    arguments: Sequence[str],
-    environ: Mapping[str, str],
-    seconds: float,
-    held: Sequence[int] = (),
-) -> None:
-    """Let pip or uv `install …` or `uninstall …` in the environment of `python`.
+class Installer(NamedTuple):
+    """pip, or uv where there is none, as the caller's environment `environ` configures it.
 
-    The arguments are those that both understand. Raises OperationError when it fails.
+    A call takes `seconds` at most. `held` are descriptors that it keeps open: what they lock
+    stays locked until it ends, even when this process is killed. All raise OperationError.
     """
-    if has_pip():
-        run_pip(python, arguments, environ, seconds, held)
-        return
-    word, *others = arguments
-    run_uv(["pip", word, "--python", python, *others], environ, seconds, held)
 
+    environ: Mapping[str, str]
+    seconds: float
+    held: tuple[int, ...]
 
-def run_pip(
-    python: str,
-    arguments: Sequence[str],
-    environ: Mapping[str, str],
-    seconds: float,
-    held: Sequence[int] = (),
-) -> str:
-    """Return what `python -m pip ARGUMENTS` printed; raises OperationError when it fails."""
-    pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
-    called = f"pip {arguments[0]}"
-    return _run([*pip, *arguments], called, {**environ, "PIP_NO_INPUT": "1"}, seconds, held)
+    def change(self, python: str, *arguments: str) -> None:
+        """Let pip or uv `install …` or `uninstall …` in the environment of `python`.
 
+        The arguments are those that both understand.
+        """
+        if has_pip():
+            self.pip(*arguments, python=python)
+            return
+        word, *others = arguments
+        self.uv("pip", word, "--python", python, *others)
 
-def run_uv(
-    arguments: Sequence[str],
-    environ: Mapping[str, str],
-    seconds: float,
-    held: Sequence[int] = (),
-    asked: str = "",
-) -> str:
-    """Return what `uv ARGUMENTS` printed, given `asked` as its input; raises OperationError."""
-    called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
-    command = [_find_uv(environ), "--color", "never", "--no-progress", *arguments]
-    return _run(command, called, environ, seconds, held, asked)
+    def pip(self, *arguments: str, python: str = sys.executable) -> str:
+        """Return what `python -m pip ARGUMENTS` printed."""
+        pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
+        return self._run([*pip, *arguments], f"pip {arguments[0]}")
 
+    def uv(self, *arguments: str, asked: str = "") -> str:
+        """Return what `uv ARGUMENTS` printed, given `asked` as its input."""
+        called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
+        uv = [_find_uv(self.environ), "--color", "never", "--no-progress"]
+        return self._run([*uv, *arguments], called, asked)
 
-def _run(
-    command: Sequence[str],
-    called: str,
-    environ: Mapping[str, str],
-    seconds: float,
-    held: Sequence[int],
-    asked: str = "",
-) -> str:
-    """Run an installer in this program's environment, away from any project of the caller's.
-
-    `held` are descriptors that it keeps open: what they lock stays locked until it ends,
-    even when this process is killed.
-    """
-    process = subprocess.Popen(
-        command,
-        cwd=sys.prefix,
-        env={k: v for k, v in environ.items() if k not in _ELSEWHERE} | {"PYTHONUTF8": "1"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        pass_fds=tuple(held),
-    )
-    try:
-        output, errors = process.communicate(asked.encode(), timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise OperationError(
-            f"{called} took longer than {seconds:g} seconds; nothing was changed"
-        ) from None
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    text = output.decode("utf-8", "replace")
-    if process.returncode:
-        reason = _reason(f"{text}\n{errors.decode('utf-8', 'replace')}")
-        raise OperationError(f"{called}: {masked(reason)[:600]}")
-    return text
+    def _run(self, command: Sequence[str], called: str, asked: str = "") -> str:
+        """Run it in this program's environment, away from any project of the caller's."""
+        own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
+        process = subprocess.Popen(
+            command,
+            cwd=sys.prefix,
+            env=own | {"PIP_NO_INPUT": "1", "PYTHONUTF8": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=self.held,
+        )
+        try:
+            output, errors = process.communicate(asked.encode(), timeout=self.seconds)
+        except subprocess.TimeoutExpired:
+            raise OperationError(
+                f"{called} took longer than {self.seconds:g} seconds; nothing was changed"
+            ) from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+        text = output.decode("utf-8", "replace")
+        if process.returncode:
+            reason = _reason(f"{text}\n{errors.decode('utf-8', 'replace')}")
+            raise OperationError(f"{called}: {masked(reason)[:600]}")
+        return text
 
 
 def _reason(output: str) -> str:

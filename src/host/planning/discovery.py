@@ -142,7 +142,9 @@ class _Told:
             if one.ours or self.is_off(one):
                 continue
             if one.name in found or one.name in self.plugins:
-                self.note(f"{one.name} ({one.distribution})", "another plugin has this name")
+                one.name = f"{one.name} ({one.distribution})"
+                one.broken = "another plugin has this name"
+                self.plugins[one.name] = one
             else:
                 found[one.name] = one
         return list(found.values())

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.fetch.addresses import fetchable, follow, masked, parse, shown
-from builtin_plugins.fetch.download import Limits, fetch
+from builtin_plugins.fetch.download import fetch
+from builtin_plugins.fetch.transfer import Limits
 from host.errors import OperationError
 from testing import httpserver
 from testing.growth import grows_in_proportion
@@ -33,7 +34,6 @@ def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: P
     fetched = fetch(
         site.add("/file", BODY),
         target,
-        digest=True,
         progress=lambda *done: seen.append(done),
     )
     assert target.read_bytes() == BODY

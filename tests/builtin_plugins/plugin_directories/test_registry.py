@@ -19,7 +19,7 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
     write_registry,
 )
-from host.errors import PluginError
+from host.errors import OperationError, PluginError
 
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
@@ -178,7 +178,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     assert len(read_registry(path).entries) == 20
     with (
         exclusive(str(tmp_path)),
-        pytest.raises(PluginError, match="under way"),
+        pytest.raises(OperationError, match="under way"),
         exclusive(str(tmp_path), patient=False),
     ):
         pass

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.self_commands import update_program
+from builtin_plugins.venv.copy import VenvCopy
 from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint
 
@@ -31,10 +31,9 @@ def _version(prefix: Path) -> str:
     return " ".join(path.parent.name.removesuffix(".dist-info") for path in found)
 
 
-def _pip(python: str, arguments: list[str], *_: Any) -> None:
+def _pip(copy: VenvCopy, *_: Any) -> None:
     """Do to an environment what pip would: take the old distribution out, put the new one in."""
-    del arguments
-    packages = _site_packages(Path(python).parent.parent)
+    packages = _site_packages(Path(copy.path))
     for old in packages.glob("cli_host-*"):
         shutil.rmtree(old)
     information = packages / f"cli_host-{NEW}.dist-info"
@@ -57,7 +56,7 @@ class Update(Ground):
         self.before = before
         self.root = self.place / "root"
         self.launcher = self.root / "core/cli"
-        update_program.run_installer = _pip  # type: ignore[assignment]
+        VenvCopy.change = _pip  # type: ignore[method-assign]
 
     def restore(self) -> None:
         subprocess.run(["rm", "-rf", self.place], check=True)

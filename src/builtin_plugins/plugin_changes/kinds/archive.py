@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from contextlib import ExitStack
 from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.archives.tree import MOST_BYTES, MOST_FILES
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file, described
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import put_version, take_away
 from builtin_plugins.plugin_directories.registry import Entry
 
 
-class ArchiveKind:
-    """Members are judged before one is written; the checksum is recorded, and checked if given."""
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        packed = Path(work.stage.path, "archive")
-        sha256 = bring_file(origin, packed, work)
-        work.stage.make_version()
-        rules = Rules(stays=is_category, links=True, members=MOST_FILES, size=MOST_BYTES)
-        extract(packed, Path(work.stage.tree), rules, called=origin.source, seconds=work.seconds)
-        os.unlink(packed)
-        entry = Entry(
-            name="",
-            kind="archive",
-            source=origin.source,
-            sha256=sha256,
-            pinned=bool(origin.sha256),
-        )
-        return described(entry, work.stage.tree, origin)
-
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        put_version(work.stage, entry, undo)
-
-    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        take_away(work.stage, entry.name, undo)
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage it; members are judged before one is written, the checksum is recorded."""
+    packed = Path(work.stage.path, "archive")
+    sha256 = bring_file(origin, packed, work)
+    rules = Rules(stays=is_category, members=MOST_FILES, size=MOST_BYTES)
+    extract(packed, Path(work.stage.tree), rules, called=origin.source, seconds=work.seconds)
+    os.unlink(packed)
+    entry = Entry("", "archive", origin.source, sha256=sha256, pinned=bool(origin.sha256))
+    return described(entry, work.stage.tree, origin)
 
 
 def is_category(paths: Collection[str]) -> bool:

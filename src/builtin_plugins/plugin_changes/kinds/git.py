@@ -8,14 +8,12 @@ from __future__ import annotations
 import os
 import re
 import time
-from contextlib import ExitStack
 
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.files import write_tree
 from builtin_plugins.git.login import login_of
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, described
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import put_version, take_away
 from builtin_plugins.plugin_directories.registry import Entry
 from host import OperationError
 
@@ -32,48 +30,28 @@ _PLAIN = {  # what git says → what it means here
 }
 
 
-class GitKind:
-    """Follows a branch; stays where a tag or commit was asked for."""
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        directory = os.path.join(work.stage.path, "objects.git")
-        os.mkdir(directory)
-        git = _git(origin, directory, work)
-        git("init", "--quiet", "--bare", "--template=")
-        address = origin.source
-        commit, pinned = origin.commit, bool(origin.commit)
-        if not commit:
-            commit, pinned = _resolve(git, address, origin.ref)
-        commit = _bring(git, address, commit)
-        work.stage.make_version()
-        for name in write_tree(git, commit, work.stage.tree, address):
-            work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
-        entry = Entry(
-            name="",
-            kind="git",
-            source=origin.source,
-            ref=origin.ref,
-            commit=commit,
-            pinned=pinned and bool(origin.ref),
-        )
-        return described(entry, work.stage.tree, origin)
-
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        put_version(work.stage, entry, undo)
-
-    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        take_away(work.stage, entry.name, undo)
-
-
-def _git(origin: Origin, directory: str, work: Work) -> Git:
-    return Git(
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
+    directory = os.path.join(work.stage.path, "objects.git")
+    os.mkdir(directory)
+    git = Git(
         directory,
         work.environ,
         time.monotonic() + work.seconds,
         held=work.stage.descriptor,
         login=login_of(origin.address),
-        say=work.reporter.detail,
+        say=work.reporter.debug,
     )
+    git("init", "--quiet", "--bare", "--template=")
+    address, ref, commit = origin.source, origin.ref, origin.commit
+    pinned = bool(commit)
+    if not commit:
+        commit, pinned = _resolve(git, address, ref)
+    commit = _bring(git, address, commit)
+    for name in write_tree(git, commit, work.stage.tree, address):
+        work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    entry = Entry("", "git", address, ref=ref, commit=commit, pinned=pinned and bool(ref))
+    return described(entry, work.stage.tree, origin)
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:

@@ -18,9 +18,9 @@ from packaging.requirements import Requirement
 from packaging.tags import sys_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from builtin_plugins.plugin_changes.kinds.kind import Work, bring_file
+from builtin_plugins.plugin_changes.kinds.kind import Work, bring_file, checked
 from builtin_plugins.plugin_changes.source import WHEEL, Origin
-from builtin_plugins.venv.installer import has_pip, run_pip, run_uv
+from builtin_plugins.venv.installer import has_pip
 from host import OperationError
 
 _WHEELS_ONLY = ("--only-binary", ":all:")
@@ -35,26 +35,26 @@ class Found(NamedTuple):
     version: str = ""
 
 
-def find(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found:
-    """Bring the newest wheel that meets a requirement into `directory`, if there is one.
+def find(wanted: Requirement, sha256: str, work: Work) -> Found:
+    """Stage the newest wheel that meets a requirement, if there is one.
 
     `sha256` is what it must have, "" for any. Where only a source distribution meets it,
     nothing is brought. Raises OperationError.
     """
     if not has_pip():
-        return _find_with_uv(wanted, sha256, directory, work)
+        return _find_with_uv(wanted, sha256, work)
     try:
-        path = _download(wanted, sha256, directory, work, *_WHEELS_ONLY)
+        path = _download(wanted, sha256, work.stage.tree, work, *_WHEELS_ONLY)
     except OperationError as refusal:
         version = _newest_source(wanted, work)
         if version and (sha256 or "No matching distribution" in str(refusal)):
             return Found(version=version)
         raise
-    return Found(path, _checked(path, sha256))
+    return Found(path, checked(path, sha256))
 
 
-def build(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found:
-    """Bring the source distribution of the one version wanted; build its wheel in `directory`.
+def build(wanted: Requirement, sha256: str, work: Work) -> Found:
+    """Bring the source distribution of the one version wanted; build and stage its wheel.
 
     Returns the SHA-256 of the source distribution, as no two builds are the same. This
     runs what the package says. Raises OperationError.
@@ -62,13 +62,11 @@ def build(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found
     sources, built = (os.path.join(work.stage.path, name) for name in ("source", "built"))
     os.mkdir(sources)
     os.mkdir(built)
-    seconds, held = work.seconds, (work.stage.descriptor,)
     if has_pip():
         source = _download(wanted, sha256, sources, work)
-        digest = _checked(source, sha256)
+        digest = checked(source, sha256)
         if not source.endswith(WHEEL):
-            arguments = ["wheel", "--no-deps", "--wheel-dir", built, source]
-            run_pip(sys.executable, arguments, work.environ, seconds, held)
+            work.installer.pip("wheel", "--no-deps", "--wheel-dir", built, source)
             source = _only_file(built, wanted)
     else:
         file = _locked(wanted, work).get("sdist")
@@ -76,10 +74,10 @@ def build(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found
             raise OperationError(f"{wanted}: has neither a wheel for this machine nor its source")
         source = os.path.join(sources, _name_of(file))
         digest = _bring(file, sha256, source, work)
-        arguments = ["build", "--wheel", "--python", sys.executable, "--no-create-gitignore"]
-        run_uv([*arguments, "--out-dir", built, source], work.environ, seconds, held)
+        options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
+        work.installer.uv("build", *options, "--out-dir", built, source)
         source = _only_file(built, wanted)
-    path = os.path.join(directory, os.path.basename(source))
+    path = os.path.join(work.stage.tree, os.path.basename(source))
     os.rename(source, path)
     return Found(path, digest)
 
@@ -95,8 +93,7 @@ def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *opt
         place = os.path.join(work.stage.path, "requirement.txt")
         Path(place).write_text(f"{asked[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
         asked = ["--requirement", place]
-    arguments = ["download", "--no-deps", *options, "--dest", directory, *asked]
-    run_pip(sys.executable, arguments, work.environ, work.seconds, (work.stage.descriptor,))
+    work.installer.pip("download", "--no-deps", *options, "--dest", directory, *asked)
     return _only_file(directory, wanted)
 
 
@@ -107,23 +104,11 @@ def _only_file(directory: str, wanted: Requirement) -> str:
     return os.path.join(directory, files[0])
 
 
-def _checked(path: str, sha256: str) -> str:
-    import hashlib
-
-    with open(path, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if sha256 and found != sha256:
-        raise OperationError(f"{os.path.basename(path)}: the SHA-256 is {found}, expected {sha256}")
-    return found
-
-
 def _newest_source(wanted: Requirement, work: Work) -> str:
     """Return the newest version of what has no wheel here, "" when there is none."""
-    arguments = ["index", "versions", wanted.name]
-    if wanted.specifier.prereleases:
-        arguments.append("--pre")
+    options = ["--pre"] if wanted.specifier.prereleases else []
     try:
-        said = run_pip(sys.executable, arguments, work.environ, work.seconds)
+        said = work.installer.pip("index", "versions", wanted.name, *options)
     except OperationError:
         return ""
     found = _VERSIONS.search(said)
@@ -131,7 +116,7 @@ def _newest_source(wanted: Requirement, work: Work) -> str:
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
-def _find_with_uv(wanted: Requirement, sha256: str, directory: str, work: Work) -> Found:
+def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Found:
     package = _locked(wanted, work)
     best = {tag: rank for rank, tag in enumerate(sys_tags())}
     ranked = []
@@ -146,16 +131,17 @@ def _find_with_uv(wanted: Requirement, sha256: str, directory: str, work: Work) 
     if not ranked:
         return Found(version=str(package["version"]))
     _, name, wheel = min(ranked, key=lambda one: one[:2])
-    path = os.path.join(directory, name)
+    path = os.path.join(work.stage.tree, name)
     return Found(path, _bring(wheel, sha256, path, work))
 
 
 def _locked(wanted: Requirement, work: Work) -> dict[str, Any]:
     """Return what uv finds, as an entry of pylock.toml has it (PEP 751)."""
-    arguments = ["pip", "compile", "-", "--python", sys.executable, "--quiet", "--no-deps"]
-    arguments += ["--no-header", "--format", "pylock.toml"]
+    options = ("--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
     asked = f"{wanted.name}{wanted.specifier}\n"
-    said = run_uv(arguments, work.environ, work.seconds, (work.stage.descriptor,), asked)
+    said = work.installer.uv(
+        "pip", "compile", "-", "--python", sys.executable, *options, asked=asked
+    )
     try:
         [package] = tomllib.loads(said)["packages"]
     except (tomllib.TOMLDecodeError, LookupError, ValueError):

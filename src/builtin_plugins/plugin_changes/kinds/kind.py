@@ -1,13 +1,14 @@
-"""The kinds of plugin behind one interface: how each is fetched, put in place, taken away."""
+"""What the kinds of plugin have in common: each has a module that stages a version."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from builtin_plugins.archives.tree import MOST_BYTES
 from builtin_plugins.fetch.addresses import shown
@@ -16,9 +17,8 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.staging import Stage
 from builtin_plugins.plugin_directories.registry import Entry
+from builtin_plugins.venv.installer import Installer
 from host import HostError, OperationError
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,11 @@ class Work:
     environ: Mapping[str, str]
     reporter: Reporter
     seconds: float
-    exits: ExitStack = field(default_factory=ExitStack)  # what ends with the change
+    exits: ExitStack  # what ends with the change
 
-
-class Kind(Protocol):
-    """One kind of plugin. All raise HostError or OSError; `undo` gets the way back."""
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        """Bring a version into the staging area and say what it is."""
-
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Put the staged version in place of what is there."""
-
-    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Take the plugin away."""
+    @property
+    def installer(self) -> Installer:
+        return Installer(self.environ, self.seconds, (self.stage.descriptor,))
 
 
 def described(entry: Entry, root: str, origin: Origin) -> Staged:
@@ -96,36 +87,31 @@ def bring_file(origin: Origin, target: Path, work: Work) -> str:
     address = origin.address or origin.source
     if "://" in address:
         # Here, as requests takes a tenth of a second to import and most changes need none.
-        from builtin_plugins.fetch.download import Limits, fetch
+        from builtin_plugins.fetch.download import fetch
+        from builtin_plugins.fetch.transfer import Limits
 
         limits = Limits(seconds=work.seconds, stall=min(30, work.seconds), size=MOST_BYTES)
         with work.reporter.progress(shown(address)) as progress:
-            fetched = fetch(
-                address,
-                target,
-                limits=limits,
-                sha256=origin.sha256 or None,
-                digest=True,
-                progress=progress,
-            )
-        return fetched.sha256 or ""
-    found = _copy(address, target)
-    if origin.sha256 and found != origin.sha256:
-        raise OperationError(f"{address}: the SHA-256 is {found}, expected {origin.sha256}")
-    return found
-
-
-def _copy(source: str, target: Path) -> str:
-    digest = hashlib.sha256()
-    size = 0
+            sha256 = origin.sha256
+            return fetch(address, target, limits=limits, sha256=sha256, progress=progress).sha256
     try:
-        with open(source, "rb") as file, target.open("wb") as copy:
-            while chunk := file.read(_CHUNK):
-                size += len(chunk)
-                if size > MOST_BYTES:
-                    raise OperationError(f"{source}: larger than {MOST_BYTES} bytes")
-                digest.update(chunk)
-                copy.write(chunk)
+        if os.path.getsize(address) > MOST_BYTES:
+            raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")
+        shutil.copyfile(address, target)
     except FileNotFoundError:
-        raise OperationError(f"{source}: no such file") from None
-    return digest.hexdigest()
+        raise OperationError(f"{address}: no such file") from None
+    return checked(target, origin.sha256, address)
+
+
+def checked(path: str | Path, wanted: str, called: str = "") -> str:
+    """Return the SHA-256 of a file; raises OperationError for another than `wanted`, "" for any.
+
+    The error names the file, or what it is `called`.
+    """
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if wanted and found != wanted:
+        raise OperationError(
+            f"{called or os.path.basename(path)}: the SHA-256 is {found}, expected {wanted}"
+        )
+    return found

@@ -21,76 +21,63 @@ from builtin_plugins.plugin_changes.contents import PluginContents
 from builtin_plugins.plugin_changes.kinds.index import build, find
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file
 from builtin_plugins.plugin_changes.source import WHEEL, Origin, is_exact, parse_requirement
-from builtin_plugins.plugin_changes.staging import put_kept
 from builtin_plugins.plugin_changes.wheel import Wheel, is_wheel_name, read_wheel
 from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
-from builtin_plugins.venv.copy import VenvCopy, check_environment, copied_environment
-from builtin_plugins.venv.installer import INSTALLERS, run_installer
+from builtin_plugins.venv.copy import check_environment, copied_environment
+from builtin_plugins.venv.installer import INSTALLERS
 from host import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 
 
-class PipKind:
-    """A copy of the environment is changed; then the two change places."""
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage a wheel that was read, or say which version is to be built."""
+    complete_import_path()
+    check_environment()
+    os.mkdir(work.stage.tree)
+    if _file_name(origin).endswith(WHEEL):
+        path, sha256 = _brought(origin, work)
+        return _staged(path, Entry("", "pip", origin.source, sha256=sha256, pinned=True))
+    wanted = parse_requirement(origin.source)
+    pinned = is_exact(wanted)
+    _refuse_needed(wanted.name)
+    if origin.version:
+        wanted.specifier = SpecifierSet(f"=={_checked_version(origin)}")
+    elif origin.least:
+        wanted.specifier &= SpecifierSet(f">={origin.least}")
+    work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
+    found = find(wanted, origin.sha256, work)
+    entry = Entry("", "pip", origin.source, sha256=found.sha256, pinned=pinned)
+    if found.path:
+        return _staged(found.path, entry)
+    name = canonicalize_name(wanted.name)
+    entry = entry._replace(name=name, version=found.version, sha256=origin.sha256)
+    return Staged(entry, PluginContents(), unbuilt=True)
 
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        complete_import_path()
-        check_environment()
-        os.mkdir(os.path.join(work.stage.make_version(), TREE))
-        if _file_name(origin).endswith(WHEEL):
-            path, sha256 = _brought(origin, work)
-            return _staged(path, Entry("", "pip", origin.source, sha256=sha256, pinned=True))
-        wanted = parse_requirement(origin.source)
-        pinned = is_exact(wanted)
-        _refuse_needed(wanted.name)
-        if origin.version:
-            wanted.specifier = SpecifierSet(f"=={_checked_version(origin)}")
-        elif origin.least:
-            wanted.specifier &= SpecifierSet(f">={origin.least}")
-        work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
-        found = find(wanted, origin.sha256, work.stage.tree, work)
-        entry = Entry("", "pip", origin.source, sha256=found.sha256, pinned=pinned)
-        if found.path:
-            return _staged(found.path, entry)
-        name = canonicalize_name(wanted.name)
-        entry = entry._replace(name=name, version=found.version, sha256=origin.sha256)
-        return Staged(entry, PluginContents(), unbuilt=True)
 
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        copy = VenvCopy.of_this()
-        put_kept(work.stage, entry, undo)
-        copy.swap()
-        undo.callback(copy.swap_back)
-
-    def take(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        complete_import_path()
-        if not is_installed(entry.name):
-            return
-        copy = work.exits.enter_context(copied_environment(work.reporter.info))
-        uninstall = ["uninstall", "--yes", entry.name]
-        run_installer(copy.python, uninstall, work.environ, work.seconds, copy.held)
-        check_others(copy, entry.name, {*host_requirements(), "pip"})
-        check_starts(copy.python, f"without {entry.name}, this program")
-        copy.swap()
-        undo.callback(copy.swap_back)
+def uninstall(name: str, work: Work, undo: ExitStack) -> None:
+    """Swap in a copy of the environment without the distribution, if that is installed."""
+    complete_import_path()
+    if not is_installed(name):
+        return
+    copy = work.exits.enter_context(copied_environment(work.reporter.info))
+    copy.change(work.installer, "uninstall", "--yes", name)
+    check_others(copy, name, {*host_requirements(), "pip"})
+    check_starts(copy.python, f"without {name}, this program")
+    copy.swap(undo)
 
 
 def is_installed(name: str) -> bool:
-    try:
-        importlib_metadata.distribution(name)
-    except importlib_metadata.PackageNotFoundError:
-        return False
-    return True
+    return any(importlib_metadata.distributions(name=name))
 
 
-def host_requirements() -> dict[str, str]:
-    """Return the distributions that this program needs, itself included, with their versions."""
+def host_requirements(*more: str) -> dict[str, str]:
+    """Return the installed distributions that this program and `more` need, with their versions."""
     found: dict[str, str] = {}
-    pending: list[str] = [OWN_DISTRIBUTION]
+    pending: list[str] = [OWN_DISTRIBUTION, *more]
     while pending:
         name = canonicalize_name(pending.pop())
         if name in found:
@@ -156,7 +143,7 @@ def build_wheel(staged: Staged, work: Work) -> Staged:
     entry = staged.entry
     wanted = Requirement(f"{entry.name}=={entry.version}")
     work.reporter.info(f"building {entry.name} {entry.version}")
-    found = build(wanted, entry.sha256, work.stage.tree, work)
+    found = build(wanted, entry.sha256, work)
     built = _staged(found.path, entry._replace(sha256=found.sha256))
     if built.entry.name != entry.name:
         raise PluginError(f"{entry.name}: what is built calls itself {built.entry.name}")
@@ -174,21 +161,17 @@ def install(entry: Entry, work: Work) -> None:
     exact = f"{entry.name}=={entry.version}"
     work.reporter.info(f"installing {exact}")
     alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
-    run_installer(copy.python, [*alone, exact], work.environ, work.seconds, copy.held)
+    copy.change(work.installer, *alone, exact)
     by_name = entry.source and "/" not in entry.source
     extras = parse_requirement(entry.source).extras if by_name else set()
     if any(needed(wheel.requires, extras)):
         constraints = os.path.join(work.stage.path, "constraints.txt")
         with open(constraints, "w", encoding="utf-8") as file:
-            file.writelines(f"{name}=={version}\n" for name, version in _kept_as_is().items())
+            kept = host_requirements(*INSTALLERS)  # they stay whatever a plugin asks for
+            file.writelines(f"{name}=={version}\n" for name, version in kept.items())
         more = f"[{','.join(sorted(extras))}]" if extras else ""
-        run_installer(
-            copy.python,
-            ["install", "--constraint", constraints, f"{entry.name}{more}=={entry.version}"],
-            work.environ,
-            work.seconds,
-            copy.held,
-        )
+        asked = f"{entry.name}{more}=={entry.version}"
+        copy.change(work.installer, "install", "--constraint", constraints, asked)
     check_others(copy, entry.name)
     check_starts(copy.python, f"with {entry.name}, this program")
 
@@ -211,16 +194,3 @@ def _wheel_of(entry: Entry, work: Work) -> tuple[Wheel, str]:
         if len(names) == 1:
             return read_wheel(os.path.join(place, names[0])), place
     raise OperationError(f"{entry.name}: its wheel is gone from {kept}")
-
-
-def _kept_as_is() -> dict[str, str]:
-    """Return the versions that stay whatever a plugin asks for."""
-    pip = {one: version for one in INSTALLERS if (version := _version_of(one))}
-    return {**host_requirements(), **pip}
-
-
-def _version_of(name: str) -> str:
-    try:
-        return str(importlib_metadata.version(name))
-    except importlib_metadata.PackageNotFoundError:
-        return ""

@@ -62,7 +62,7 @@ def _plugins(plugins_dir: str, call: str) -> Iterator[Finding]:
 
 def _updates(patient: Patient) -> Iterator[Finding]:
     """Yield copies of the environment and of the libraries that no update works in."""
-    stages = [VenvCopy.of_this().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
+    stages = [VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
     stages.append(libraries_stage(patient.layout.lib_dir))
     for path in dict.fromkeys(stages):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):

@@ -57,7 +57,7 @@ def _unpack(archive: str, target: Path) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_uid != caller:
             raise OperationError(f"{archive} is no file of the user {caller}")
         same = Path(f"/dev/fd/{file.fileno()}")  # whatever is at its path by now
-        extract(same, target, Rules(strip=False, links=True), called=archive)
+        extract(same, target, Rules(strip=False), called=archive)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.fetch.addresses import shown
-from builtin_plugins.fetch.download import Limits, fetch
+from builtin_plugins.fetch.download import fetch
 from builtin_plugins.fetch.progress import Reporter, readable_size
+from builtin_plugins.fetch.transfer import Limits
 from builtin_plugins.setup.endings import explained
 from builtin_plugins.setup.linux.prepare import prepare
 from builtin_plugins.setup.linux.stage import clear_stage, hold_stage
@@ -29,18 +30,16 @@ from builtin_plugins.setup.linux.swap import NEW, healed_stage, left_behind, put
 from builtin_plugins.setup.settings import Settings, check_address, check_places
 from host import OperationError
 
-_RULES = Rules(links=True, reserved=frozenset([MARK_DIRECTORY]))
+_RULES = Rules(reserved=frozenset([MARK_DIRECTORY]))
 
 
-def install(
-    settings: Settings, environ: Mapping[str, str], reporter: Reporter, upgrade: bool = False
-) -> None:
+def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
     """Bring the latest version in; raises OperationError, and nothing has changed then.
 
     Rights, places and foreign files are looked at first, so that nothing is fetched in
     vain. Everything up to the swap runs with the caller's own rights.
     """
-    check_places(settings, environ)
+    check_places(settings)
     places = settings.places
     with explained():
         there = is_installed(places) or was_interrupted(places)
@@ -55,27 +54,29 @@ def install(
             raise OperationError(f"{settings.name} is not installed")
         check_address(settings)
         refuse_foreign(places)
-        sudo = find_elevation(places, environ)
+        sudo = find_elevation(places, settings.environ)
         if sudo is None:
             put(places, lambda stage: bring(settings, stage, reporter))
         else:
-            _install_with(sudo, settings, environ, reporter)
-    _say_done(settings, environ, reporter, "upgraded" if upgrade else "installed")
+            _install_with(sudo, settings, reporter)
+    reporter.info(f"{settings.name} is {'upgraded' if upgrade else 'installed'}: {places.link}")
+    if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
+        reporter.warn(f"{places.bin_dir} is not on your PATH")
 
 
-def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter) -> None:
+def uninstall(settings: Settings, reporter: Reporter) -> None:
     """Remove application, link and menu entry that setup made, and nothing else."""
-    check_places(settings, environ)
+    check_places(settings)
     places = settings.places
     with explained():
         things = owned(places)
         there = any(owner is Owner.SETUP for _, _, owner in things)
         if there or os.path.isdir(places.stage) or left_behind(places):
-            sudo = find_elevation(places, environ)
+            sudo = find_elevation(places, settings.environ)
             if sudo is None:
                 remove_all(places)
             else:
-                run_elevated(sudo, "remove", places, environ, reporter)
+                run_elevated(sudo, "remove", settings, reporter)
     for path, _, owner in things:
         if owner is Owner.FOREIGN:
             reporter.warn(f"{path} stays: setup did not make it")
@@ -85,16 +86,14 @@ def uninstall(settings: Settings, environ: Mapping[str, str], reporter: Reporter
     reporter.info(f"{settings.name} {state}")
 
 
-def _install_with(
-    sudo: str, settings: Settings, environ: Mapping[str, str], reporter: Reporter
-) -> None:
+def _install_with(sudo: str, settings: Settings, reporter: Reporter) -> None:
     """Prepare everything in a place of the caller's own, then let root put it in place."""
     places = settings.places
-    own = os.path.join(_temporary(environ), f"cli-setup-{os.geteuid()}-{places.tool}")
+    own = os.path.join(_temporary(settings.environ), f"cli-setup-{os.geteuid()}-{places.tool}")
     with hold_stage(own, lambda: False) as stage:
         clear_stage(stage)
         bring(settings, stage, reporter)
-        run_elevated(sudo, "put", places, environ, reporter, pack(stage))
+        run_elevated(sudo, "put", settings, reporter, pack(stage))
 
 
 def pack(stage: str) -> str:
@@ -115,7 +114,7 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
             settings.address,
             archive,
             limits=Limits(seconds=settings.seconds),
-            sha256=settings.sha256 or None,
+            sha256=settings.sha256,
             progress=progress,
         )
     reporter.info(f"Unpacking {readable_size(fetched.size)}")
@@ -127,7 +126,7 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
         reporter.warn(
             f"setuid, setgid or sticky bits left out of the archive: {extracted.privileged}"
         )
-    reporter.detail(f"{readable_size(extracted.size)} unpacked in {new}")
+    reporter.debug(f"{readable_size(extracted.size)} unpacked in {new}")
     prepare(str(new), settings, reporter)
 
 
@@ -136,15 +135,6 @@ def _tidy(places: Places) -> None:
     if os.path.isdir(places.stage) or left_behind(places):
         with suppress(OSError, OperationError), healed_stage(places):
             pass
-
-
-def _say_done(
-    settings: Settings, environ: Mapping[str, str], reporter: Reporter, what: str
-) -> None:
-    places = settings.places
-    reporter.info(f"{settings.name} is {what}: {places.link}")
-    if places.bin_dir not in environ.get("PATH", places.bin_dir).split(":"):
-        reporter.warn(f"{places.bin_dir} is not on your PATH")
 
 
 def _temporary(environ: Mapping[str, str]) -> str:

@@ -4,8 +4,9 @@ import json
 import os
 from pathlib import Path
 
-from builtin_plugins.fetch.download import Limits, fetch
+from builtin_plugins.fetch.download import fetch
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.fetch.transfer import Limits
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, menu_mark, read_mark
 from builtin_plugins.setup.settings import Settings
@@ -41,7 +42,7 @@ def prepare(tree: str, settings: Settings, reporter: Reporter) -> None:
     )
     noted = {"tool": places.tool, "launcher": launcher, "menu": menu}
     write_file(os.path.join(notes, MARK_FILE), json.dumps(noted, indent=2) + "\n", 0o644)
-    reporter.detail(f"launcher {launcher}, icon {icon or 'none'}")
+    reporter.debug(f"launcher {launcher}, icon {icon or 'none'}")
 
 
 def _find_launcher(tree: str, settings: Settings) -> str:

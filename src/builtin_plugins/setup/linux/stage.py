@@ -57,23 +57,13 @@ def _acquire(path: str) -> int:
     raise OperationError(f"{path} keeps changing", "try again")
 
 
-@contextmanager
-def new_directories() -> Iterator[Callable[[str], None]]:
-    """Give a function that makes a directory and what is missing above it, for all to read.
-
-    Those that it made, and that are empty, go again when the block fails.
-    """
-    with ExitStack() as undo:
-
-        def make(path: str) -> None:
-            if not os.path.isdir(path):
-                make(os.path.dirname(path))
-                os.mkdir(path)
-                undo.callback(_remove_empty, path)
-                os.chmod(path, 0o755)  # noqa: S103  # whatever the umask
-
-        yield make
-        undo.pop_all()
+def make_readable(path: str, undo: ExitStack) -> None:
+    """Make a directory and what is missing above it, for all to read; those still empty undone."""
+    if not os.path.isdir(path):
+        make_readable(os.path.dirname(path), undo)
+        os.mkdir(path)
+        undo.callback(_remove_empty, path)
+        os.chmod(path, 0o755)  # noqa: S103  # whatever the umask
 
 
 def _remove_empty(path: str) -> None:

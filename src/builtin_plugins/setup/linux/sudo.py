@@ -6,7 +6,9 @@ import sys
 from collections.abc import Mapping
 
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.files.atomic import can_be_written, nearest_there
 from builtin_plugins.setup.linux.state import Places, variable
+from builtin_plugins.setup.settings import Settings
 from host import OperationError
 from host.run.process import find_program
 
@@ -45,28 +47,18 @@ def _unwritable(places: Places) -> list[str]:
     wanted.append(os.path.dirname(places.desktop_file))
     if os.path.isdir(places.install_dir):
         wanted.append(places.install_dir)  # moving a directory rewrites its own ".."
-    found = dict.fromkeys(_nearest(path) for path in wanted)
-    return [path for path in found if not os.access(path, os.W_OK | os.X_OK)]
-
-
-def _nearest(path: str) -> str:
-    """Return `path`, or the nearest directory above it that exists."""
-    while not os.path.lexists(path):
-        path = os.path.dirname(path)
-    if not os.path.isdir(path):
-        raise OperationError(f"{path} is not a directory")
-    return path
+    found = list(dict.fromkeys(map(nearest_there, wanted)))
+    for path in found:
+        if not os.path.isdir(path):
+            raise OperationError(f"{path} is not a directory")
+    return [path for path in found if not can_be_written(path)]
 
 
 def run_elevated(
-    sudo: str,
-    action: str,
-    places: Places,
-    environ: Mapping[str, str],
-    reporter: Reporter,
-    archive: str = "",
+    sudo: str, action: str, settings: Settings, reporter: Reporter, archive: str = ""
 ) -> None:
     """Let root do `action`; raises OperationError with all that was said."""
+    places = settings.places
     reporter.info(
         f"sudo will be asked to change {places.install_dir}, {places.link} and "
         f"{places.desktop_file}"
@@ -78,7 +70,7 @@ def run_elevated(
         *(("--archive", archive) if archive else ()),
     ]
     interrupted = False
-    with subprocess.Popen(command, env=dict(environ), stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
         while True:
             try:
                 _, said = process.communicate()

@@ -10,7 +10,7 @@ version (the bridge) while the directories change places.
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.files.atomic import (
     copy_linked,
@@ -23,9 +23,9 @@ from builtin_plugins.files.atomic import (
     write_file,
     write_link,
 )
-from builtin_plugins.files.exchange import exchange, exchange_or_raise
+from builtin_plugins.files.exchange import exchange
 from builtin_plugins.setup.linux.prepare import read_prepared
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, new_directories, remove_tree
+from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, make_readable, remove_tree
 from builtin_plugins.setup.linux.state import (
     Owner,
     Places,
@@ -47,12 +47,12 @@ def put(places: Places, bring: Callable[[str], None]) -> None:
     Undoes what was done and raises OSError when a step fails, OperationError when
     something foreign is in the way.
     """
-    with new_directories() as make:
-        make(os.path.dirname(places.install_dir))
+    with undoing() as undo:
+        make_readable(os.path.dirname(places.install_dir), undo)
         with healed_stage(places) as stage:
             bring(stage)
-            make(places.bin_dir)
-            make(os.path.dirname(places.desktop_file))
+            make_readable(places.bin_dir, undo)
+            make_readable(os.path.dirname(places.desktop_file), undo)
             _put_in_place(places)
 
 
@@ -118,9 +118,11 @@ def _swap_directory(places: Places, launcher: str, undo: ExitStack) -> None:
         return
     live = is_installed(places)
     kept = not live or os.readlink(places.link) == os.path.join(target, launcher)
-    if kept and exchange(new, target):
-        undo.callback(exchange_or_raise, new, target)
-        return
+    if kept:
+        with suppress(OSError):
+            exchange(new, target)
+            undo.callback(exchange, new, target)
+            return
     if live:
         os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
         copy_linked(new, os.path.join(places.stage, _BRIDGE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -544,10 +545,13 @@ def test_other_users_can_start_the_version_of_a_bridge(
         seen.append((target, [stat.S_IMODE(one.stat().st_mode) & 0o5 for one in above]))
         write_link(path, target)
 
+    def refuse(one: str, other: str) -> None:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), other)
+
     former = os.umask(0o077)
     try:
         desk.run()
-        monkeypatch.setattr("builtin_plugins.setup.linux.swap.exchange", lambda *_: False)
+        monkeypatch.setattr("builtin_plugins.setup.linux.swap.exchange", refuse)
         monkeypatch.setattr("builtin_plugins.setup.linux.swap.write_link", look)
         desk.run("-u")
     finally:
