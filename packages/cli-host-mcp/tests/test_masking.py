@@ -6,6 +6,7 @@ import pytest
 
 from cli_host_mcp.masking import Mask, secrets_of
 from cli_host_mcp.output import Lines, Stream, shown
+from host import Variable
 
 _SECRETS = {"abcdef", "abcdefgh", "fghijk", "línea-uno\nlínea-dos"}
 _TEXT = "xabcdefghabcdeabcdefghijk línea-uno\nlínea-dos abcdefg é".encode()
@@ -33,13 +34,24 @@ def test_what_begins_no_secret_is_not_held_back() -> None:
         ("API_TOKEN", "short", set()),
         ("PGPASS", " padded \n", {" padded \n", " padded ", "padded"}),
         ("KEY", "first line\nsecond", {"first line\nsecond", "first line", "second"}),
-        ("DATABASE", "pg://me:s3cret/word@db/x", set()),
+        ("DATABASE", "pg://me:s3cret/word@db/x", {"s3cret/word"}),
         ("DATABASE", "pg://me:s3cretword@db/x", {"s3cretword"}),
+        ("DATABASE", "pg://postgres@db/x", {"//postgres@"}),
+        ("DATABASES", "pg://me:s3cret:1@db/x pg://me:s3cret-2@db", {"s3cret:1", "s3cret-2"}),
+        ("REMOTE", "ssh://me:s3cretword@host/x", {"s3cretword"}),
+        ("HOOK", "https://a.b/c?token=0123456&x=7654321", {"0123456"}),
+        ("TEXT", "an … and ******** of one's own", set()),
         ("PWD", "/home/somebody", set()),
     ],
 )
 def test_what_is_a_secret(name: str, value: str, hidden: set[str]) -> None:
-    assert secrets_of({name: value}) == hidden
+    assert secrets_of({name: Variable(name, value, "", 1)}) == hidden
+
+
+def test_what_is_shadowed_is_secret_too() -> None:
+    weaker = Variable("API_TOKEN", "from a file", "", 4)
+    variable = Variable("API_TOKEN", "the caller's", "", 1, (weaker,))
+    assert secrets_of({"API_TOKEN": variable}) == {"from a file", "the caller's"}
 
 
 @pytest.mark.parametrize("limit", range(8, 30))

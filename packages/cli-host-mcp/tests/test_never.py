@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import killed
 from conftest import MODES, Assistant, Cli, connected, until
 
 _ENVELOPE = {
@@ -130,14 +132,14 @@ def test_a_client_that_is_killed(cli: Cli, tmp_path: Path) -> None:
     until(lambda: not Path(f"/proc/{server}").exists())
 
 
-@pytest.mark.parametrize("seconds", [0.1, 0.5, 0.9])
-def test_killed_at_any_moment(cli: Cli, seconds: float) -> None:
-    with cli.serve(stderr=subprocess.DEVNULL) as server:
-        send(server, request(1, "tools/list"), request(2, "tools/call", name="odd__hang"))
-        time.sleep(seconds)
-        server.kill()
-        server.wait()
-        time.sleep(0.1)
+def test_killed_in_each_state_of_a_call(cli: Cli) -> None:
+    """Between any two things that a server does for a call it may be gone."""
+    env = {**cli.environ, "CLI_DIR": str(cli.root)}
+    argv = [sys.executable, killed.__file__]
+    calls = {state: subprocess.Popen([*argv, state], env=env) for state in killed.STATES}
+    assert {state: call.wait(60) for state, call in calls.items()} == dict.fromkeys(
+        killed.STATES, -signal.SIGKILL
+    )
 
 
 def test_a_flood_of_calls(cli: Cli) -> None:

@@ -53,11 +53,14 @@ def _watch(reading: int) -> None:
 
 
 def end_all(calls: list[Processes]) -> None:
-    """End all processes of these calls: TERM, and KILL for what is there a second later."""
+    """End all processes of these calls: TERM, and KILL for what is there a second later.
+
+    A call without a group may be about to start: what it starts is there by then.
+    """
     for call in calls:
         call.send(TERM)
     until = time.monotonic() + GRACE
-    while time.monotonic() < until and any(call.left() for call in calls):
+    while time.monotonic() < until and any(call.left() or not call.group for call in calls):
         time.sleep(_STEP)
     for call in calls:
         call.send(KILL)

@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from host import is_secret
+from host import Variable, masked
 
-MASK = b"********"
+MASK = "********"
 _SHORTEST = 6  # characters; hiding shorter values wherever they stand would hide too much
-_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")  # the password of a URL
 
 
-def secrets_of(*environments: Mapping[str, str]) -> set[str]:
-    """Return the values that are not shown: of variables named so, and passwords of URLs.
+def secrets_of(variables: Mapping[str, Variable]) -> set[str]:
+    """Return what is not shown of the values, also of shadowed ones: what `masked` takes out.
 
     A value of several lines is told line by line, too, as programs print it.
     """
     found: set[str] = set()
-    for environ in environments:
-        for name, value in environ.items():
-            if is_secret(name):
-                found.update([value, value.strip(), *value.splitlines()])
-            found.update(_ADDRESS.findall(value))
+    for name, one in variables.items():
+        shown = masked({name: one}, {})[name]
+        for full, rest in zip((one, *one.shadows), (shown, *shown.shadows), strict=True):
+            if rest.value == MASK:
+                found.update([full.value, full.value.strip(), *full.value.splitlines()])
+            elif rest.value != full.value:
+                for words in zip(full.value.split(), rest.value.split(), strict=False):
+                    found.update(_taken(*words))
     return {one for one in found if len(one) >= _SHORTEST}
+
+
+def _taken(word: str, shown: str) -> Iterator[str]:
+    """Yield what was taken out of a word that looks like an address.
+
+    Of credentials it is the password: a user's name stands in other texts, too, and is
+    hidden before a host only.
+    """
+    kept = shown.split("…")
+    found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
+    if not found:  # the password of ssh's user leaves no gap
+        yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
+        return
+    for gap, behind in zip(found.groups(), kept[1:], strict=True):
+        user, colon, password = gap.partition(":")
+        is_address = behind.startswith("@")
+        yield (password if colon else f"//{user}@") if is_address else gap
 
 
 class Mask:
@@ -60,7 +79,7 @@ class Mask:
         for found in self._pattern.finditer(data):
             if found.start() >= sure:
                 break
-            parts += [data[position : found.start()], MASK]
+            parts += [data[position : found.start()], MASK.encode()]
             position = found.end()
         end = max(position, sure)
         self._rest = data[end:]

@@ -20,6 +20,7 @@ from cli_host_mcp.processes import GRACE, KILL, TERM, VARIABLE, Processes
 _PIECE = 1 << 16
 _TICK = 0.1  # seconds between two looks for progress
 _STEP = 0.02
+_DEATH = 3.0  # seconds for what was killed to be gone, on a busy machine
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
 
 Progress = Callable[[int, str], Awaitable[None]]
@@ -108,6 +109,7 @@ class _Running:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,  # no terminal to ask on, and a process group
+            close_fds=False,  # all of ours end with exec, so that the guard finds what it starts
         )
         self._processes = processes
         processes.group = self._process.pid
@@ -174,15 +176,17 @@ class _Running:
 
 
 async def end(processes: Processes) -> None:
-    """End all that is left of a call: TERM, and KILL for what is there a second later."""
-    if not processes.left():
-        return
-    processes.send(TERM)
-    with anyio.move_on_after(GRACE):
-        while processes.left():  # noqa: ASYNC110 - they are not ours to wait for
-            await anyio.sleep(_STEP)
-    if processes.left():
-        processes.send(KILL)
+    """End all that is left of a call: TERM, and KILL for what is there a second later.
+
+    It returns when nothing is left, or what not even KILL ends (sudo's).
+    """
+    for number, seconds in ((TERM, GRACE), (KILL, _DEATH)):
+        if not processes.left():
+            return
+        processes.send(number)
+        with anyio.move_on_after(seconds):
+            while processes.left():  # noqa: ASYNC110 - they are not ours to wait for
+                await anyio.sleep(_STEP)
 
 
 def told(status: int | None, seconds: float) -> str:

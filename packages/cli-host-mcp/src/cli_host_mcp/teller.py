@@ -19,7 +19,7 @@ from cli_host_mcp.aside import ENDINGS, fork_aside
 from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.problem import UntoldError
 from cli_host_mcp.processes import VARIABLE, Processes
-from host import HostError, Program
+from host import HostError, Program, Variable
 
 _PIECE = 1 << 16
 _QUICK = 0.5  # seconds
@@ -100,12 +100,12 @@ def _answer(question: socket.socket) -> None:
         return
     mark, *words = json.loads(asked)
     environ = {**os.environ, VARIABLE: mark}
-    found = secrets_of(environ)
+    variables = {name: Variable(name, value, "", 1) for name, value in environ.items()}
     try:
-        variables = Program.current().environment(words, caller=environ)
-        found |= secrets_of({name: one.value for name, one in variables.items()})
+        variables |= Program.current().environment(words, caller=environ)
     except HostError:
         pass  # the run will say what is wrong with its sources
+    found = secrets_of(variables)
     try:
         question.sendall(json.dumps(sorted(found)).encode() + _END)
     except OSError:

@@ -1,0 +1,79 @@
+"""A call that dies by SIGKILL, with all of the server, in the state that its argument names."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import anyio
+
+from cli_host_mcp import runs
+from cli_host_mcp.guard import Guard
+from cli_host_mcp.processes import TERM, VARIABLE, Processes
+
+STATES = (
+    *("told of the call", "forked", "started", "told of its group", "asked what to hide"),
+    *("listening", "ending"),
+)
+_COMMAND = "trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait"
+_state = sys.argv[-1]
+
+
+def at(state: str) -> None:
+    if state == _state:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def forked() -> None:
+    """Go on to what is to be started when the one that starts it is gone."""
+    parent = os.getppid()
+    os.kill(parent, signal.SIGKILL)
+    while os.getppid() == parent:
+        pass
+
+
+def start(*args: Any, **options: Any) -> subprocess.Popen[bytes]:
+    options["preexec_fn"] = forked if _state == "forked" else None
+    process = _popen(*args, **options)
+    at("started")
+    return process
+
+
+class Told(Guard):
+    def began(self, processes: Processes) -> None:
+        super().began(processes)
+        at("told of its group" if processes.group else "told of the call")
+
+
+async def hidden(processes: Processes) -> set[str]:
+    """Start something, as settings.conf is read."""
+    if _state == "asked what to hide":
+        _popen(["sleep", "302"], env={**os.environ, VARIABLE: processes.mark})
+    at("asked what to hide")
+    return set()
+
+
+async def progress(_: int, line: str) -> None:
+    assert line == "up"
+    at("listening")
+
+
+async def end(processes: Processes) -> None:
+    processes.send(TERM)
+    at("ending")
+
+
+async def call() -> None:
+    limits = runs.Limits(seconds=0 if _state == "ending" else 300)
+    await runs.Runner(guard, limits).run(["bash", "-c", _COMMAND], os.environ, hidden, progress)
+
+
+if __name__ == "__main__":
+    _popen, subprocess.Popen = subprocess.Popen, start  # type: ignore[assignment,misc]
+    runs.end = end
+    guard = Told()
+    guard.start()
+    anyio.run(call)
