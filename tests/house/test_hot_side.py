@@ -87,7 +87,7 @@ main()
     [
         (["--version"], 16, {"json"}),
         (["a"], 40, set()),
-        (["--complete", "zsh", "a", ""], 19, set()),
+        (["--complete", "zsh", "a", ""], 20, set()),
         (["self", "list", "--format", "json"], 40, {"json", "re", "functools", "typing", "site"}),
     ],
     ids=["version", "listing", "completion", "everything"],

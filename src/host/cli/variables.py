@@ -16,10 +16,9 @@ from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
 from host.run.json_files import read_regular
-from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layers
+from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layers, Reading
 from host.run.nesting import FRAMEWORK_NAMES
 from host.run.plan import framework_variables
-from host.run.sources import Reading
 from host.run.text import EMPTY, decode, printable
 
 TYPE_CHECKING = False

@@ -1,18 +1,42 @@
-"""Pure: ranked layers of variables → one environment, with who won and who lost.
+"""Layers of variables: what the sources say, in load order, and which value wins (SPEC 2.6, 3).
 
-The ranks (SPEC 2.6) decide here and nowhere else. Rank 5, the default in
+The rank table (SPEC 2.6) is written here and nowhere else. Rank 5, the default in
 the script, is the shell's own business: it applies when no layer set the variable.
 """
 
+import posix
+
+from host.errors import CannotStartError, SourceError
+from host.run.definition import Definition
+from host.run.expand import expand
+from host.run.paths import join
+from host.run.text import Messages
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from host.run.lock import Source
 
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME …: they describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
+
+# What a command that runs with more rights never takes from a file in its folder.
+_REFUSED_WITH_SUDO = frozenset(
+    [
+        "BASH_ENV",
+        "ENV",
+        "GIT_SSH_COMMAND",
+        "NODE_OPTIONS",
+        "PERL5LIB",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "RUBYOPT",
+    ]
+)
 
 
 class Assignment:
@@ -97,3 +121,153 @@ class Layers:
 
 def _rank(assignment: Assignment) -> float:
     return assignment.rank
+
+
+class Reading:
+    """One pass over the sources of one command: `layers` so far, and where messages go."""
+
+    __slots__ = ("definition", "layers", "messages", "words")
+
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        definition: Definition,
+        layers: Layers,
+        messages: Messages,
+    ) -> None:
+        self.words = words
+        self.definition = definition
+        self.layers = layers
+        self.messages = messages
+
+    def read(self, source: "Source") -> None:
+        """Offer what `source` says to the layers; raises SourceError."""
+        if not source.serves(self.words):
+            return
+        if source.reader == "envs":
+            self.envs(source)
+        elif source.reader == "env_files":
+            for written in self.definition.env_files:
+                self.listed_file(source, written)
+        elif source.reader == "dotenv":
+            for path in source.files:
+                self.env_file(source, path)
+        elif source.reader == "shell":
+            self.settings(source)
+        else:
+            self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
+
+    def envs(self, source: "Source") -> None:
+        file = self.definition.file or source.name
+        for name, text in self.definition.envs.items():
+            value = self.expanded(text, f'{file}: "envs.{name}"')
+            self.offer(Assignment(name, value, source.rank, f"{file}: envs.{name}"))
+
+    def settings(self, source: "Source") -> None:
+        for path in source.files:
+            if _may_be_there(path):
+                from host.run.settings import capture_settings
+
+                before = self.layers.environment()
+                values = capture_settings(path, before, quiet=self.messages.quiet)
+                changed = {name: text for name, text in values.items() if before.get(name) != text}
+                self.offer_all(source, path, changed)
+
+    def listed_file(self, source: "Source", written: str) -> None:
+        """Read an entry of `env_files`; one that expands to nothing is no file."""
+        path = self.expanded(written, f'{self.definition.file}: "env_files"')
+        if not path:
+            return
+        try:
+            self.env_file(source, join(self.definition.directory, path))
+        except SourceError as failure:
+            if path == written:
+                raise
+            raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
+
+    def env_file(self, source: "Source", path: str) -> None:
+        from host.run.env_file import FileWarnings, read_env_file
+
+        warnings = FileWarnings(path, self.messages.warn)
+        entries = read_env_file(path, warnings.tell)
+        if entries is None:
+            self.layers.missing.append(path)
+        for entry in entries or ():
+            value = entry.value
+            if not entry.literal:
+                value = self.expanded(value, f"{path}: {entry.name}", warnings.tell)
+            if self.definition.sudo and _is_refused(entry.name):
+                raise SourceError(
+                    f'{path}: {entry.name} is not taken from a .env file for a command with "sudo"',
+                    "export it before the command instead",
+                )
+            self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
+        warnings.close()
+
+    def offer(self, assignment: Assignment) -> None:
+        if not self.layers.offer(assignment) and assignment.name in self.layers.system:
+            self.messages.debug(
+                f"{assignment.name}: {assignment.origin} is ignored, the caller has set it"
+            )
+
+    def offer_all(self, source: "Source", origin: str, values: "Mapping[str, str]") -> None:
+        for name, value in values.items():
+            self.offer(Assignment(name, value, source.rank, origin))
+
+    def provided(self, source: "Source") -> dict[str, str]:
+        from host.run.provider import ask_provider
+
+        environ = self.layers.environment()
+        quiet = self.messages.quiet
+        return ask_provider(source.plugin, source.provider, self.words, environ, quiet=quiet)
+
+    def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
+        def warn() -> None:
+            (tell or self.messages.warn)(_FOREIGN_FORM.format(where))
+
+        try:
+            return expand(text, self.lookup, warn, _LONGEST_VALUE)
+        except OverflowError:
+            raise CannotStartError(
+                f"{where}: too large for an environment once it is expanded"
+            ) from None
+
+    def lookup(self, name: str) -> str | None:
+        value = self.layers.get(name)
+        return _from_system(name) if value is None else value
+
+
+_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
+_FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
+
+
+def _may_be_there(path: str) -> bool:
+    """Tell whether there is something at `path`, or nobody can tell."""
+    try:
+        posix.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _is_refused(name: str) -> bool:
+    return name in _REFUSED_WITH_SUDO or name.startswith("LD_")
+
+
+def _from_system(name: str) -> str | None:
+    """Return HOME, USER, PWD or HOSTNAME where the environment lacks it (SPEC 2.5)."""
+    try:
+        if name == "PWD":
+            return posix.getcwd()
+        if name == "HOSTNAME":
+            return posix.uname().nodename
+        if name in ("HOME", "USER"):
+            import pwd
+
+            account = pwd.getpwuid(posix.getuid())
+            return account.pw_dir if name == "HOME" else account.pw_name
+    except (OSError, KeyError):
+        pass
+    return None

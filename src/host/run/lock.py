@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RESERVED = "self"  # the first word of the commands that manage the program itself
 SELF = "Manage this program and its plugins"  # what that category is for
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
-USUAL_FINDER = "builtin_plugins.directories:Directories"
+USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
 FORMAT = b"cli-host lock 5 "
 _HASH_KEY = 0x636C69

@@ -15,10 +15,9 @@ from host.errors import (
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY, Layout
 from host.run.json_files import read_regular
-from host.run.layers import Layers
+from host.run.layers import Layers, Reading
 from host.run.paths import dirname, is_link, join, realpath
 from host.run.process import UNBLOCK, Exec, as_bash_env, interrupt_is_blocked, start_of
-from host.run.sources import Reading
 from host.run.text import Messages
 
 TYPE_CHECKING = False

@@ -9,9 +9,8 @@ import pytest
 
 from host.errors import PluginError, SourceError
 from host.run.definition import parse_declared
-from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
+from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers, Reading
 from host.run.lock import Source
-from host.run.sources import Reading
 from host.run.text import Messages
 from testing.installation import command
 from testing.processes import processes_left_with

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Mapping
 
-from builtin_plugins.directories import Directories
+from builtin_plugins.directories.finder import Directories
 from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import (
     find_directory_plugins,

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from builtin_plugins import directories as directories_module
-from builtin_plugins.directories import Directories
+from builtin_plugins.directories import finder as finder_module
+from builtin_plugins.directories.finder import Directories
 from host.run.definition import read_command
 from host.run.locate import locate, roots
 from host.run.lock import Tree
@@ -70,7 +70,7 @@ def test_a_link_to_a_category_beside_it_counts(folder):
 
 
 def test_a_large_tree_behind_a_link_is_searched_no_further(folder, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("builtin_plugins.directories._MOST_BEYOND", 20)
+    monkeypatch.setattr("builtin_plugins.directories.finder._MOST_BEYOND", 20)
     commands = folder("commands/a/x") / "commands"
     large = tmp_path_factory.mktemp("large")
     for number in range(30):
@@ -150,7 +150,7 @@ def test_looking_for_an_alias_parses_only_what_may_have_it(tmp_path, monkeypatch
         parsed.append(os.path.relpath(path, tmp_path))
         return read_command(path)
 
-    monkeypatch.setattr(directories_module, "read_command", read)
+    monkeypatch.setattr(finder_module, "read_command", read)
     finder = Directories(str(tmp_path))
     assert (finder.aliased(str(tmp_path), "short"), parsed) == ("has-it", ["has-it/command.json"])
     parsed.clear()
