@@ -140,8 +140,9 @@ def _staying(session: Session, removal: Removal) -> Iterator[str]:
     """Yield what stays, in words: the user's own, the environment."""
     installation = session.installation
     config = os.path.dirname(session.layout.settings_file)
-    for path in (installation.commands_dir, installation.plugins_dir, config):
-        if path not in removal.trees and _has_more(path, removal.files):
+    core_dir = session.layout.core_dir
+    for path in (installation.commands_dir, installation.plugins_dir, config, core_dir):
+        if path not in removal.trees and _has_more(path, removal.paths):
             yield f"{path}: what is yours there"
     yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"
 
