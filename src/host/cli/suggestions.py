@@ -67,7 +67,7 @@ def nearest(word: str, names: Iterable[str], *, cutoff: float = _NEAR) -> list[s
     wanted = word.lower()
     if wanted in by_letters:
         return [by_letters[wanted]]
-    if len(by_letters) <= len(wanted) * len(_LETTERS):
+    if len(by_letters) <= len(wanted) * len(_LETTERS) or not wanted:
         alike = _alike(wanted, by_letters, cutoff)
         if not alike and len(wanted) == 2:  # one slip is half of it
             alike = sorted(by_letters.keys() & _slips(wanted), key=lambda one: one != wanted[::-1])

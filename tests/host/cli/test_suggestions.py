@@ -92,6 +92,10 @@ def test_one_slip_is_found_among_a_hundred_thousand_names_in_bounded_time() -> N
     assert time.process_time() - start < 1
 
 
+def test_nothing_is_like_no_word() -> None:
+    assert nearest("", ["a", "ab"]) == []
+
+
 def test_search(tree: Made) -> None:
     found = tree.run("self", "search", "COPY")
     assert (found.status, found.stderr) == (0, "")
