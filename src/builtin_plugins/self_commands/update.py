@@ -14,7 +14,6 @@ from builtin_plugins.self_commands.launcher import is_of_other_version, write_la
 from builtin_plugins.self_commands.update_program import (
     CheckoutUpdate,
     PackageUpdate,
-    Update,
     launcher_of,
 )
 from host import OperationError, UsageError
@@ -57,7 +56,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     session.show_lines("updated")
 
 
-def _update_of(session: Session) -> Update:
+def _update_of(session: Session) -> CheckoutUpdate | PackageUpdate:
     root = session.layout.root
     if os.path.isdir(os.path.join(root, ".git")) and os.path.isfile(
         os.path.join(root, "pyproject.toml")

@@ -12,7 +12,6 @@ import sys
 import time
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Protocol
 
 import importlib_metadata
 
@@ -39,20 +38,8 @@ from host.run.installation import Layout
 _RENEWED = ("lib", "schema")  # what an installation's core has of this program
 
 
-class Update(Protocol):
-    """A way to the newest version; `now` is what is here."""
-
-    now: str
-
-    def look(self, work: Work) -> str:
-        """Return the newest version, "" when it is here; changes nothing."""
-
-    def bring(self, work: Work) -> None:
-        """Put the newest version in place; raises HostError or OSError, and nothing changed."""
-
-
 class PackageUpdate:
-    """A distribution installed with pip."""
+    """A distribution installed with pip; `now` is the version that is here."""
 
     def __init__(self, layout: Layout) -> None:
         complete_import_path()
@@ -61,6 +48,7 @@ class PackageUpdate:
         self._copy: VenvCopy | None = None
 
     def look(self, work: Work) -> str:
+        """Return the newest version, "" when it is here; changes nothing."""
         # A kill after the program's swap leaves it, and then there is nothing to bring.
         for name in _RENEWED:
             stage = libraries_stage(os.path.join(self.layout.core_dir, name))
@@ -72,6 +60,7 @@ class PackageUpdate:
         return "" if found == self.now else found
 
     def bring(self, work: Work) -> None:
+        """Put the newest version in place; raises HostError or OSError, and nothing changed."""
         work.reporter.debug("the new version is whole; it takes the old one's place")
         if self._copy is None:
             raise AssertionError("look comes before bring")

@@ -61,44 +61,30 @@ def survey(
     plugins: Sequence[Plugin], installation: Installation, deadline: float = DEADLINE
 ) -> Iterator[Report]:
     """Yield a report for each plugin, in order; one that fails harms no other."""
-    left = list(plugins)
-    while left:  # a child for all that are left, as long as none of them ends it
-        first = True
-        try:
-            with closing(_surveyed(list(left), installation, deadline)) as reports:
-                for report in reports:
-                    yield (
-                        report
-                        if first or not report.reason
-                        else alone(report.plugin, installation, deadline)
-                    )
-                    first = False
-                    del left[0]
-        except PluginError as failure:
-            plugin = left.pop(0)
-            yield (
-                Report(plugin, reason=str(failure))
-                if first
-                else alone(plugin, installation, deadline)
-            )
+    done = 0
+    while done < len(plugins):  # a child for all that are left, until one of them ends it
+        with closing(_together(plugins[done:], installation, deadline)) as reports:
+            for place, report in enumerate(reports):
+                if place and report.reason:  # maybe as the victim of another: once more, alone
+                    yield from _together([report.plugin], installation, deadline)
+                else:
+                    yield report
+                done += 1
 
 
-def alone(plugin: Plugin, installation: Installation, deadline: float = DEADLINE) -> Report:
-    """Return what a plugin says in a child that nobody else was in."""
-    try:
-        [report] = _surveyed([plugin], installation, deadline)
-    except PluginError as failure:
-        return Report(plugin, reason=str(failure))
-    return report
-
-
-def _surveyed(
+def _together(
     plugins: Sequence[Plugin], installation: Installation, deadline: float
 ) -> Generator[Report, None, None]:
+    """Yield what plugins say in one child, up to the one that ends it."""
     questions = [lambda one=one: _said(one, installation) for one in plugins]
     with closing(answers(questions, installation.program, deadline)) as found:
-        for plugin, said in zip(plugins, found, strict=True):
-            yield _report(plugin, said)
+        for plugin in plugins:
+            try:
+                report = _report(plugin, next(found))
+            except PluginError as failure:
+                yield Report(plugin, reason=str(failure))
+                return
+            yield report
 
 
 def asked(
