@@ -116,12 +116,12 @@ def test_bytes_arrive_intact(cli: Cli) -> None:
 
 def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:
     """10 MB without an end: others' lines come before it, none within it."""
-    half = cli.rig.machines["web01"].root / "opt" / "half"
+    half = cli.rig.machines["web01"].root / "opt" / "half-a-line"
     half.unlink(missing_ok=True)
     gates = [cli.gate(host) for host in ("web01", "web02")]
     cli.command(
         f"[[ $HOSTNAME == web01 ]] || {{ {AT_THE_GATE}; echo short; exit; }}\n"
-        f"head -c 5000000 /dev/zero | tr '\\0' x; >/opt/half; {AT_THE_GATE}\n"
+        f"head -c 5000000 /dev/zero | tr '\\0' x; >/opt/half-a-line; {AT_THE_GATE}\n"
         "head -c 5000000 /dev/zero | tr '\\0' y\n"
     )
     process = cli.start("run", *cli.on("web[01-02]"), "demo", "do")
