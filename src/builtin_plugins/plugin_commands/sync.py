@@ -17,12 +17,12 @@ from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
-from host import OperationError
+from host import OperationError, UsageError
 from host.cli.session import Session
 
 
 @click.command
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", required=False, type=click.Path())
 @click.option("--dry-run", is_flag=True, help="Only show what would come in.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @timeout_option
@@ -33,6 +33,8 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     Each plugin comes at exactly the recorded commit, version and checksum. Plugins
     that only this installation has stay.
     """
+    if file is not None and not os.path.exists(file):
+        raise UsageError(f"{file}: there is no such file")
     plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
     wanted = read_registry(file) if file else own

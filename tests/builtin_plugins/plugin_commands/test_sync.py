@@ -62,6 +62,9 @@ def test_a_registry_that_came_by_itself(install: Install, tmp_path: Path) -> Non
     plugin(ours, "add", repository.url)
     shutil.copy(ours.root / "plugins/registry.json", theirs.root / "plugins/registry.json")
     assert listed(theirs)["acme"]["state"] == "missing"
+    nowhere = plugin(theirs, "sync", "./nowhere.json")
+    assert nowhere.all == (2, "", "cli: ./nowhere.json: there is no such file\n")
+    assert plugin(theirs, "sync", str(tmp_path)).status == 1
     assert theirs.run("demo", "hi").status == 2
     assert plugin(theirs, "sync").status == 0
     assert theirs.run("demo", "hi").stdout == "hi\n"
