@@ -8,7 +8,7 @@ from host.run.paths import dirname
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from host.run.arguments import Argument
@@ -125,6 +125,9 @@ class Definition:
         self.args: tuple[Argument, ...] = self._arguments(declared) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
         misspelt = [line for one in (fields, *declared) for line in one.misspelt()]
+        if type(fields.value("sudo")) is list:
+            foreign = _foreign(fields.texts("sudo"))
+            misspelt += [f'{fields.path}: "sudo": {foreign}'] if foreign else []
         self.warnings: tuple[str, ...] = tuple(misspelt)
 
     def _takes_sources(self, fields: Fields) -> bool:
@@ -158,15 +161,21 @@ class Definition:
         return not self.os or SYSTEM_OS in self.os
 
     def foreign_systems(self) -> str:
-        """Say which of the names in `os` are none that count, "" when all of them do."""
-        foreign = [name for name in self.os if name not in SYSTEMS]
-        if not foreign:
-            return ""
-        from host.run.misspelt import meant_system
+        """Say that names in `os` are none that count, "" when all of them do."""
+        foreign = _foreign(self.os)
+        return foreign and f'; {self.file or "its definition"}: "os": {foreign}'
 
-        near = {ours for ours in map(meant_system, foreign) if ours}
-        hint = f"; did you mean {' and '.join(sorted(near))}?" if near else ""
-        return f'; {self.file or "its definition"}: "os": only {" and ".join(SYSTEMS)} count{hint}'
+
+def _foreign(names: "Sequence[str]") -> str:
+    """Say which names of systems count, "" when all of these do."""
+    foreign = [name for name in names if name not in SYSTEMS]
+    if not foreign:
+        return ""
+    from host.run.misspelt import meant_system
+
+    near = {ours for ours in map(meant_system, foreign) if ours}
+    hint = f"; did you mean {' and '.join(sorted(near))}?" if near else ""
+    return f"only {' and '.join(SYSTEMS)} count{hint}"
 
 
 def read_config(path: str) -> Config:

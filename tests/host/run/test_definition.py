@@ -379,6 +379,9 @@ def test_names_of_systems_that_do_not_count(tmp_path, name, hint):
     told = f'; {tmp_path}/command.json: "os": only linux and mac count{hint}'
     assert (found.compatible, found.foreign_systems()) == (False, told)
     assert read(tmp_path, json.dumps(command(os=["mac", "linux"]))).foreign_systems() == ""
+    found = read(tmp_path, json.dumps(command(sudo=["linux", name])))
+    assert found.warnings == (f'{tmp_path}/command.json: "sudo": {told.partition("os")[2][3:]}',)
+    assert read(tmp_path, json.dumps(command(sudo=["mac", "linux"]))).warnings == ()
 
 
 def test_script_stands_for_an_absent_entrypoint(tmp_path):
