@@ -70,7 +70,7 @@ class Made:
             [executable or self.launcher, *words],
             env=environ,
             capture_output=True,
-            timeout=options.pop("timeout", 60),
+            timeout=options.pop("timeout", 300),
             check=False,
             **options,
         )

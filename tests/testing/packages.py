@@ -136,7 +136,7 @@ def answering(made: Made, answers: str, *words: str) -> Result:
         stderr=child,
         stdout=subprocess.PIPE,
         env={"PATH": os.environ["PATH"], "HOME": str(made.home), **made.environ},
-        timeout=60,
+        timeout=300,
         check=False,
         text=True,
     )

@@ -133,7 +133,7 @@ def test_a_checkout_fast_forwards(
     said = f"0.1.0 ({first[:12]}) → 0.2.0 ({second[:12]})\n"
     assert made.run("self", "update", "--check").stdout == said
     (checkout / "LICENSE").write_text("mine")
-    refused = made.run("self", "update", timeout=120)
+    refused = made.run("self", "update")
     assert refused.status == 1
     assert "LICENSE: has changes of yours" in refused.stderr
     _git(checkout, "checkout", "--", "LICENSE")
@@ -184,4 +184,4 @@ def _git(directory: Path, *arguments: str) -> str:
 
 
 def _update(made: Made) -> Result:
-    return made.run("self", "update", timeout=180)
+    return made.run("self", "update")

@@ -308,7 +308,7 @@ def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) 
     made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
     text = (
         "import os, signal, time\n"
-        "if os.fork() == 0:\n  time.sleep(300)\n  os._exit(0)\n"
+        "if os.fork() == 0:\n  time.sleep(999)\n  os._exit(0)\n"
         "os.killpg(0, signal.SIGCONT)\n"
     )
     made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
