@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from host.marking import hookimpl
-    from host.program import Program, masked
+    from host.program import Program
     from host.records import (
         Category,
         Command,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from host.run.arguments import Argument
     from host.run.definition import Definition
     from host.run.text import printable
-    from host.secret_names import is_secret
+    from host.secrets import is_secret, masked
 
 __all__ = [
     "Argument",
@@ -82,8 +82,8 @@ _ELSEWHERE = {
     "Definition": "host.run.definition",
     "Program": "host.program",
     "hookimpl": "host.marking",
-    "is_secret": "host.secret_names",
-    "masked": "host.program",
+    "is_secret": "host.secrets",
+    "masked": "host.secrets",
     "printable": "host.run.text",
 }
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from host.cli.catalog import Contents, contents
-from host.cli.secret_texts import Mask
 from host.cli.session import Session
 from host.cli.unknown import find_command, unknown
 from host.cli.variables import traced_variables
@@ -272,33 +271,6 @@ class Program:
         return subprocess.run(  # noqa: PLW1510 - check is an option
             [self.executable, *words, *args], env=dict(env), **options
         )
-
-
-def masked(
-    variables: Mapping[str, Variable], caller: Mapping[str, str] | None = None
-) -> dict[str, Variable]:
-    """Return the variables as people may see them: as `self env` shows them.
-
-    The value of a name that `is_secret` is `********`, also where another value or one that is
-    shadowed contains it; the credentials of an address are `…`. `caller` has what only the
-    caller sets, whose secrets count as well, by default this process's environment::
-
-        found = Program.current().environment(("deploy", "status"))
-        for name, one in masked(found).items():
-            print(f"{name}={printable(one.value)}  from {printable(one.source)}")
-    """
-    system = os.environ if caller is None else caller
-    every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
-    mask = Mask([*every, *(Variable(name, value, "", 1) for name, value in system.items())])
-    return {
-        name: one.replaced(
-            value=mask.of(name, one.value),
-            shadows=tuple(
-                weaker.replaced(value=mask.of(name, weaker.value)) for weaker in one.shadows
-            ),
-        )
-        for name, one in variables.items()
-    }
 
 
 def _launcher(core_dir: str) -> str:

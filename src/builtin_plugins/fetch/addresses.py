@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote_to_bytes, urljoin
 
 from host import OperationError, UsageError
-from host.cli.secret_texts import SECRET_NAME, masked
+from host.secrets import SECRET_PARAMETER, masked_text
 
 # RFC 3986 without what parsers disagree about: no backslash, blank or control character
 # anywhere, one @, and a host of plain letters.
@@ -118,7 +118,7 @@ def follow(address: Address, location: str) -> Address:
 def shown(text: str) -> str:
     """Return an address to show to people: without user, password, query and fragment."""
     address = parse(text)
-    bare = masked(text) if address is None else address.url
+    bare = masked_text(text) if address is None else address.url
     return re.split("[?#]", bare, maxsplit=1)[0] or "the address"
 
 
@@ -131,9 +131,9 @@ def without_credentials(text: str) -> str:
         return text
     address = parse(text)
     if address is None:
-        raise UsageError(f"{masked(text)}: not an address")
+        raise UsageError(f"{masked_text(text)}: not an address")
     path, mark, query = address.path.partition("?")
-    if any(SECRET_NAME.search(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
+    if any(SECRET_PARAMETER.search(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
         mark = query = ""
     user = f"{address.user}@" if address.scheme.endswith("ssh") and address.user else ""
     return f"{address.scheme}://{user}{address.host}{path}{mark}{query}"

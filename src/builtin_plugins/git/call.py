@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from builtin_plugins.git.login import Login
 from host import OperationError
-from host.cli.secret_texts import masked
+from host.secrets import masked_text
 
 _KEPT_VARIABLES = frozenset(
     [
@@ -138,7 +138,7 @@ class Git:
     def _clean(self, text: str) -> str:
         if self.login:
             text = text.replace(self.login.secret, "…")
-        return masked(text[:_KEPT_WORDS])[:500]
+        return masked_text(text[:_KEPT_WORDS])[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {

@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.plugin_directories.registry import Entry
 from host import OperationError, UsageError
-from host.cli.secret_texts import masked
+from host.secrets import masked_text
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 WHEEL = ".whl"
@@ -71,10 +71,10 @@ def parse_source(
     """
     _check_options(ref, sha256)
     if not text or text.startswith("-"):
-        raise UsageError(f"{masked(text) or 'an empty text'} cannot be a SOURCE")
+        raise UsageError(f"{masked_text(text) or 'an empty text'} cannot be a SOURCE")
     if (site or ssh) and not _SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
-        raise UsageError(f"{option} goes with user/repository; {masked(text)} is none")
+        raise UsageError(f"{option} goes with user/repository; {masked_text(text)} is none")
     if _is_path(text):
         found = _by_path(text)
     else:
@@ -127,8 +127,8 @@ def parse_requirement(text: str) -> Requirement:
         found = None
     if found is None or found.url or found.marker:
         raise UsageError(
-            f"{masked(text)}: no requirement; expected a name such as acme-cli, acme-cli>=1.2 or "
-            "acme-cli[extra]"
+            f"{masked_text(text)}: no requirement; expected a name such as acme-cli, "
+            "acme-cli>=1.2 or acme-cli[extra]"
         )
     return found
 
@@ -152,7 +152,7 @@ def _check_address(text: str) -> None:
     if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
         raise UsageError("SOURCE holds control characters")
     if "::" in text:
-        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
+        raise UsageError(f"{masked_text(text)}: only https, ssh, git and file are fetched with git")
 
 
 def _is_path(text: str) -> bool:
@@ -194,7 +194,7 @@ def _by_scheme(text: str) -> Origin | None:
         if path.endswith(ARCHIVES):
             return Origin("archive", stored, text)
     if scheme not in _GIT_SCHEMES:
-        raise UsageError(f"{masked(text)}: only https, ssh, git and file are fetched with git")
+        raise UsageError(f"{masked_text(text)}: only https, ssh, git and file are fetched with git")
     if urlsplit(stored).query != urlsplit(text).query:
         raise UsageError(
             f"{stored}: git takes no secret in a query", "write https://USER:TOKEN@HOST/…"
@@ -211,13 +211,13 @@ def _by_path(text: str) -> Origin:
             return Origin("git", f"file://{path}", f"file://{path}")
         return Origin("local", path, path)
     if not os.path.isfile(path):
-        raise OperationError(f"{masked(text)}: no such file or directory")
+        raise OperationError(f"{masked_text(text)}: no such file or directory")
     if path.endswith(WHEEL):
         return Origin("pip", path, path)
     if path.lower().endswith(ARCHIVES):
         return Origin("archive", path, path)
     raise UsageError(
-        f"{masked(text)}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}"
+        f"{masked_text(text)}: a file that is neither a wheel nor one of {' '.join(ARCHIVES)}"
     )
 
 
@@ -225,7 +225,7 @@ def _by_form(text: str) -> Origin:
     """Return git's short form of ssh addresses; raises UsageError for a bare word."""
     if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text):
         return Origin("git", text, text)
-    shown = masked(text)
+    shown = masked_text(text)
     ways = f"write ./{shown} for a directory here"
     with suppress(UsageError):
         parse_requirement(text)

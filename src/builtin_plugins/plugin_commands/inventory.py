@@ -53,13 +53,13 @@ class Row:
     def described(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         from host.cli.catalog import contents
-        from host.cli.secret_texts import masked
+        from host.secrets import masked_text
 
         lock = Lock([Tree(one) for one in self.trees], self.declared)
         commands = contents((), lock, lambda _: None, deep=True).commands
         fields = self.entry.fields()
         fields.pop("versions", None)
-        fields["source"] = masked(self.entry.source) or None
+        fields["source"] = masked_text(self.entry.source) or None
         return {
             **fields,
             "pinned": self.entry.pinned,

@@ -6,7 +6,7 @@ from builtin_plugins.plugin_commands.inventory import Row, inventory
 from host import printable
 from host.cli.columns import width
 from host.cli.plain_command import chosen_format, takes
-from host.cli.secret_texts import masked
+from host.secrets import masked_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def _cells(row: Row) -> tuple[str, ...]:
     words = row.words if row.state != "missing" else []
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
-    cells = (entry.name, version, kind, row.state_shown, shown, masked(entry.source))
+    cells = (entry.name, version, kind, row.state_shown, shown, masked_text(entry.source))
     return tuple(map(printable, cells))  # their width counts as they are shown

@@ -13,8 +13,8 @@ from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_
 from builtin_plugins.plugin_commands.wording import command_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry
 from host import DefinitionError, PluginError
-from host.cli.secret_texts import masked
 from host.cli.session import Session
+from host.secrets import masked_text
 
 
 @click.command
@@ -38,7 +38,7 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
         "version": entry.version,
         "description": entry.description,
         "kind": f"{entry.kind} [dev]" if entry.dev else entry.kind,
-        "source": masked(entry.source),
+        "source": masked_text(entry.source),
         "ref": entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,

@@ -8,7 +8,7 @@ from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_directories.registry import Entry
 from host import Definition
 from host.cli.columns import width
-from host.cli.secret_texts import masked
+from host.secrets import masked_text
 
 
 def version_text(entry: Entry) -> str:
@@ -46,7 +46,7 @@ def change_lines(
 def heading(entry: Entry) -> str:
     """Return a plugin's name, version, kind and source on one line."""
     version = f" {entry.version}" if entry.version else ""
-    where = f", {masked(entry.source)}" if entry.source else ""
+    where = f", {masked_text(entry.source)}" if entry.source else ""
     at = f", commit {entry.commit[:12]}" if entry.commit else ""
     ref = f", ref {entry.ref}" if entry.ref else ""
     return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from host import OperationError
-from host.cli.secret_texts import masked
 from host.run.importing import complete_import_path
+from host.secrets import masked_text
 
 INSTALLERS = ("pip", "uv")
 
@@ -120,7 +120,7 @@ class Installer(NamedTuple):
         text = output.decode("utf-8", "replace")
         if process.returncode:
             reason = _reason(f"{text}\n{errors.decode('utf-8', 'replace')}")
-            raise OperationError(f"{called}: {masked(reason)[:600]}")
+            raise OperationError(f"{called}: {masked_text(reason)[:600]}")
         return text
 
 

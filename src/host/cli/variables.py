@@ -11,7 +11,6 @@ import re
 from typing import NamedTuple
 
 from host.cli.columns import cut, width
-from host.cli.secret_texts import Mask
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
@@ -20,6 +19,7 @@ from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layer
 from host.run.nesting import FRAMEWORK_NAMES
 from host.run.plan import framework_variables
 from host.run.text import EMPTY, decode, printable
+from host.secrets import Mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
