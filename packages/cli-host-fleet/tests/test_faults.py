@@ -39,6 +39,9 @@ def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> Non
 
 
 def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
+    """Nor over a connection that was kept for the real one, at the same address."""
+    cli.command("true\n")
+    assert cli.run("web03").status == 0
     mark = cli.rig.machines["web03"].root / "opt" / "ran"
     lax = cli.root / "lax"
     lax.write_text(f"StrictHostKeyChecking no\n{cli.rig.ssh_config.read_text()}")

@@ -23,7 +23,7 @@ def test_what_holds_for_every_host_is_given_to_ssh() -> None:
 
 def test_what_an_inventory_says_of_a_host() -> None:
     argv = call(Host("a", "10.0.0.1", "2222", "admin"), Calling(control_directory="/d"), "x")
-    for option in ("HostName=10.0.0.1", "Port=2222", "User=admin", "ControlPath=/d/%C"):
+    for option in ("HostName=10.0.0.1", "Port=2222", "User=admin", "ControlPath=/d/e8b7be43%C"):
         assert f"-o{option}" in argv
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import stat
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cli_host_fleet.problem import FleetError
 
 _ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,44}")  # short, and nothing that ssh expands
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, and nothing that ssh expands
 _LOCALE = ("LANG", "LANGUAGE")
 
 
@@ -55,7 +56,8 @@ def call(host: Host, calling: Calling, command: str) -> list[str]:
     if calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
-            f"ControlPath={calling.control_directory}/%C",
+            # %C is of address, port and user: a name that has them from another checks its own key.
+            f"ControlPath={calling.control_directory}/{zlib.crc32(host.name.encode()):08x}%C",
             f"ControlPersist={calling.keep}",
         ]
     options = [
