@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import takewhile
@@ -14,6 +13,7 @@ from packaging.utils import canonicalize_name
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.venv.check import ask
 from builtin_plugins.venv.copy import VenvCopy
 from host import OperationError, PluginError
 from host.cli.catalog import contents
@@ -91,25 +91,13 @@ def _check(
 
 def _asked(session: Session, work: Work) -> Lock:
     place = os.path.join(work.stage.path, "copy.lock")
-    layout = session.layout
-    ask = [VenvCopy().python, "-I", "-m", __name__, place]
-    try:
-        done = subprocess.run(
-            [*ask, layout.program, layout.root, layout.config_file],
-            env=dict(work.environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=work.seconds,
-        )
-    except subprocess.TimeoutExpired:
-        raise OperationError(
-            f"its plugins do not answer within {work.seconds:g} seconds; nothing was changed"
-        ) from None
+    layout, failing = session.layout, "its plugins cannot be asked"
+    given = (place, layout.program, layout.root, layout.config_file)
+    python, environ, seconds = VenvCopy().python, work.environ, work.seconds
+    ask(python, __name__, *given, failing=failing, environ=environ, seconds=seconds)
     lock = read_lock([place], _KEY)
     if lock is None:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise OperationError(f"its plugins cannot be asked: {' '.join(last)}")
+        raise OperationError(failing)
     return lock
 
 

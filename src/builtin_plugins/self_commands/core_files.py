@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from builtin_plugins.files.atomic import sync_file_system, write_file
 from builtin_plugins.self_commands.launcher import is_launcher
-from host import OperationError
+from builtin_plugins.venv.check import ask
 
 Warn = Callable[[str], None]
 
@@ -80,13 +79,4 @@ def renew_launcher(path: str, python: str, undo: ExitStack) -> None:
     with open(path, "rb") as file:
         former = file.read()
     undo.callback(write_file, path, former)
-    done = subprocess.run(
-        [python, "-I", "-m", "host", "--safe", "self", "launcher", path],
-        env={**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise OperationError(f"{path}: cannot be renewed: {' '.join(last)}")
+    ask(python, "host", "--safe", "self", "launcher", path, failing=f"{path}: cannot be renewed")

@@ -6,7 +6,7 @@ import filecmp
 import os
 import subprocess
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import importlib_metadata
@@ -19,7 +19,35 @@ from host.planning.loading import OWN_DISTRIBUTION
 _SECONDS = 60.0  # for one start of this program
 # What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
 # at a new one. No installation is named, so that none can get in the way.
-_DOOR = ("-I", "-m", "host", "--safe", "self", "version")
+_DOOR = ("host", "--safe", "self", "version")
+
+
+def ask(
+    python: str,
+    *arguments: str,
+    failing: str,
+    environ: Mapping[str, str] | None = None,
+    seconds: float = _SECONDS,
+) -> str:
+    """Return what `python -I -m ARGUMENTS` prints, with `environ` or without any installation.
+
+    Raises an OperationError that begins with `failing` when it fails or takes too long.
+    """
+    try:
+        done = subprocess.run(
+            [python, "-I", "-m", *arguments],
+            env=environ or {**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise OperationError(f"{failing}: no answer within {seconds:g} seconds") from None
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise OperationError(f"{failing}: {' '.join(last)}")
+    return done.stdout.decode("utf-8", "replace").strip()
 
 
 def check_starts(python: str, what: str) -> str:
@@ -27,21 +55,8 @@ def check_starts(python: str, what: str) -> str:
 
     Raises OperationError when none does.
     """
-    try:
-        done = subprocess.run(
-            [python, *_DOOR],
-            env={**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise OperationError(f"{what} does not start within {_SECONDS:g} seconds") from None
-    if done.returncode:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise OperationError(f"{what} does not start: {' '.join(last)}")
-    return done.stdout.decode("utf-8", "replace").strip().removeprefix(f"{OWN_DISTRIBUTION} ")
+    said = ask(python, *_DOOR, failing=f"{what} does not start")
+    return said.removeprefix(f"{OWN_DISTRIBUTION} ")
 
 
 def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> None:
