@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.fetch.timeout import SECONDS
 from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.source import Origin
@@ -38,7 +39,7 @@ Change = Callable[[Entry, Entry | None], object]
 
 
 @contextmanager
-def working(session: Session, seconds: float) -> Iterator[Work]:
+def working(session: Session, seconds: float = SECONDS) -> Iterator[Work]:
     """Give what a change works with; whatever the disk refuses becomes an OperationError."""
     plugins_dir = session.installation.plugins_dir
     messages = session.messages

@@ -105,14 +105,13 @@ def inventory(session: Session) -> list[Row]:
     return rows
 
 
-def find_row(rows: Iterable[Row], name: str) -> Row | None:
+def find_row(rows: list[Row], name: str) -> Row | None:
     """Return the plugin called so.
 
     A distribution answers to any spelling of its name, and to those of its entry points.
     """
     from packaging.utils import canonicalize_name
 
-    rows = list(rows)
     exact = [row for row in rows if row.entry.name == name]
     near = [
         row for row in rows if row.entry.kind == "pip" and row.entry.name == canonicalize_name(name)

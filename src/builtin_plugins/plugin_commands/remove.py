@@ -6,7 +6,6 @@ import os
 
 import click
 
-from builtin_plugins.fetch.timeout import SECONDS
 from builtin_plugins.files.atomic import undoing
 from builtin_plugins.plugin_changes.change import confirmed, working
 from builtin_plugins.plugin_changes.kinds.kind import Work
@@ -28,7 +27,7 @@ def command(session: Session, name: str, yes: bool) -> None:
     A linked plugin's own files are never touched. A directory that was dropped into
     plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
     """
-    with working(session, SECONDS) as work:
+    with working(session) as work:
         row = _row(session, name)
         entry = row.entry
         if entry.kind == "pip" and row.state != "missing":

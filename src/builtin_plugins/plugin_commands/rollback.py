@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from builtin_plugins.fetch.timeout import SECONDS
 from builtin_plugins.plugin_changes.change import put, working
 from builtin_plugins.plugin_commands.inventory import kept_versions, named_row
 from builtin_plugins.plugin_commands.wording import version_text
@@ -30,7 +29,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     target = chosen._replace(enabled=entry.enabled, source=entry.source, versions=entry.versions)
-    with working(session, SECONDS) as work:
+    with working(session) as work:
         put(session, target, entry, work)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from builtin_plugins.fetch.timeout import SECONDS
 from builtin_plugins.plugin_changes.change import working
 from builtin_plugins.plugin_changes.staging import changing
 from builtin_plugins.plugin_commands.inventory import named_row
@@ -29,7 +28,7 @@ def disable(session: Session, name: str) -> None:
 
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
-    with working(session, SECONDS) as work:
+    with working(session) as work:
         row = named_row(session, name)
         entry = row.entry
         with changing(work.stage) as (registry, _):

@@ -1,4 +1,4 @@
-"""What an update changes for the user, as lines."""
+"""What `self plugin` says of a plugin, and of what a change brings, as lines."""
 
 from __future__ import annotations
 
