@@ -12,9 +12,9 @@ from itertools import chain
 from ClusterShell.Worker.EngineClient import EngineClient
 from ClusterShell.Worker.Worker import Worker
 
-from cli_host_fleet.conversation import Conversation, Stop
+from cli_host_fleet.conversation import Conversation
 from cli_host_fleet.lifelines import Lifelines
-from cli_host_fleet.results import Result, judge
+from cli_host_fleet.results import Result, Stop, judge
 
 _GRACE = 8.0  # seconds for a host to end a process group; it takes 3 itself
 _DRAIN = 1.0  # seconds for the rest of the output, when something there still holds it

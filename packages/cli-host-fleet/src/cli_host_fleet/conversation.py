@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from cli_host_fleet import protocol
 from cli_host_fleet.protocol import Facts, Greeting, Reports
-from cli_host_fleet.results import Ending
+from cli_host_fleet.results import Ending, Stop
 
-Stop = Literal["", "no answer", "timeout", "interrupted"]
 Prepare = Callable[[Facts, str], Iterable[bytes]]
 
 
@@ -42,7 +41,6 @@ class Conversation:
     def __init__(
         self, nonce: str, elevation: Elevation | None, prepare: Prepare, output: Output
     ) -> None:
-        self.facts: Facts | None = None
         self.stopped: Stop = ""
         self.over = False
         self._nonce = nonce
@@ -56,7 +54,6 @@ class Conversation:
         self._asked = False
         self._refusal = ""
         self._status: int | None = None
-        self._noise = b""
 
     @property
     def running(self) -> bool:
@@ -80,9 +77,9 @@ class Conversation:
         """Return what is known once ssh has ended; what was held back is written."""
         if rest := self._reports.rest():
             self._output.write("stderr", rest)
-        noise = self._reports.noise or self._noise
+        noise = self._reports.noise
         if self._greeting is not None:
-            noise = self._reports.noise or self._greeting.noise
+            noise = noise or self._greeting.noise
         return Ending(
             self._greeted,
             self.running,
@@ -107,7 +104,7 @@ class Conversation:
             )
             yield from self.heard("stdout", rest)
         else:
-            self.facts, self._greeting = facts, None
+            self._greeting = None
             try:
                 yield from self._prepare(facts, self._nonce)
             except RefusedError as refusal:

@@ -16,9 +16,9 @@ from ClusterShell.Engine.Factory import PreferredEngine
 
 from cli_host_fleet import rollout
 from cli_host_fleet.connection import Connection
-from cli_host_fleet.conversation import Conversation, Output, Stop
+from cli_host_fleet.conversation import Conversation, Output
 from cli_host_fleet.lifelines import Lifelines
-from cli_host_fleet.results import Result
+from cli_host_fleet.results import Result, Stop
 from cli_host_fleet.rollout import Amount
 
 _TICK = 0.1  # seconds between two looks at signals, and two pictures of the live view

@@ -52,11 +52,9 @@ class Greeting:
         """Return the facts once they are all there, and the bytes after them."""
         if not self._found:
             self.noise += data
-            before, self._found, rest = _partition(self.noise)
+            before, mark, data = self.noise.partition(MARK)
             self.noise = before[-_MOST_NOISE:]
-            data = rest
-        if not self._found:
-            return None, b""
+            self._found = bool(mark)
         self._fields += data
         *fields, rest = self._fields.split(b"\0", _FIELDS)
         if len(fields) < _FIELDS:
@@ -64,11 +62,6 @@ class Greeting:
         system, *others = (_text(field) for field in fields)
         kernel = re.split("[^a-z]", system)[0]  # of linux-gnu, darwin23
         return Facts(_SYSTEMS.get(kernel, kernel), *others), rest
-
-
-def _partition(data: bytes) -> tuple[bytes, bool, bytes]:
-    before, mark, rest = data.partition(MARK)
-    return before, bool(mark), rest
 
 
 class Reports:

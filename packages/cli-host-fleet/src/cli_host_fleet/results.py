@@ -14,8 +14,11 @@ State = Literal[
 STATES: tuple[State, ...] = (
     *("ok", "failed", "unreachable", "timeout", "lost", "refused", "interrupted", "skipped"),
 )
+Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
 _SIGNALLED = 128
+_SSH_FAILED = 255
+_NOT_FOUND = {126, 127}  # what a login shell says of a program that it cannot start
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,9 @@ class Ending:
     elevated: bool = False
     refusal: str = ""
     status: int | None = None
-    stopped: Literal["", "no answer", "timeout", "interrupted"] = ""
+    stopped: Stop = ""
     ssh_status: int = 0
     last_words: str = ""
-
-
-_SSH_FAILED = 255
-_NOT_FOUND = {126, 127}  # what a login shell says of a program that it cannot start
 
 
 def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
