@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.fetch.addresses import fetchable, follow, masked, parse, shown
+from builtin_plugins.fetch.addresses import fetchable, follow, parse, shown
 from builtin_plugins.fetch.download import fetch
 from builtin_plugins.fetch.transfer import Limits
 from host.errors import OperationError
+from host.secrets import masked_text
 from testing import httpserver
 from testing.growth import grows_in_proportion
 
@@ -340,7 +341,7 @@ def test_parts_of_an_address() -> None:
 @pytest.mark.parametrize(
     "unit", ["a", "//", ":/", "@", "a@", "//@", "//a:b", "ssh://a:b@", "?", "&a=", "a:", " @:"]
 )
-@pytest.mark.parametrize("read", [masked, parse, shown])
+@pytest.mark.parametrize("read", [masked_text, parse, shown])
 def test_reading_an_address_takes_linear_time(read: Callable[[str], object], unit: str) -> None:
     def make(length: int) -> str:
         return "https://" + unit * (length // len(unit))

@@ -19,12 +19,12 @@ from threading import Thread
 
 import pytest
 
-from builtin_plugins.fetch.addresses import masked
 from builtin_plugins.git import call as git_call
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.files import write_tree
 from builtin_plugins.git.login import login_of
 from host.errors import HostError
+from host.secrets import masked_text
 from testing.installation import Made
 from testing.plugin_sources import (
     TELLTALE,
@@ -612,7 +612,7 @@ MASKED = {
 
 @pytest.mark.parametrize(("text", "expected"), MASKED.items())
 def test_masked_addresses(text: str, expected: str) -> None:
-    assert masked(text) == expected
+    assert masked_text(text) == expected
 
 
 NO_SECONDS = ["nan", "inf", "-inf", "0", "-1", "1e300", "86401", "x", ""]
