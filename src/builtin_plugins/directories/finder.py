@@ -117,7 +117,7 @@ class Directories:
         try:
             for word, path in self.inner(place):
                 content = _content(f"{word}/command.json", holder)
-                if _may_say(content, b"aliases") and _may_say(content, sought):
+                if _may_say(content, sought) and _may_say(content, b"aliases"):
                     try:
                         definition = read_command(f"{path}/command.json")
                     except (FileNotFoundError, DefinitionError):
