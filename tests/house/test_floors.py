@@ -6,6 +6,7 @@ That a floor imports only from those below it is import-linter's to hold (pyproj
 from __future__ import annotations
 
 import ast
+import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -50,3 +51,24 @@ def test_no_cycle() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as failure:
         pytest.fail(" → ".join(failure.args[1]))
+
+
+def test_no_text_names_a_module_of_a_floor_above() -> None:
+    """What is imported by its name (finders, commands) is an import, too."""
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    floors = next(one["layers"] for one in contracts["contracts"] if "built-in" in one["name"])
+    heights = {
+        package.strip(): -depth
+        for depth, floor in enumerate(floors)
+        for package in floor.split("|")
+    }
+    upward = [
+        f"{path}:{node.lineno}: {node.value}"
+        for path in (_SRC / "builtin_plugins").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for above in heights
+        if f"{node.value}.".startswith(f"{above}.")
+        and heights[above] > heights.get(".".join(_name(path).split(".")[:2]), heights[above])
+    ]
+    assert upward == []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
-from builtin_plugins.plugin_directories.registry import effective_registry, registry_path
+from builtin_plugins.plugin_directories.registry import disabled_distributions, registry_path
 from builtin_plugins.plugin_directories.repair import settle
 from builtin_plugins.plugin_directories.switched_off import MARK
 from host import (
@@ -21,7 +21,6 @@ from host import (
 )
 
 _OFF = "builtin_plugins.plugin_directories.switched_off:SwitchedOff"
-_OFF_PACKAGE = "builtin_plugins.plugin_changes.switched_off_package:SwitchedOffPackage"
 
 
 @hookimpl
@@ -33,7 +32,7 @@ def prepare(installation: Installation) -> None:
 def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
     plugins_dir = installation.plugins_dir
     yield from map(Watch, _watched(plugins_dir))
-    yield from map(Disabled, _disabled(plugins_dir))
+    yield from map(Disabled, disabled_distributions(plugins_dir))
     for plugin in find_directory_plugins(plugins_dir)[0]:
         if plugin.hooks and plugin.enabled:
             yield PluginFile(plugin.name, plugin.root, plugin.hooks)
@@ -44,9 +43,6 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Prob
     plugins, problems = find_directory_plugins(installation.plugins_dir)
     for problem in problems:
         yield Problem("registry.json", problem)
-    for name in _disabled(installation.plugins_dir):
-        path = f"{installation.plugins_dir}{MARK}{name}"
-        yield CommandTree(path, plugin=name, finder=_OFF_PACKAGE)
     for plugin in plugins:
         if not plugin.enabled:
             if plugin.tree:
@@ -72,9 +68,3 @@ def _watched(plugins_dir: str) -> Iterator[str]:
         if not name.startswith(".") and (os.path.isdir(path) or os.path.islink(path)):
             yield path
             yield os.path.join(path, MANIFEST)
-
-
-def _disabled(plugins_dir: str) -> list[str]:
-    """Return the canonical names of distributions whose plugins are switched off."""
-    entries = effective_registry(plugins_dir)[0].entries.values()
-    return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]

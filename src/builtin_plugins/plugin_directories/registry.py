@@ -19,13 +19,15 @@ from typing import Any, NamedTuple
 
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.locks import PATIENCE, Waiting, locked
-from builtin_plugins.files.schema import schema_address
 from host import HostError, PluginError
 from host.run.json_files import Number, read_json
 
 FILE_NAME = "registry.json"
 LAST = ".registry.last.json"  # beside it: what it was when it was last intact
 FORMAT = "1.0.0"
+_SCHEMA = (
+    "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
+)
 KINDS = ("git", "local", "archive", "pip")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
@@ -220,8 +222,14 @@ def effective_registry(plugins_dir: str) -> tuple[Registry, str]:
         return last, str(error)
 
 
+def disabled_distributions(plugins_dir: str) -> list[str]:
+    """Return the canonical names of distributions whose plugins are switched off."""
+    entries = effective_registry(plugins_dir)[0].entries.values()
+    return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]
+
+
 def _empty() -> Registry:
-    values = {"$schema": schema_address("registry"), "version": FORMAT, "plugins": []}
+    values = {"$schema": _SCHEMA, "version": FORMAT, "plugins": []}
     return Registry(values, exists=False)
 
 
@@ -243,7 +251,7 @@ def write_registry(path: str, registry: Registry) -> None:
     it is what counts when somebody damages it. Raises OSError.
     """
     if registry.changed:
-        registry.values = {"$schema": schema_address("registry"), **registry.values}
+        registry.values = {"$schema": _SCHEMA, **registry.values}
         write_file(os.path.realpath(path), dump(registry.values) + "\n")
         registry.changed, registry.exists = False, True
     plugins_dir = os.path.dirname(path)

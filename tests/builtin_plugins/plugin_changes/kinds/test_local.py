@@ -206,6 +206,17 @@ def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: P
     assert made.run("demo", "more").stdout == "more\n"
 
 
+def test_words_can_be_forced_while_a_distribution_is_switched_off(
+    install: Install, tmp_path: Path
+) -> None:
+    off = {"name": "acme-cli", "kind": "pip", "source": "acme-cli", "enabled": False}
+    made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [off]})})
+    for name in ("one", "two"):
+        source = write_tree(tmp_path / name, plugin_files("demo/hi", name))
+        assert plugin(made, "add", str(source), "--force").status == 0
+    assert made.run("demo", "hi").stdout == "one\n"
+
+
 NAMES = {
     "self": 1, "registry.json": 1, "setup": 1, "help": 1, "Upper": 1, "../x": 1, "a/b": 1,
     ".hidden": 1, "-x": 1, "a b": 1, "x" * 65: 1, "é": 1, "ok-1.2_x": 0,
