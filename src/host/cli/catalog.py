@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from host.errors import DefinitionError
 from host.records import Category, Command, Record
-from host.run.locate import Place, decide, roots
+from host.run.locate import Place, decide, description, roots
 from host.run.lock import NOT_CATEGORIES, RESERVED, SELF, Declared, Lock
 
 TYPE_CHECKING = False
@@ -12,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from host.planning.definition_index import DefinitionIndex
-    from host.run.definition import Definition
 
     Tell = Callable[[str], None]
 
@@ -132,22 +130,14 @@ class _Walk:
     def described(self, words: tuple[str, ...], places: Iterable[Place]) -> Category:
         if words == (RESERVED,):
             return Category(words, RESERVED, SELF)
-        for place in places:
-            definition = place.definition
-            try:
-                definition = definition or self.read_category(place)
-            except DefinitionError as error:
-                self.tell(str(error))
-            if definition is not None:
-                name, runs = definition.name or words[-1], bool(definition.entrypoint)
-                return Category(words, name, definition.description, runs)
-        return Category(words, words[-1], "")
-
-    def read_category(self, place: Place) -> Definition | None:
-        definition: Definition | None = place.finder.category(place.at)
-        for warning in definition.warnings if definition else ():
+        described = description(places, self.tell)
+        if described is None:
+            return Category(words, words[-1], "")
+        _, definition = described
+        for warning in definition.warnings:
             self.tell(warning)
-        return definition
+        name, runs = definition.name or words[-1], bool(definition.entrypoint)
+        return Category(words, name, definition.description, runs)
 
 
 def _command(

@@ -224,17 +224,29 @@ def _aliased(
     return ""
 
 
-def _category(words: tuple[str, ...], places: "Sequence[Place]") -> Found:
-    """Describe a category by the first category.json, or command.json without entrypoint."""
-    found = Found("category", words, None, places)
+def description(
+    places: "Iterable[Place]", tell: "Tell | None" = None
+) -> "tuple[Place, Definition] | None":
+    """Return what describes a category of these places, and where; None for nothing.
+
+    That is the first category.json, or command.json without entrypoint; in one folder
+    category.json goes before. One that is wrong is passed over, and told to `tell`.
+    """
     for place in places:
         definition = place.definition
         try:
             definition = place.finder.category(place.at) or definition
-        except DefinitionError:
-            pass
+        except DefinitionError as error:
+            if tell is not None:
+                tell(str(error))
         if definition is not None:
-            found.definition = definition
-            found.plugin, found.dev = place.tree.plugin, place.tree.dev
-            break
-    return found
+            return place, definition
+    return None
+
+
+def _category(words: tuple[str, ...], places: "Sequence[Place]") -> Found:
+    described = description(places)
+    if described is None:
+        return Found("category", words, None, places)
+    place, definition = described
+    return Found("category", words, definition, places, place.tree.plugin, place.tree.dev)

@@ -447,6 +447,29 @@ def test_a_category_with_an_entrypoint(install: Install) -> None:
     assert made.run("a", "--help").stdout == made.run("a").stdout
 
 
+def test_a_row_says_what_the_page_of_its_category_says(install: Install) -> None:
+    """Of two files that describe a category the first counts: category.json, then command.json."""
+    own = {"name": "Own", "description": "Of category.json", "entrypoint": "main.sh"}
+    other = {"name": "Other", "description": "Of command.json"}
+    made = install(
+        {
+            "commands/both/category.json": own,
+            "commands/both/command.json": other,
+            "commands/both/main.sh": BASH,
+            "commands/both/x/command.json": command(),
+            "commands/wrong/category.json": "[]",
+            "commands/wrong/command.json": other,
+            "commands/wrong/x/command.json": command(),
+        }
+    )
+    rows = json.loads(made.run("--format", "json").stdout)["categories"]
+    said = {row["path"][0]: f"{row['name']}\n{row['description']}\n" for row in rows}
+    assert said["both"] == "Own\nOf category.json\n"
+    assert said["wrong"] == "Other\nOf command.json\n"
+    for word in ("both", "wrong"):
+        assert made.run(word).stdout.startswith(said[word])
+
+
 def test_an_ascii_stdout(many: Made) -> None:
     for env in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}, {"LANG": "POSIX"}):
         assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout
