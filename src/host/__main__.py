@@ -1,9 +1,13 @@
 """`main`: a command → run it, anything else → `host.cli`."""
 
+import _imp
 import _signal  # `signal` costs a module of enums
 import gc
+import marshal
 import posix
 import sys
+from _frozen_importlib import module_from_spec
+from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader, spec_from_file_location
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process while the rest loads and later on, as it ends any other;
@@ -12,6 +16,55 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
+
+RUN = (
+    *("host.errors", "host.run", "host.run.paths", "host.run.expand", "host.run.json_files"),
+    *("host.run.definition", "host.run.installation", "host.run.text", "host.run.process"),
+    *("builtin_plugins", "builtin_plugins.directories", "builtin_plugins.directories.finder"),
+    *("host.run.locate", "host.run.lock", "host.run.layers", "host.run.plan"),
+)
+"""The modules that every run loads, each after those that it imports."""
+
+_PACKAGES = __file__.removesuffix("host/__main__.py")
+RUN_CODE = f"{_PACKAGES}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
+
+
+def load_run() -> bool:
+    """Make the modules of a run out of one file; False where that cannot be.
+
+    To import them is to look for each, to ask for its time, to open another file and to read it:
+    an eighth of a run. `host.planning.run_code` puts these other files into one, and it counts as
+    they do: while each source has the time and the size that it had.
+    """
+    if not sys.modules.keys().isdisjoint(RUN):
+        return False
+    try:
+        with open(RUN_CODE, "rb", buffering=0) as file:
+            content = memoryview(file.readall())
+        if content[:12] != MAGIC_NUMBER + _imp.source_hash(1, content[12:]):
+            return False
+        packages, modules = marshal.loads(content[12:])  # noqa: S302 - trusted as any .pyc is
+        if packages != _PACKAGES:
+            return False
+        for _, path, *stamp, _ in modules:
+            source = posix.stat(path)
+            if [source.st_mtime_ns, source.st_size] != stamp:
+                return False
+    except OSError:
+        return False
+    for name, path, _, _, code in modules:
+        if name not in sys.modules:
+            spec = spec_from_file_location(name, path, loader=SourceFileLoader(name, path))
+            spec.cached = RUN_CODE  # type: ignore[union-attr]  # as it was given a loader
+            sys.modules[name] = module = module_from_spec(spec)  # type: ignore[arg-type]
+            exec(code, module.__dict__)  # noqa: S102 - what importing does
+            package, _, last = name.rpartition(".")
+            if package:
+                setattr(sys.modules[package], last, module)
+    return True
+
+
+_out_of_one_file = load_run()
 
 from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name
@@ -29,7 +82,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.run.installation import Layout
+    from host.run.installation import Layout, OpenInstallation
+    from host.run.lock import Lock
 
 
 def main() -> int:
@@ -82,11 +136,8 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         installation = open_installation(layout, environ)
         lock = None if safe else read_lock(installation.locks, installation.key)
         if lock is None:
-            _find_packages(safe)
-            from host.planning.discovery import refresh
-
             nested = "COMMAND_NAME" in environ  # then the outer command's plugins count, too
-            lock = refresh(installation, messages, safe, () if nested else words)
+            lock = _refresh(installation, messages, safe, () if nested else words)
         if "COMMAND_NAME" in environ:  # a command calls
             from host.run.nesting import outer_environment
 
@@ -136,20 +187,30 @@ def complete(
     installation = open_installation(layout, environ)
     lock = read_lock(installation.locks, installation.key)
     if lock is None:
-        _find_packages(safe=False)
-        from host.planning.discovery import refresh
-
-        lock = refresh(installation, messages)
+        lock = _refresh(installation, messages)
     from host.cli.completion import answer
 
     posix.write(1, encode(answer(given, installation, lock)))
     return 0
 
 
-def _find_packages(safe: bool) -> None:
+def _refresh(
+    installation: "OpenInstallation",
+    messages: Messages,
+    safe: bool = False,
+    run: "Sequence[str]" = (),
+) -> "Lock":
     from host.run.importing import complete_import_path
 
     complete_import_path("click" if safe else "")
+    from host.planning.discovery import refresh
+
+    lock = refresh(installation, messages, safe, run)
+    if not (safe or _out_of_one_file):
+        from host.planning.run_code import write_run_code
+
+        write_run_code(RUN_CODE, _PACKAGES, RUN)
+    return lock
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from host.__main__ import RUN
 from testing.installation import PROJECT, Made, command
 
 # What a run must not pay for: see the hot side in CONTRIBUTING.md.
@@ -66,6 +67,8 @@ def test_a_planned_run_imports_next_to_nothing(
     assert not modules & {*_BANNED, "os"}
     ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}
     assert len(ours) <= most, sorted(ours)
+    assert ours >= {"host", "host.__main__", *RUN}
+    assert files is WHOLE or len(ours) == 2 + len(RUN)
 
 
 _ANSWER = """
