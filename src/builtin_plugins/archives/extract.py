@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from builtin_plugins.archives.judge import Judge, Member, Rules
 from builtin_plugins.archives.members import read_members
 from builtin_plugins.archives.stream import check_time
-from builtin_plugins.archives.tree import Entry, Rules, Tree
 from host import OperationError
 
 __all__ = ["Extracted", "Rules", "extract"]
@@ -47,18 +47,18 @@ def extract(
     try:
         packed = archive.stat().st_size
         budget = min(rules.size, max(_SMALL, _RATIO * packed))
-        tree = _judge(archive, budget, rules, deadline)
-        _check_room(tree.size, target.parent)
+        judge = _judge(archive, budget, rules, deadline)
+        _check_room(judge.size, target.parent)
         target.mkdir(mode=0o755)
         target.chmod(0o755)
-        _write(archive, target, tree, budget, deadline)
+        _write(archive, target, judge, budget, deadline)
     except OSError as failure:
         path = os.path.relpath(os.fsdecode(failure.filename or target), target)
         where = f"{path}: " if path.partition("/")[0] not in (".", "..") else ""
         raise OperationError(f"{called or archive.name}: {where}{failure.strerror}") from None
     except OperationError as failure:
         raise OperationError(f"{called or archive.name}: {failure}") from None
-    return Extracted(tree.size, tree.privileged)
+    return Extracted(judge.size, judge.privileged)
 
 
 def _check_room(size: int, directory: Path) -> None:
@@ -67,33 +67,33 @@ def _check_room(size: int, directory: Path) -> None:
         raise OperationError(f"{size} bytes needed to unpack it, {free} free")
 
 
-def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Tree:
-    tree = Tree(rules)
+def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Judge:
+    judge = Judge(rules)
     with read_members(archive, budget, deadline) as members:
-        for entry, _ in members:
+        for member, _ in members:
             check_time(deadline)
-            tree.add(entry)
-            if tree.size > budget:
+            judge.add(member)
+            if judge.size > budget:
                 raise OperationError("it unpacks to far more than its size allows")
-    tree.seal()
-    return tree
+    judge.seal()
+    return judge
 
 
-def _write(archive: Path, target: Path, tree: Tree, budget: int, deadline: float) -> None:
+def _write(archive: Path, target: Path, judge: Judge, budget: int, deadline: float) -> None:
     """Write the members; links come last, so nothing is ever written through one."""
     links: list[tuple[str, str]] = []
     made = {""}
     with read_members(archive, budget, deadline) as members:
-        for known, (entry, content) in zip(tree.entries, members, strict=True):
+        for known, (member, content) in zip(judge.members, members, strict=True):
             check_time(deadline)
-            if entry != known:
+            if member != known:
                 raise OperationError("it changed while it was read")
-            place = tree.place(entry.name)
-            _make_directories(target, place if entry.kind == "directory" else _above(place), made)
-            if entry.kind == "link":
-                links.append((place, entry.target))
-            elif entry.kind == "file":
-                _write_file(os.path.join(target, place), entry, content(), deadline)
+            place = judge.place(member.name)
+            _make_directories(target, place if member.kind == "directory" else _above(place), made)
+            if member.kind == "link":
+                links.append((place, member.target))
+            elif member.kind == "file":
+                _write_file(os.path.join(target, place), member, content(), deadline)
     for place, points_to in links:
         os.symlink(points_to, os.path.join(target, place))
 
@@ -113,7 +113,7 @@ def _make_directories(target: Path, place: str, made: set[str]) -> None:
 
 
 def _write_file(
-    path: str, entry: Entry, content: Iterator[bytes | memoryview], deadline: float
+    path: str, member: Member, content: Iterator[bytes | memoryview], deadline: float
 ) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -121,6 +121,6 @@ def _write_file(
             for chunk in content:
                 check_time(deadline)
                 file.write(chunk)
-            os.fchmod(file.fileno(), 0o755 if entry.executable else 0o644)
+            os.fchmod(file.fileno(), 0o755 if member.executable else 0o644)
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, path) from None

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from builtin_plugins.archives.judge import Member
 from builtin_plugins.archives.stream import CHUNK, Stream, inflated
-from builtin_plugins.archives.tar import BLOCK, tar_members
-from builtin_plugins.archives.tree import Entry
-from builtin_plugins.archives.zip import zip_members
+from builtin_plugins.archives.tar_reader import BLOCK, tar_members
+from builtin_plugins.archives.zip_reader import zip_members
 from host import OperationError
 
 _XZ_MEMORY = 128 << 20
@@ -22,12 +22,14 @@ _BROKEN = (
     *(ValueError, OverflowError, RecursionError, NotImplementedError),
 )
 
-# One member, and a function that yields its content; call it before the next member.
-Member = tuple[Entry, Callable[[], Iterator[bytes | memoryview]]]
+# Yields what a member holds; called before the next member.
+Content = Callable[[], Iterator[bytes | memoryview]]
 
 
 @contextmanager
-def read_members(archive: Path, budget: int, deadline: float) -> Iterator[Iterator[Member]]:
+def read_members(
+    archive: Path, budget: int, deadline: float
+) -> Iterator[Iterator[tuple[Member, Content]]]:
     """Give the members of `archive` in stored order; `budget` bounds the bytes unpacked.
 
     The format is told by content, never by name. Raises OperationError for anything

@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builtin_plugins.archives.extract import extract
-from builtin_plugins.archives.tree import LONGEST_TARGET, MOST_BYTES, MOST_FILES, Rules, Tree
-from builtin_plugins.archives.tree import Entry as Member
+from builtin_plugins.archives.judge import (
+    LONGEST_TARGET,
+    MOST_BYTES,
+    MOST_FILES,
+    Judge,
+    Member,
+    Rules,
+)
 from builtin_plugins.git.call import Git
 from host import OperationError
 
@@ -41,7 +47,7 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
 
 def _judged(git: Git, commit: str) -> list[str]:
     """Return the submodules of a commit; raises OperationError for what git shall not pack."""
-    tree = Tree(_RULES)
+    judge = Judge(_RULES)
     submodules = []
     for mode, size, name in _listed(git, commit):
         if ".git" in name.lower().split("/"):
@@ -50,7 +56,7 @@ def _judged(git: Git, commit: str) -> list[str]:
             raise OperationError(f"its member {name[:80]} is no link of a path")
         if mode == _SUBMODULE:
             submodules.append(name)
-        tree.add(Member(name, "file" if mode.startswith("1") else "directory", size))
+        judge.add(Member(name, "file" if mode.startswith("1") else "directory", size))
     return submodules
 
 

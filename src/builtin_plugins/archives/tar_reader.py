@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
+from builtin_plugins.archives.judge import PRIVILEGED, Member, unwanted
 from builtin_plugins.archives.stream import Stream
-from builtin_plugins.archives.tree import PRIVILEGED, Entry, unwanted
 
 BLOCK = 512
 _OCTAL = re.compile(rb"[ ]*([0-7]*)[ \0]*")
@@ -30,7 +30,7 @@ class _Header(NamedTuple):
     target: bytes
 
 
-def tar_members(stream: Stream) -> Iterator[tuple[Entry, partial[Iterator[memoryview]]]]:
+def tar_members(stream: Stream) -> Iterator[tuple[Member, partial[Iterator[memoryview]]]]:
     """Yield each member and how to read it; raises EOFError or ValueError for a broken file."""
     more: dict[bytes, bytes] = {}  # what pax and GNU headers say of the next member
     while any(block := stream.read(BLOCK)):
@@ -45,10 +45,10 @@ def tar_members(stream: Stream) -> Iterator[tuple[Entry, partial[Iterator[memory
             key = b"path" if header.kind == _LONG_NAME else b"linkpath"
             more[key] = stream.read(header.size).partition(b"\0")[0]
         else:
-            entry = _entry(header, more)
-            after = stream.position + entry.size + -entry.size % BLOCK
+            member = _member(header, more)
+            after = stream.position + member.size + -member.size % BLOCK
             more = {}
-            yield entry, partial(stream.content, entry.size)
+            yield member, partial(stream.content, member.size)
         stream.skip_to(after)
     if len(block) != BLOCK or more:
         raise EOFError
@@ -97,14 +97,14 @@ def _records(content: bytes) -> dict[bytes, bytes]:
     return found
 
 
-def _entry(header: _Header, more: dict[bytes, bytes]) -> Entry:
+def _member(header: _Header, more: dict[bytes, bytes]) -> Member:
     name = more.get(b"path", header.name).decode("utf-8", "surrogateescape")
     kind = _KINDS.get(header.kind)
     if kind == "link":
         target = more.get(b"linkpath", header.target).decode("utf-8", "surrogateescape")
-        return Entry(name, "link", target=target)
+        return Member(name, "link", target=target)
     if kind == "directory" or (header.kind == b"\0" and name.endswith("/")):
-        return Entry(name, "directory")
+        return Member(name, "directory")
     if kind is None or any(key.startswith(b"GNU.sparse.") for key in more):
         raise unwanted(name, "hard link" if header.kind == b"1" else "device or special file")
     size = header.size
@@ -113,4 +113,4 @@ def _entry(header: _Header, more: dict[bytes, bytes]) -> Entry:
             raise ValueError
         size = int(more[b"size"])
     executable = bool(header.mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH))
-    return Entry(name, "file", size, executable, privileged=bool(header.mode & PRIVILEGED))
+    return Member(name, "file", size, executable, privileged=bool(header.mode & PRIVILEGED))

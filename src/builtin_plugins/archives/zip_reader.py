@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
 
+from builtin_plugins.archives.judge import LONGEST_TARGET, PRIVILEGED, Member, unwanted
 from builtin_plugins.archives.stream import CHUNK
-from builtin_plugins.archives.tree import LONGEST_TARGET, PRIVILEGED, Entry, unwanted
 from host import OperationError
 
 _DIRECTORY_LIMIT = 16 << 20  # no honest zip has a longer table of contents
 _UNIX = 3
 
 
-def zip_members(file: BinaryIO) -> Iterator[tuple[Entry, partial[Iterator[bytes]]]]:
+def zip_members(file: BinaryIO) -> Iterator[tuple[Member, partial[Iterator[bytes]]]]:
     """Yield each member and how to read it; raises EOFError or what `zipfile` raises."""
     with zipfile.ZipFile(_Capped(file)) as archive:
         for info in archive.infolist():
-            yield _entry(archive, info), partial(_content, archive, info)
+            yield _member(archive, info), partial(_content, archive, info)
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -33,7 +33,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
             raise EOFError
 
 
-def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
     name, mode = info.orig_filename, info.external_attr >> 16
     if info.flag_bits & 0x1:
         raise unwanted(name, "encrypted file")
@@ -44,13 +44,13 @@ def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
         if info.file_size > LONGEST_TARGET:
             raise unwanted(name, "link of unusual length")
         target = b"".join(_content(archive, info)).decode("utf-8", "surrogateescape")
-        return Entry(name, "link", target=target)
+        return Member(name, "link", target=target)
     if name.endswith("/") or kind == stat.S_IFDIR:
-        return Entry(name, "directory")
+        return Member(name, "directory")
     if kind not in (0, stat.S_IFREG):
         raise unwanted(name, "device or special file")
     privileged = bool(mode & PRIVILEGED)
-    return Entry(name, "file", info.file_size, bool(mode & 0o111), privileged=privileged)
+    return Member(name, "file", info.file_size, bool(mode & 0o111), privileged=privileged)
 
 
 class _Capped:

@@ -1,4 +1,4 @@
-"""Pure: the file tree that an archive describes, judged before any of it exists."""
+"""Pure: whether an archive may be unpacked, told from its members before any of it is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STEPS = 10_000_000  # parts of paths that all links together may lead through
 _BLOCK = 4096  # bytes; the least that a file or a directory takes on a disk
 
 
-class Entry(NamedTuple):
+class Member(NamedTuple):
     """One member: its name as stored, size in bytes, and where a link points."""
 
     name: str
@@ -52,40 +52,40 @@ class Rules:
     reserved: frozenset[str] = frozenset()
 
 
-class Tree:
-    """The members seen so far. `add` and `seal` raise OperationError naming the member.
+class Judge:
+    """Judges members as they come; `add` and `seal` raise OperationError naming the member.
 
-    `entries` are they as they came. `size` is what they take on a disk, in bytes, with
+    `members` are they as they came. `size` is what they take on a disk, in bytes, with
     the directories that they imply.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.size = 0
         self.privileged = 0
-        self.entries: list[Entry] = []
+        self.members: list[Member] = []
         self._rules = rules
         self._kinds: dict[str, Kind] = {}
         self._targets: dict[str, str] = {}
         self._leading = ""
         self._steps = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, member: Member) -> None:
         """Take one member in; a directory may repeat, nothing else may."""
-        self.entries.append(entry)
-        self.privileged += entry.privileged
-        path = _clean(entry.name)
-        if entry.kind == "directory":
-            self._claim_directories(entry.name, path)
+        self.members.append(member)
+        self.privileged += member.privileged
+        path = _clean(member.name)
+        if member.kind == "directory":
+            self._claim_directories(member.name, path)
         elif not path:
-            raise _refusal(entry.name, "has no name of its own")
+            raise _refusal(member.name, "has no name of its own")
         else:
-            self._claim_directories(entry.name, path.rpartition("/")[0])
+            self._claim_directories(member.name, path.rpartition("/")[0])
             if path in self._kinds:
-                raise _refusal(entry.name, "stands twice in it")
-            self._claim(path, entry.kind, entry.size)
-        if entry.kind == "link":
-            self._claim_link(entry, path)
-        if max(len(self.entries), len(self._kinds)) > self._rules.members:
+                raise _refusal(member.name, "stands twice in it")
+            self._claim(path, member.kind, member.size)
+        if member.kind == "link":
+            self._claim_link(member, path)
+        if max(len(self.members), len(self._kinds)) > self._rules.members:
             raise OperationError(f"more than {self._rules.members} members")
         if self.size > self._rules.size:
             raise OperationError(f"more than {self._rules.size} bytes unpacked")
@@ -102,7 +102,7 @@ class Tree:
             self._resolve(path)
 
     def place(self, name: str) -> str:
-        """Return where a member of a sealed tree goes, relative to the target ("" = itself)."""
+        """Return where a member of a sealed archive goes, relative to the target ("" = itself)."""
         return self._inside(_clean(name))
 
     def _claim_directories(self, name: str, path: str) -> None:
@@ -117,12 +117,12 @@ class Tree:
         self._kinds[path] = kind
         self.size += max(size, 1) + -max(size, 1) % _BLOCK
 
-    def _claim_link(self, entry: Entry, path: str) -> None:
-        if not entry.target or entry.target.startswith("/") or _has_controls(entry.target):
-            raise _refusal(entry.name, "links to what is not a relative path")
-        if len(os.fsencode(entry.target)) > LONGEST_TARGET:
-            raise _refusal(entry.name, "links to a path that is too long")
-        self._targets[path] = entry.target
+    def _claim_link(self, member: Member, path: str) -> None:
+        if not member.target or member.target.startswith("/") or _has_controls(member.target):
+            raise _refusal(member.name, "links to what is not a relative path")
+        if len(os.fsencode(member.target)) > LONGEST_TARGET:
+            raise _refusal(member.name, "links to a path that is too long")
+        self._targets[path] = member.target
 
     def _shared_directory(self) -> str:
         tops = {path.partition("/")[0] for path in self._kinds}
