@@ -13,8 +13,8 @@ from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.endings import tidily
 from builtin_plugins.setup.linux import install as linux
-from builtin_plugins.setup.linux.state import Places, variable
-from builtin_plugins.setup.settings import DEFAULTS, MEANINGS, read_settings, user_directories
+from builtin_plugins.setup.places import Places, variable
+from builtin_plugins.setup.tool_settings import DEFAULTS, MEANINGS, read_settings, user_directories
 from host import (
     CannotStartError,
     HostError,

@@ -30,19 +30,22 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
     those name is not seen; nor is one whose variables grow beyond what can be a path.
     """
     from builtin_plugins.setup.linux import state
+    from builtin_plugins.setup.places import Places, variable
 
-    merged = variables(envs, environ)
+    merged = merged_variables(envs, environ)
     if merged is None:
         return False
     if platform == "darwin":
         from builtin_plugins.setup import macos
 
-        cask = merged.get(state.variable(tool, "HOMEBREW_CASK")) or tool.lower()
+        cask = merged.get(variable(tool, "HOMEBREW_CASK")) or tool.lower()
         return macos.is_installed(cask, merged)
-    return state.is_installed(state.Places.read(tool, merged))
+    return state.is_installed(Places.read(tool, merged))
 
 
-def variables(envs: "Mapping[str, str]", environ: "Mapping[str, str]") -> "dict[str, str] | None":
+def merged_variables(
+    envs: "Mapping[str, str]", environ: "Mapping[str, str]"
+) -> "dict[str, str] | None":
     """Return the caller's variables with a command's `envs`, None where they grow too large."""
     merged = dict(environ)
     left = _MOST

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.setup.linux.state import variable
-from builtin_plugins.setup.settings import Settings
+from builtin_plugins.setup.places import variable
+from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 from host.run.installation import home
 from host.run.process import find_program

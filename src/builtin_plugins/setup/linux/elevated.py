@@ -13,8 +13,10 @@ from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.setup.endings import explained, tidily
-from builtin_plugins.setup.linux.state import Places, refuse_foreign
-from builtin_plugins.setup.linux.swap import NEW, put, remove_all
+from builtin_plugins.setup.linux.stage import NEW
+from builtin_plugins.setup.linux.state import refuse_foreign
+from builtin_plugins.setup.linux.swap import remove_all, swap_in
+from builtin_plugins.setup.places import Places
 from host import HostError, OperationError
 from host.run.text import Messages
 
@@ -36,7 +38,7 @@ def _do(action: str, places: Places, archive: str) -> int:
         with explained():
             if action == "put":
                 refuse_foreign(places)
-                put(places, lambda stage: _unpack(archive, Path(stage, NEW)))
+                swap_in(places, lambda stage: _unpack(archive, Path(stage, NEW)))
             else:
                 remove_all(places)
     except HostError as failure:

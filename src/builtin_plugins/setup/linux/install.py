@@ -3,34 +3,25 @@
 import os
 import tarfile
 import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
-from builtin_plugins.archives.extract import Rules, extract
-from builtin_plugins.fetch.addresses import shown
-from builtin_plugins.fetch.download import fetch
-from builtin_plugins.fetch.progress import Reporter, readable_size
-from builtin_plugins.fetch.transfer import Limits
+from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup.endings import explained
-from builtin_plugins.setup.linux.prepare import prepare
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage
+from builtin_plugins.setup.linux.prepare import bring
+from builtin_plugins.setup.linux.stage import NEW, clear_stage, hold_stage
 from builtin_plugins.setup.linux.state import (
-    MARK_DIRECTORY,
     Owner,
-    Places,
     is_installed,
     owned,
     refuse_foreign,
-    was_interrupted,
+    starts_from_stage,
 )
 from builtin_plugins.setup.linux.sudo import find_elevation, run_elevated
-from builtin_plugins.setup.linux.swap import NEW, healed_stage, left_behind, put, remove_all
-from builtin_plugins.setup.settings import Settings, check_address, check_places
+from builtin_plugins.setup.linux.swap import left_behind, recovered_stage, remove_all, swap_in
+from builtin_plugins.setup.places import Places
+from builtin_plugins.setup.tool_settings import Settings, check_address, check_places
 from host import OperationError
-
-_RULES = Rules(reserved=frozenset([MARK_DIRECTORY]))
 
 
 def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
@@ -42,7 +33,7 @@ def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
     check_places(settings)
     places = settings.places
     with explained():
-        there = is_installed(places) or was_interrupted(places)
+        there = is_installed(places) or starts_from_stage(places)
         if there and not upgrade:
             _tidy(places)
             reporter.info(
@@ -56,7 +47,7 @@ def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
         refuse_foreign(places)
         sudo = find_elevation(places, settings.environ)
         if sudo is None:
-            put(places, lambda stage: bring(settings, stage, reporter))
+            swap_in(places, lambda stage: bring(settings, stage, reporter))
         else:
             _install_with(sudo, settings, reporter)
     reporter.info(f"{settings.name} is {'upgraded' if upgrade else 'installed'}: {places.link}")
@@ -104,36 +95,10 @@ def pack(stage: str) -> str:
     return archive
 
 
-def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
-    """Fetch, check, unpack and prepare the application in `<stage>/new`."""
-    deadline = time.monotonic() + settings.seconds
-    archive = Path(stage, "archive")
-    reporter.info(f"Downloading {shown(settings.address)}")
-    with reporter.progress(settings.name) as progress:
-        fetched = fetch(
-            settings.address,
-            archive,
-            limits=Limits(seconds=settings.seconds),
-            sha256=settings.sha256,
-            progress=progress,
-        )
-    reporter.info(f"Unpacking {readable_size(fetched.size)}")
-    new = Path(stage, NEW)
-    left = deadline - time.monotonic()
-    extracted = extract(archive, new, _RULES, called=shown(settings.address), seconds=left)
-    archive.unlink()
-    if extracted.privileged:
-        reporter.warn(
-            f"setuid, setgid or sticky bits left out of the archive: {extracted.privileged}"
-        )
-    reporter.debug(f"{readable_size(extracted.size)} unpacked in {new}")
-    prepare(str(new), settings, reporter)
-
-
 def _tidy(places: Places) -> None:
     """Clear what a killed run left, where that can be done without more rights."""
     if os.path.isdir(places.stage) or left_behind(places):
-        with suppress(OSError, OperationError), healed_stage(places):
+        with suppress(OSError, OperationError), recovered_stage(places):
             pass
 
 

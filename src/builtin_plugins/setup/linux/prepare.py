@@ -1,18 +1,23 @@
-"""Make an unpacked application ready to be installed: launcher, picture, menu entry."""
+"""Bring an application and make it ready to be installed: archive, launcher, picture, notes."""
 
 import json
 import os
+import time
 from pathlib import Path
 
-from builtin_plugins.fetch.download import fetch
-from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.fetch.addresses import shown
+from builtin_plugins.fetch.download import download
+from builtin_plugins.fetch.progress import Reporter, readable_size
 from builtin_plugins.fetch.transfer import Limits
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, menu_mark, read_mark
-from builtin_plugins.setup.settings import Settings
+from builtin_plugins.setup.linux.menu_entry import menu_entry
+from builtin_plugins.setup.linux.stage import NEW
+from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, read_mark
+from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 
-_STRING_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_RULES = Rules(reserved=frozenset([MARK_DIRECTORY]))
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
 _PICTURES = {
     b"\x89PNG\r\n\x1a\n": ".png",
@@ -22,7 +27,33 @@ _PICTURES = {
 }
 
 
-def prepare(tree: str, settings: Settings, reporter: Reporter) -> None:
+def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
+    """Fetch, check, unpack and prepare the application in `<stage>/new`."""
+    deadline = time.monotonic() + settings.seconds
+    archive = Path(stage, "archive")
+    reporter.info(f"Downloading {shown(settings.address)}")
+    with reporter.progress(settings.name) as progress:
+        fetched = download(
+            settings.address,
+            archive,
+            limits=Limits(seconds=settings.seconds),
+            sha256=settings.sha256,
+            progress=progress,
+        )
+    reporter.info(f"Unpacking {readable_size(fetched.size)}")
+    new = Path(stage, NEW)
+    left = deadline - time.monotonic()
+    extracted = extract(archive, new, _RULES, called=shown(settings.address), seconds=left)
+    archive.unlink()
+    if extracted.privileged:
+        reporter.warn(
+            f"setuid, setgid or sticky bits left out of the archive: {extracted.privileged}"
+        )
+    reporter.debug(f"{readable_size(extracted.size)} unpacked in {new}")
+    _note(str(new), settings, reporter)
+
+
+def _note(tree: str, settings: Settings, reporter: Reporter) -> None:
     """Find launcher and picture of the application in `tree` and note them there.
 
     Raises OperationError when it has no launcher; a missing picture is a warning.
@@ -75,7 +106,7 @@ def _find_icon(tree: str, settings: Settings, reporter: Reporter) -> str:
 
 def _fetch_icon(tree: str, address: str) -> str:
     fetched = Path(tree, MARK_DIRECTORY, "icon")
-    fetch(address, fetched, limits=_ICON_LIMITS)
+    download(address, fetched, limits=_ICON_LIMITS)
     with fetched.open("rb") as file:
         start = file.read(512).lstrip(b"\xef\xbb\xbf \r\n\t")
     for beginning, suffix in _PICTURES.items():
@@ -107,43 +138,3 @@ def inner_file(tree: str, inside: str) -> str:
     if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
         return real
     return ""
-
-
-def menu_entry(tool: str, name: str, program: str, icon: str, categories: str) -> str:
-    """Return a menu entry (freedesktop.org Desktop Entry Specification 1.5).
-
-    It starts `program`, an absolute path; `icon` "" leaves that out.
-    """
-    lines = [
-        "[Desktop Entry]",
-        "Type=Application",
-        f"Name={_string(name)}",
-        f"Exec={_string(_command(program))} %U",
-        f"Icon={_string(icon)}" if icon else "",
-        "Terminal=false",
-        f"Categories={categories.rstrip(';')};" if categories else "",
-        menu_mark(tool),
-    ]
-    return "".join(f"{line}\n" for line in lines if line)
-
-
-def _command(program: str) -> str:
-    """Quote `program` for Exec, whose first word can hold neither `=` nor, for GLib, `%`."""
-    if "=" in program or "%" in program:
-        script = _quoted('exec "$0" "$@"')
-        return f"/bin/sh -c {script} {_quoted(program)}"
-    return _quoted(program)
-
-
-def _quoted(argument: str) -> str:
-    if argument.isascii() and argument.replace("/", "").replace("-", "").isalnum():
-        return argument
-    for special in '\\"`$':
-        argument = argument.replace(special, "\\" + special)
-    return '"' + argument.replace("%", "%%") + '"'
-
-
-def _string(text: str) -> str:
-    """Escape a value of type string; a blank at its start would be lost."""
-    escaped = "".join(_STRING_ESCAPES.get(character, character) for character in text)
-    return "\\s" + escaped[1:] if escaped.startswith(" ") else escaped

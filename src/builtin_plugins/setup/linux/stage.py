@@ -9,6 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from builtin_plugins.files.locks import take_lock
 from host import OperationError
 
+NEW, OLD, BRIDGE = "new", "old", "bridge"  # what may be in it
+
 _TRIES = 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -1,4 +1,4 @@
-"""Where a tool lives, whose the things there are, and whether it is installed.
+"""Whose the things of a tool are, and whether it is installed.
 
 Only looks, never runs anything; cheap enough for a listing (CONTRACT: installed is
 the symlink that resolves to an executable inside the install directory).
@@ -6,10 +6,9 @@ the symlink that resolves to an executable inside the install directory).
 
 import os
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+from builtin_plugins.setup.places import Places, variable
 from host import OperationError
 
 MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there
@@ -25,53 +24,12 @@ class Owner(Enum):
     FOREIGN = "foreign"
 
 
-@dataclass(frozen=True)
-class Places:
-    """The Linux paths of one tool: as given, without a slash at the end."""
-
-    tool: str
-    install_dir: str
-    bin_dir: str
-    desktop_file: str
-
-    @classmethod
-    def read(cls, tool: str, environ: Mapping[str, str]) -> "Places":
-        """Return the places that `environ` names, else the usual ones; checks nothing."""
-
-        def path(suffix: str, default: str) -> str:
-            value = environ.get(variable(tool, suffix), default)
-            return os.path.normpath(value) if value.startswith("/") else value
-
-        return cls(
-            tool,
-            path("INSTALL_DIR", f"/opt/{tool}"),
-            path("BIN_DIR", "/usr/local/bin"),
-            path("DESKTOP_FILE", f"/usr/share/applications/{tool}.desktop"),
-        )
-
-    @property
-    def link(self) -> str:
-        """The symlink that makes the tool a command."""
-        return os.path.join(self.bin_dir, self.tool)
-
-    @property
-    def stage(self) -> str:
-        """The hidden directory beside the install directory where changes are prepared."""
-        parent, name = os.path.split(self.install_dir)
-        return os.path.join(parent, f".{name}.setup")
-
-
-def variable(tool: str, suffix: str) -> str:
-    """Return the name of a tool's variable: `api-kit`, `SHA256` → `API_KIT_SHA256`."""
-    return f"{tool.upper().replace('-', '_').replace('.', '_')}_{suffix}"
-
-
 def is_installed(places: Places) -> bool:
     """Tell whether the link resolves to an executable inside the install directory."""
     return _starts_inside(places, places.install_dir)
 
 
-def was_interrupted(places: Places) -> bool:
+def starts_from_stage(places: Places) -> bool:
     """Tell whether a killed change left the command starting from the stage."""
     return _starts_inside(places, places.stage)
 

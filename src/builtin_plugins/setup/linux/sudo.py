@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.files.atomic import can_be_written, nearest_there
-from builtin_plugins.setup.linux.state import Places, variable
-from builtin_plugins.setup.settings import Settings
+from builtin_plugins.setup.places import Places, variable
+from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 from host.run.process import find_program
 

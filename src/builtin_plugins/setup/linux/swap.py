@@ -25,23 +25,29 @@ from builtin_plugins.files.atomic import (
 )
 from builtin_plugins.files.exchange import exchange
 from builtin_plugins.setup.linux.prepare import read_prepared
-from builtin_plugins.setup.linux.stage import clear_stage, hold_stage, make_readable, remove_tree
+from builtin_plugins.setup.linux.stage import (
+    BRIDGE,
+    NEW,
+    OLD,
+    clear_stage,
+    hold_stage,
+    make_readable,
+    remove_tree,
+)
 from builtin_plugins.setup.linux.state import (
     Owner,
-    Places,
     directory_owner,
     is_installed,
     owned,
     read_mark,
     refuse_foreign,
     small_file,
-    was_interrupted,
+    starts_from_stage,
 )
+from builtin_plugins.setup.places import Places
 
-NEW, OLD, _BRIDGE = "new", "old", "bridge"
 
-
-def put(places: Places, bring: Callable[[str], None]) -> None:
+def swap_in(places: Places, bring: Callable[[str], None]) -> None:
     """Let `bring` make `<stage>/new`, and that the installed version.
 
     Undoes what was done and raises OSError when a step fails, OperationError when
@@ -49,7 +55,7 @@ def put(places: Places, bring: Callable[[str], None]) -> None:
     """
     with undoing() as undo:
         make_readable(os.path.dirname(places.install_dir), undo)
-        with healed_stage(places) as stage:
+        with recovered_stage(places) as stage:
             bring(stage)
             make_readable(places.bin_dir, undo)
             make_readable(os.path.dirname(places.desktop_file), undo)
@@ -57,10 +63,10 @@ def put(places: Places, bring: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def healed_stage(places: Places) -> Iterator[str]:
+def recovered_stage(places: Places) -> Iterator[str]:
     """Hold the stage, without what a killed run left in it; yields its path."""
-    with hold_stage(places.stage, lambda: was_interrupted(places)) as stage:
-        heal(places)
+    with hold_stage(places.stage, lambda: starts_from_stage(places)) as stage:
+        _recover(places)
         yield stage
 
 
@@ -79,14 +85,14 @@ def _put_in_place(places: Places) -> None:
     sync_directory(places.bin_dir)
 
 
-def heal(places: Places) -> None:
+def _recover(places: Places) -> None:
     """Bring the leftovers of a killed run to the old version or the new one, and clear them.
 
     The caller holds the stage. Only a swap without exchange leaves the command starting
     from the stage; then one of the two versions is in the stage, complete.
     """
     with uninterrupted():
-        if was_interrupted(places):
+        if starts_from_stage(places):
             for name in (NEW, OLD):
                 staged = os.path.join(places.stage, name)
                 if directory_owner(places) is Owner.NOBODY and _belongs(staged, places):
@@ -96,7 +102,7 @@ def heal(places: Places) -> None:
                 write_link(places.link, os.path.join(places.install_dir, launcher))
         for path in (temporary(places.link), temporary(places.desktop_file)):
             discard(path)
-    if not was_interrupted(places):
+    if not starts_from_stage(places):
         clear_stage(places.stage)
 
 
@@ -125,8 +131,8 @@ def _swap_directory(places: Places, launcher: str, undo: ExitStack) -> None:
             return
     if live:
         os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
-        copy_linked(new, os.path.join(places.stage, _BRIDGE))
-        _point_link(places, os.path.join(places.stage, _BRIDGE, launcher), undo)
+        copy_linked(new, os.path.join(places.stage, BRIDGE))
+        _point_link(places, os.path.join(places.stage, BRIDGE, launcher), undo)
     old = os.path.join(places.stage, OLD)
     os.rename(target, old)
     undo.callback(os.rename, old, target)
@@ -160,7 +166,7 @@ def _write_menu(path: str, text: str) -> None:
 def remove_all(places: Places) -> None:
     """Remove application, link and menu entry; raises OSError, OperationError."""
     try:
-        with healed_stage(places) as stage:
+        with recovered_stage(places) as stage:
             _take_away(places, os.path.join(stage, OLD))
     except OSError as failure:
         if failure.errno not in (errno.ENOSPC, errno.EDQUOT) or os.path.lexists(places.stage):

@@ -18,7 +18,8 @@ import pytest
 
 from builtin_plugins.files.atomic import write_link
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux.state import Places, is_installed
+from builtin_plugins.setup.linux.state import is_installed
+from builtin_plugins.setup.places import Places
 from host.errors import HostError, OperationError, UsageError
 from host.run.text import printable
 from testing import httpserver

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builtin_plugins.fetch.addresses import fetchable
-from builtin_plugins.setup.linux.state import Places, variable
+from builtin_plugins.setup.places import Places, variable
 from host import OperationError
 from host.run.installation import home
 
