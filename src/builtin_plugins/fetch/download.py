@@ -20,7 +20,7 @@ class Fetched(NamedTuple):
     sha256: str
 
 
-def fetch(
+def download(
     address: str,
     target: Path,
     *,

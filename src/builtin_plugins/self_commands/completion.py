@@ -67,7 +67,7 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
     return os.path.join(home, ".bashrc")
 
 
-def is_installed(shell: str, program: str, environ: Mapping[str, str]) -> bool:
+def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
     """Tell whether `--install` was called for this shell; raises UsageError without HOME."""
     text = _read(start_up_file(shell, program, environ))
     return text != _changed(shell, program, text, present=False)

@@ -44,6 +44,6 @@ def discover_commands() -> Iterator[CommandDeclaration]:
                 "description": description,
                 "hidden": word in _HIDDEN,
                 "entrypoint": f"{_ELSEWHERE.get(word, _HERE + word)}:command",
-                "x-complete": f"{_HERE}completing:complete",
+                "x-complete": f"{_HERE}completion_table:complete",
             },
         )

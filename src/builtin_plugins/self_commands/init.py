@@ -15,7 +15,7 @@ import click
 
 from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.files.locks import take_lock
-from builtin_plugins.self_commands.completion import SHELLS, is_installed
+from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.launcher import make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host import OperationError, UsageError
@@ -72,7 +72,7 @@ def _completion(program: str, session: Session) -> Iterator[str]:
     shell = os.path.basename(session.environ.get("SHELL", ""))
     if shell in SHELLS and session.environ.get("HOME"):
         with suppress(OSError):
-            if not is_installed(shell, program, session.environ):
+            if not completes(shell, program, session.environ):
                 yield f"Tab completes its words after: {program} self completion {shell} --install"
 
 

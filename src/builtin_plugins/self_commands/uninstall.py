@@ -14,7 +14,7 @@ import click
 from builtin_plugins.self_commands.completion import (
     SHELLS,
     complete_in,
-    is_installed,
+    completes,
     start_up_file,
 )
 from builtin_plugins.self_commands.launcher import is_launcher
@@ -158,7 +158,7 @@ def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
     found = {}
     for shell in SHELLS:
         with suppress(OSError):  # a file that cannot be read was not written here
-            if is_installed(shell, program, environ):
+            if completes(shell, program, environ):
                 found[shell] = start_up_file(shell, program, environ)
     return found
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.fetch.addresses import fetchable, follow, parse, shown
-from builtin_plugins.fetch.download import fetch
+from builtin_plugins.fetch.download import download
 from builtin_plugins.fetch.transfer import Limits
 from host.errors import OperationError
 from host.secrets import masked_text
@@ -32,7 +32,7 @@ def target(tmp_path: Path) -> Path:
 
 def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: Path) -> None:
     seen: list[tuple[int, int | None, str]] = []
-    fetched = fetch(
+    fetched = download(
         site.add("/file", BODY),
         target,
         progress=lambda *done: seen.append(done),
@@ -44,8 +44,8 @@ def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: P
 
 
 def test_an_empty_file_and_a_chunked_one_arrive(site: httpserver.Site, target: Path) -> None:
-    assert fetch(site.add("/empty", b""), target).size == 0
-    fetch(site.add("/chunked", httpserver.chunked(b"one", b"two")), target)
+    assert download(site.add("/empty", b""), target).size == 0
+    download(site.add("/chunked", httpserver.chunked(b"one", b"two")), target)
     assert target.read_bytes() == b"onetwo"
 
 
@@ -92,7 +92,7 @@ def test_a_bad_answer_leaves_no_file(name: str, site: httpserver.Site, target: P
     answer, expected = BAD_ANSWERS[name]
     limits = replace(TWICE, stall=0.5) if name == "stall" else TWICE
     with pytest.raises(OperationError, match=expected) as failure:
-        fetch(site.add("/bad", answer), target, limits=limits)
+        download(site.add("/bad", answer), target, limits=limits)
     assert not target.exists()
     assert "\n" not in str(failure.value)
 
@@ -107,14 +107,14 @@ def test_the_deadline_ends_what_never_stalls(
 ) -> None:
     started = time.monotonic()
     with pytest.raises(OperationError, match=r"not finished within 1 seconds"):
-        fetch(site.add("/drip", answer), target, limits=Limits(seconds=1))
+        download(site.add("/drip", answer), target, limits=Limits(seconds=1))
     assert time.monotonic() - started < 60
     assert not target.exists()
 
 
 def test_a_broken_transfer_resumes_where_it_was(site: httpserver.Site, target: Path) -> None:
     address = site.add("/file", httpserver.cut(BODY, 200_000, times=1))
-    fetched = fetch(address, target, limits=TWICE, sha256=hashlib.sha256(BODY).hexdigest())
+    fetched = download(address, target, limits=TWICE, sha256=hashlib.sha256(BODY).hexdigest())
     assert (target.read_bytes(), fetched.size) == (BODY, len(BODY))
     again = site.requests[1][1]
     assert again["If-Range"] == '"v1"'
@@ -124,7 +124,7 @@ def test_a_broken_transfer_resumes_where_it_was(site: httpserver.Site, target: P
 def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, target: Path) -> None:
     told: list[str] = []
     answers = httpserver.reset_after(BODY, 1000), httpserver.status(503), httpserver.serve(BODY)
-    fetch(
+    download(
         site.add("/file", httpserver.in_turn(*answers)),
         target,
         progress=lambda _done, _total, trouble: told.append(trouble),
@@ -140,12 +140,14 @@ def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, targ
 def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
     newer = os.urandom(250_000)
     answers = httpserver.cut(BODY, 200_000, times=1), httpserver.serve(newer, '"v2"')
-    fetch(site.add("/file", httpserver.in_turn(*answers)), target, limits=TWICE)
+    download(site.add("/file", httpserver.in_turn(*answers)), target, limits=TWICE)
     assert target.read_bytes() == newer
 
 
 def test_without_a_validator_it_starts_over(site: httpserver.Site, target: Path) -> None:
-    fetch(site.add("/file", httpserver.cut(BODY, 9999, times=1, etag=None)), target, limits=TWICE)
+    download(
+        site.add("/file", httpserver.cut(BODY, 9999, times=1, etag=None)), target, limits=TWICE
+    )
     assert target.read_bytes() == BODY
     assert "Range" not in site.requests[1][1]
 
@@ -157,19 +159,19 @@ def test_a_wrong_range_is_refused(content_range: str, site: httpserver.Site, tar
     part = httpserver.body(BODY[1000:], 206, content_range=content_range, content_length=299_000)
     address = site.add("/file", httpserver.in_turn(httpserver.cut(BODY, 1000, times=1), part))
     with pytest.raises(OperationError, match=r"another range than asked"):
-        fetch(address, target, limits=TWICE)
+        download(address, target, limits=TWICE)
     assert not target.exists()
 
 
 def test_a_wrong_checksum_leaves_no_file(site: httpserver.Site, target: Path) -> None:
     with pytest.raises(OperationError, match=f"the SHA-256 is [0-9a-f]{{64}}, expected {'0' * 64}"):
-        fetch(site.add("/file", BODY), target, sha256="0" * 64)
+        download(site.add("/file", BODY), target, sha256="0" * 64)
     assert not target.exists()
 
 
 def test_a_checksum_makes_up_for_a_missing_length(site: httpserver.Site, target: Path) -> None:
     address = site.add("/file", httpserver.body(BODY))
-    fetch(address, target, sha256=hashlib.sha256(BODY).hexdigest().upper())
+    download(address, target, sha256=hashlib.sha256(BODY).hexdigest().upper())
     assert target.read_bytes() == BODY
 
 
@@ -178,26 +180,26 @@ def test_a_checksum_makes_up_for_a_missing_length(site: httpserver.Site, target:
 )
 def test_size_is_capped(answer: httpserver.Answer, site: httpserver.Site, target: Path) -> None:
     with pytest.raises(OperationError, match=r"more than 1000"):
-        fetch(site.add("/file", answer), target, limits=Limits(size=1000))
+        download(site.add("/file", answer), target, limits=Limits(size=1000))
     assert not target.exists()
 
 
 def test_a_length_beyond_the_free_space_is_refused(site: httpserver.Site, target: Path) -> None:
     address = site.add("/file", httpserver.body(b"", content_length=10**17))
     with pytest.raises(OperationError, match=r"bytes needed, [0-9]+ free"):
-        fetch(address, target, limits=Limits(size=10**18))
+        download(address, target, limits=Limits(size=10**18))
 
 
 def test_nobody_listens(target: Path) -> None:
     with pytest.raises(
         OperationError, match=r"connection refused \(tried 1|connection refused \(tried once"
     ):
-        fetch("http://127.0.0.1:9/x", target, limits=Limits(attempts=1))
+        download("http://127.0.0.1:9/x", target, limits=Limits(attempts=1))
 
 
 def test_a_directory_that_is_not_there_is_named(site: httpserver.Site, tmp_path: Path) -> None:
     with pytest.raises(OperationError, match=r"/file: .*absent/file: No such file"):
-        fetch(site.add("/file", BODY), tmp_path / "absent" / "file")
+        download(site.add("/file", BODY), tmp_path / "absent" / "file")
 
 
 def test_proxies_are_used_but_not_for_this_machine(
@@ -206,15 +208,15 @@ def test_proxies_are_used_but_not_for_this_machine(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
-    fetch(site.add("/file", BODY), target)
+    download(site.add("/file", BODY), target)
     with pytest.raises(OperationError, match=r"refused|proxy"):
-        fetch("https://example.invalid/x", target, limits=Limits(attempts=1))
+        download("https://example.invalid/x", target, limits=Limits(attempts=1))
 
 
 def test_ca_settings_are_honoured(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
     with pytest.raises(OperationError):
-        fetch("https://127.0.0.1:9/x", target, limits=Limits(attempts=1))
+        download("https://127.0.0.1:9/x", target, limits=Limits(attempts=1))
 
 
 def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
@@ -222,13 +224,13 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch(site.add("/stall", httpserver.stall(BODY, 1000)), target, progress=interrupt)
+        download(site.add("/stall", httpserver.stall(BODY, 1000)), target, progress=interrupt)
     assert not target.exists()
 
 
 def test_progress_is_called_in_the_callers_thread(site: httpserver.Site, target: Path) -> None:
     threads = set()
-    fetch(
+    download(
         site.add("/file", BODY),
         target,
         progress=lambda *_: threads.add(threading.current_thread()),
@@ -323,10 +325,10 @@ def test_what_two_parsers_read_differently_is_asked_of_nobody(
             "other": other.address[7:].replace("127.0.0.1", "localhost"),
         }
         with pytest.raises(OperationError):
-            fetch(address.format(**hosts), target, limits=TWICE)
+            download(address.format(**hosts), target, limits=TWICE)
         start = site.add("/start", httpserver.redirect(address.format(**hosts)))
         with pytest.raises(OperationError, match="/start: redirects to"):
-            fetch(start, target, limits=TWICE)
+            download(start, target, limits=TWICE)
         assert (len(site.requests), other.requests) == (1, [])
 
 
@@ -366,6 +368,6 @@ def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Pat
     with httpserver.running() as other:
         elsewhere = other.add("/file", BODY)
         start = site.add("/start", httpserver.redirect(elsewhere))
-        fetch(start.replace("http://", "http://user:secret@"), target)
+        download(start.replace("http://", "http://user:secret@"), target)
         assert "Authorization" in site.requests[0][1]
         assert "Authorization" not in other.requests[0][1]

@@ -27,7 +27,7 @@ _WHEELS_ONLY = ("--only-binary", ":all:")
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """A wheel and its SHA-256, or the version of what has none."""
 
     path: str = ""
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     version: str = ""
 
 
-def find(wanted: Requirement, sha256: str, work: Work) -> Found:
+def find(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     """Stage the newest wheel that meets a requirement, if there is one.
 
     `sha256` is what it must have, "" for any. Where only a source distribution meets it,
@@ -48,12 +48,12 @@ def find(wanted: Requirement, sha256: str, work: Work) -> Found:
     except OperationError as refusal:
         version = _newest_source(wanted, work)
         if version and (sha256 or "No matching distribution" in str(refusal)):
-            return Found(version=version)
+            return Candidate(version=version)
         raise
-    return Found(path, checked(path, sha256))
+    return Candidate(path, checked(path, sha256))
 
 
-def build(wanted: Requirement, sha256: str, work: Work) -> Found:
+def build(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     """Bring the source distribution of the one version wanted; build and stage its wheel.
 
     Returns the SHA-256 of the source distribution, as no two builds are the same. This
@@ -79,7 +79,7 @@ def build(wanted: Requirement, sha256: str, work: Work) -> Found:
         source = _only_file(built, wanted)
     path = os.path.join(work.stage.tree, os.path.basename(source))
     os.rename(source, path)
-    return Found(path, digest)
+    return Candidate(path, digest)
 
 
 def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *options: str) -> str:
@@ -116,7 +116,7 @@ def _newest_source(wanted: Requirement, work: Work) -> str:
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
-def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Found:
+def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     package = _locked(wanted, work)
     best = {tag: rank for rank, tag in enumerate(sys_tags())}
     ranked = []
@@ -129,10 +129,10 @@ def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Found:
         if ranks:
             ranked.append((min(ranks), _name_of(wheel), wheel))
     if not ranked:
-        return Found(version=str(package["version"]))
+        return Candidate(version=str(package["version"]))
     _, name, wheel = min(ranked, key=lambda one: one[:2])
     path = os.path.join(work.stage.tree, name)
-    return Found(path, _bring(wheel, sha256, path, work))
+    return Candidate(path, _bring(wheel, sha256, path, work))
 
 
 def _locked(wanted: Requirement, work: Work) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from builtin_plugins.archives.tree import MOST_BYTES
+from builtin_plugins.archives.judge import MOST_BYTES
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
@@ -87,13 +87,13 @@ def bring_file(origin: Origin, target: Path, work: Work) -> str:
     address = origin.address or origin.source
     if "://" in address:
         # Here, as requests takes a tenth of a second to import and most changes need none.
-        from builtin_plugins.fetch.download import fetch
+        from builtin_plugins.fetch.download import download
         from builtin_plugins.fetch.transfer import Limits
 
         limits = Limits(seconds=work.seconds, stall=min(30, work.seconds), size=MOST_BYTES)
         with work.reporter.progress(shown(address)) as progress:
             sha256 = origin.sha256
-            return fetch(address, target, limits=limits, sha256=sha256, progress=progress).sha256
+            return download(address, target, limits=limits, sha256=sha256, progress=progress).sha256
     try:
         if os.path.getsize(address) > MOST_BYTES:
             raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")

@@ -10,19 +10,23 @@ from typing import NamedTuple
 import click
 
 from builtin_plugins.self_commands.doctor import commands, files, leftovers, program
-from builtin_plugins.self_commands.doctor.finding import Check, Finding, Patient
+from builtin_plugins.self_commands.doctor.diagnosis import Check, Diagnosis, Patient
 from host import HostError, printable
 from host.cli.session import Session
 
 _ANYWAY = ("installation", "dependencies")  # what is looked at without an installation, too
 
 
-class Told(NamedTuple):
-    """A finding of a check, and whether it was mended just now."""
+class Result(NamedTuple):
+    """A diagnosis of a check, and whether it was mended just now."""
 
     check: str
-    finding: Finding
+    diagnosis: Diagnosis
     fixed: bool
+
+    @property
+    def counts(self) -> bool:
+        return not self.fixed and not self.diagnosis.hint
 
 
 @click.command
@@ -37,10 +41,9 @@ def command(session: Session, fix: bool, format: str) -> int:
     asked what they offer; with --safe neither happens.
     """
     patient = Patient(session)
-    told = [*_examine(patient, fix=fix)]
-    left = [one for one in told if not one.fixed and not one.finding.hint]
-    session.show(_as_json(told) if format == "json" else _as_text(patient.call, told))
-    return 1 if left else 0
+    results = [*_examine(patient, fix=fix)]
+    session.show(_as_json(results) if format == "json" else _as_text(patient.call, results))
+    return 1 if any(one.counts for one in results) else 0
 
 
 def _checks() -> dict[str, Check]:
@@ -60,56 +63,56 @@ def _checks() -> dict[str, Check]:
     }
 
 
-def _examine(patient: Patient, *, fix: bool) -> Iterator[Told]:
+def _examine(patient: Patient, *, fix: bool) -> Iterator[Result]:
     for name, check in _checks().items():
         if patient.wrong and name not in _ANYWAY:
             continue
         try:
             found = [*check(patient)]
         except (HostError, OSError) as error:
-            found = [Finding(f"cannot be looked at: {error}", "mend this first")]
+            found = [Diagnosis(f"cannot be looked at: {error}", "mend this first")]
         left = {one.message for one in found}
         applied = [_apply(one) for one in found] if fix else []
         if any(applied):
             left = {one.message for one in check(patient)}  # what is said was seen
         for one in found:
-            yield Told(name, one, one.message not in left)
+            yield Result(name, one, one.message not in left)
 
 
-def _apply(finding: Finding) -> bool:
+def _apply(diagnosis: Diagnosis) -> bool:
     """Apply the remedy where that is safe; tell whether anything was done."""
-    if finding.fix is None:
+    if diagnosis.fix is None:
         return False
     with suppress(HostError, OSError):
-        finding.fix()
+        diagnosis.fix()
     return True
 
 
-def _as_json(told: list[Told]) -> str:
+def _as_json(results: list[Result]) -> str:
     rows = [
         {
             "check": check,
-            "message": finding.message,
-            "remedy": finding.remedy,
-            "hint": finding.hint,
-            "fixable": finding.fix is not None,
+            "message": diagnosis.message,
+            "remedy": diagnosis.remedy,
+            "hint": diagnosis.hint,
+            "fixable": diagnosis.fix is not None,
             "fixed": fixed,
         }
-        for check, finding, fixed in told
+        for check, diagnosis, fixed in results
     ]
     return json.dumps({"checks": [*_checks()], "findings": rows}, indent=2) + "\n"
 
 
-def _as_text(call: str, told: list[Told]) -> str:
+def _as_text(call: str, results: list[Result]) -> str:
     lines = []
-    for check, finding, fixed in told:
-        lines.append(f"{check}: {finding.message}")
-        kind = "mended" if fixed else "hint" if finding.hint else "remedy"
-        lines.append(f"    {kind}: {finding.remedy}")
-    left = [one for one in told if not one.fixed and not one.finding.hint]
-    safe = [one for one in left if one.finding.fix is not None]
+    for check, diagnosis, fixed in results:
+        lines.append(f"{check}: {diagnosis.message}")
+        kind = "mended" if fixed else "hint" if diagnosis.hint else "remedy"
+        lines.append(f"    {kind}: {diagnosis.remedy}")
+    left = [one for one in results if one.counts]
+    safe = [one for one in left if one.diagnosis.fix is not None]
     if not left:
-        again = " any more" if any(one.fixed for one in told) else ""
+        again = " any more" if any(one.fixed for one in results) else ""
         lines.append(f"nothing is wrong{again}: {', '.join(_checks())}")
     else:
         findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"

@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from builtin_plugins.plugin_changes.kinds.pip import is_installed
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
 from builtin_plugins.plugin_directories.registry import effective_registry
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient
-from builtin_plugins.self_commands.lint.finding import shown
+from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
+from builtin_plugins.self_commands.lint.finding import shown_path
 from builtin_plugins.self_commands.lint.trees import Lint
 
 
-def definitions(patient: Patient) -> Iterator[Finding]:
+def definitions(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what `self lint` finds, shellcheck's part aside."""
     layout = patient.layout
     lint = Lint(layout.root, patient.environ, layout.config_file, scripts=False)
     for one in lint.findings:
         if one.rule != "plugin":  # these are told as plugins
-            place = f"{shown(one.file)}:{one.line}:{one.column}"
-            remedy = one.remedy or f"mend {shown(one.file)}"
+            place = f"{shown_path(one.file)}:{one.line}:{one.column}"
+            remedy = one.remedy or f"mend {shown_path(one.file)}"
             runs = one.rule in ("executable", "no-shebang")
-            yield Finding(f"{place}: {one.message}", remedy, hint=runs)
+            yield Diagnosis(f"{place}: {one.message}", remedy, hint=runs)
 
 
-def clashes(patient: Patient) -> Iterator[Finding]:
+def clashes(patient: Patient) -> Iterator[Diagnosis]:
     """Yield the words that more than one place has a command for."""
     for one in patient.commands:
         if not one.shadows:
@@ -33,16 +33,16 @@ def clashes(patient: Patient) -> Iterator[Finding]:
         remedy = "rename one of the folders"
         if one.plugin:
             remedy += f", or: {patient.call} self plugin disable {one.plugin}"
-        yield Finding(f"{' '.join(one.words)}: {winner} hides {', '.join(one.shadows)}", remedy)
+        yield Diagnosis(f"{' '.join(one.words)}: {winner} hides {', '.join(one.shadows)}", remedy)
 
 
-def plugins(patient: Patient) -> Iterator[Finding]:
+def plugins(patient: Patient) -> Iterator[Diagnosis]:
     """Yield the plugins that are broken or whose files are gone."""
     call = f"{patient.call} self plugin"
     for plugin in patient.lock.plugins.values():
         if plugin.broken:
             message = f"plugin {plugin.label} is broken: {plugin.broken}"
-            yield Finding(message, f"mend it, or: {call} disable {plugin.name}")
+            yield Diagnosis(message, f"mend it, or: {call} disable {plugin.name}")
     plugins_dir = patient.installation.plugins_dir
     directories = {one.name for one in find_directory_plugins(plugins_dir)[0]}
     for entry in effective_registry(plugins_dir)[0].entries.values():
@@ -52,4 +52,4 @@ def plugins(patient: Patient) -> Iterator[Finding]:
         if gone and entry.enabled:
             back = "put them back" if entry.kind == "local" else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
-            yield Finding(f"the files of plugin {entry.name} are gone", remedy)
+            yield Diagnosis(f"the files of plugin {entry.name} are gone", remedy)

@@ -10,7 +10,7 @@ from functools import partial
 
 from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.plugin_directories.registry import registry_path
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient, of_error
+from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from host import HostError
 from host.run.plan import framework_variables
 from host.run.settings import capture_settings
@@ -18,7 +18,7 @@ from host.run.settings import capture_settings
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
 
-def settings(patient: Patient) -> Iterator[Finding]:
+def settings(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what is wrong with settings.conf; it is sourced, as a run does, unless in safe mode."""
     layout = patient.layout
     file = layout.settings_file
@@ -27,7 +27,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
         if os.path.isfile(path):
             move = f"mv {shlex.quote(path)} {shlex.quote(file)}"
             remedy = f"move its lines to {file}" if os.path.exists(file) else move
-            yield Finding(f"{path} is not read; settings belong in {file}", remedy)
+            yield Diagnosis(f"{path} is not read; settings belong in {file}", remedy)
     if patient.session.safe or _is_open(file):
         return
     words = (patient.program,)
@@ -35,10 +35,10 @@ def settings(patient: Patient) -> Iterator[Finding]:
     try:
         capture_settings(file, {**patient.environ, **ours})
     except HostError as error:
-        yield of_error(error, f"mend {file}")
+        yield Diagnosis(error.what, error.remedy or f"mend {file}")
 
 
-def permissions(patient: Patient) -> Iterator[Finding]:
+def permissions(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what everybody may write to: who can write there decides what you run."""
     layout, installation = patient.layout, patient.installation
     config = os.path.dirname(layout.settings_file)
@@ -46,7 +46,7 @@ def permissions(patient: Patient) -> Iterator[Finding]:
     paths += [config, layout.settings_file, installation.commands_dir, installation.plugins_dir]
     for path in [*paths, registry_path(installation.plugins_dir)]:
         if _is_open(path):
-            yield Finding(
+            yield Diagnosis(
                 f"everybody may write to {path}",
                 f"chmod o-w {shlex.quote(path)}",
                 partial(_close, path),
@@ -65,7 +65,7 @@ def _close(path: str) -> None:
     os.chmod(path, stat.S_IMODE(os.stat(path).st_mode) & ~stat.S_IWOTH)
 
 
-def lock(patient: Patient) -> Iterator[Finding]:
+def lock(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what keeps the lock from being kept; one that is not true is made anew anyway."""
     for path in patient.installation.locks:
         try:
@@ -73,16 +73,16 @@ def lock(patient: Patient) -> Iterator[Finding]:
         except OSError:
             continue
         if not stat.S_ISREG(status.st_mode):
-            yield Finding(f"{path} is no file, so no lock is kept there", f"move {path} away")
+            yield Diagnosis(f"{path} is no file, so no lock is kept there", f"move {path} away")
         elif status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
-            yield Finding(
+            yield Diagnosis(
                 f"{path}: somebody else may write to this lock, so it does not count",
                 f"rm {shlex.quote(path)}",
                 partial(os.unlink, path),
             )
     if not any(can_be_written(os.path.dirname(path)) for path in patient.installation.locks):
         here, cache = map(os.path.dirname, patient.installation.locks)
-        yield Finding(
+        yield Diagnosis(
             f"neither {here} nor {cache} can be written, so every call asks all plugins anew",
             f"make one of them writable, or run once as its owner: {patient.call} self lock",
         )

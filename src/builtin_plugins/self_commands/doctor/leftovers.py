@@ -17,75 +17,77 @@ from builtin_plugins.files.locks import take_lock
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
 from builtin_plugins.self_commands.completion import SHELLS, start_up_file
 from builtin_plugins.self_commands.core_files import libraries_stage
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient
+from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.shipped import shipped_files
-from builtin_plugins.setup.hooks import ENTRYPOINT, variables
+from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
 from builtin_plugins.setup.linux.stage import hold_stage
-from builtin_plugins.setup.linux.state import Places
-from builtin_plugins.setup.linux.state import was_interrupted as starts_in_stage
+from builtin_plugins.setup.linux.state import starts_from_stage
+from builtin_plugins.setup.places import Places
 from builtin_plugins.venv.copy import VenvCopy
 
 _STAGED = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]*-[a-z0-9_]{8}\Z")  # of `self new`
 _YOUNG = 60.0  # seconds in which what is there may be at work
 
 
-def leftovers(patient: Patient) -> Iterator[Finding]:
+def leftovers(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what an interrupted change left behind; what somebody is at work in, is none."""
     yield from _plugins(patient.installation.plugins_dir, patient.call)
     yield from _updates(patient)
     yield from _setups(patient)
     for path in dict.fromkeys(_files(patient)):
         if os.path.lexists(path) and _is_old(path):
-            yield _finding(path, "a file that was being written", partial(discard, path))
+            yield _left(path, "a file that was being written", partial(discard, path))
     for path in (*patient.installation.locks, *patient.installation.indexes):
         beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.new")
         if os.path.lexists(beside) and _is_free(beside):
-            yield _finding(beside, "a lock that was being written", partial(discard, beside))
+            yield _left(beside, "a lock that was being written", partial(discard, beside))
     for path in _staged(patient.installation.commands_dir):
         fix = partial(shutil.rmtree, path, ignore_errors=True)
-        yield _finding(path, "a command or category that was being made", fix)
+        yield _left(path, "a command or category that was being made", fix)
 
 
-def _finding(path: str, what: str, fix: Callable[[], object]) -> Finding:
+def _left(path: str, what: str, fix: Callable[[], object]) -> Diagnosis:
     remove = "rm -r" if os.path.isdir(path) and not os.path.islink(path) else "rm"
-    return Finding(f"{path} is left of {what}", f"{remove} {shlex.quote(path)}", fix)
+    return Diagnosis(f"{path} is left of {what}", f"{remove} {shlex.quote(path)}", fix)
 
 
-def _plugins(plugins_dir: str, call: str) -> Iterator[Finding]:
+def _plugins(plugins_dir: str, call: str) -> Iterator[Diagnosis]:
     if was_interrupted(plugins_dir):
-        yield Finding(
+        yield Diagnosis(
             f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
             f"{call} self plugin list",
             partial(settle, plugins_dir),
         )
 
 
-def _updates(patient: Patient) -> Iterator[Finding]:
+def _updates(patient: Patient) -> Iterator[Diagnosis]:
     """Yield copies of the environment and of the libraries that no update works in."""
     stages = [VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
     stages.append(libraries_stage(patient.layout.lib_dir))
     for path in dict.fromkeys(stages):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
             fix = partial(shutil.rmtree, path, ignore_errors=True)
-            yield _finding(path, "an update that was interrupted", fix)
+            yield _left(path, "an update that was interrupted", fix)
 
 
-def _setups(patient: Patient) -> Iterator[Finding]:
+def _setups(patient: Patient) -> Iterator[Diagnosis]:
     """Yield the stages of `setup` commands, by the variables that a listing goes by."""
     for command in patient.commands:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
-        merged = variables(command.definition.envs, patient.environ)
+        merged = merged_variables(command.definition.envs, patient.environ)
         if merged is None:
             continue
         places = Places.read(command.words[-1], merged)
         if not os.path.isdir(places.stage) or not _is_free(places.stage):
             continue
-        if starts_in_stage(places):  # what is in it is the tool itself
+        if starts_from_stage(places):  # what is in it is the tool itself
             again = f"{patient.call} {' '.join(command.words)} --upgrade"
-            yield Finding(f"{places.link} starts from {places.stage}, an interrupted change", again)
+            yield Diagnosis(
+                f"{places.link} starts from {places.stage}, an interrupted change", again
+            )
             continue
-        yield _finding(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
+        yield _left(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
 
 
 def _clear(stage: str) -> None:

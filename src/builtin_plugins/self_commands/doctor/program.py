@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from builtin_plugins.plugin_directories.registry import effective_registry
-from builtin_plugins.self_commands.completion import SHELLS, is_installed
-from builtin_plugins.self_commands.doctor.finding import Finding, Patient
+from builtin_plugins.self_commands.completion import SHELLS, completes
+from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
 from host import HostError
@@ -23,27 +23,27 @@ from host.run.process import find_program, start_of
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
 
 
-def installation(patient: Patient) -> Iterator[Finding]:
+def installation(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what makes it none, or what it lacks."""
     root, file = patient.layout.root, patient.layout.config_file
     again = f"{patient.call} self init {shlex.quote(root)}"
     if patient.wrong:
-        yield Finding(patient.wrong.what, f"mend {file}" if os.path.lexists(file) else again)
+        yield Diagnosis(patient.wrong.what, f"mend {file}" if os.path.lexists(file) else again)
         return
     parts = [str(relative) for relative, _ in shipped_files() if relative.parts[1] == "lib"]
     missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
     if missing:
-        yield Finding(f"{root} lacks {', '.join(missing)}", again)
+        yield Diagnosis(f"{root} lacks {', '.join(missing)}", again)
     older = [] if os.path.exists(os.path.join(root, ".git")) else list(_otherwise(root))
     if older:
         files = " ".join(map(shlex.quote, older))
-        yield Finding(
+        yield Diagnosis(
             f"{', '.join(older)}: of another version than this program, or with changes of yours",
             f"to have this version's: rm {files} && {again}",
         )
     commands_dir = patient.installation.commands_dir
     if not os.path.isdir(commands_dir):
-        yield Finding(
+        yield Diagnosis(
             f"there is no directory of commands, {commands_dir}",
             f'mkdir {shlex.quote(commands_dir)}, or mend "commands_dir" in {file}',
         )
@@ -58,15 +58,17 @@ def _otherwise(root: str) -> Iterator[str]:
             yield path
 
 
-def launcher(patient: Patient) -> Iterator[Finding]:
+def launcher(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what keeps a launcher in `core` from starting the program."""
     if not patient.launchers:
         path = os.path.join(patient.layout.core_dir, patient.program)
         if os.path.lexists(path):
-            yield Finding(f"{path} is no launcher of this program", "move it away, and look again")
+            yield Diagnosis(
+                f"{path} is no launcher of this program", "move it away, and look again"
+            )
             return
         remedy = f"{patient.call} self init {shlex.quote(patient.layout.root)}"
-        yield Finding(
+        yield Diagnosis(
             f"{path}, the launcher, is missing", remedy, partial(write_launcher, Path(path))
         )
     for path in patient.launchers:
@@ -74,7 +76,7 @@ def launcher(patient: Patient) -> Iterator[Finding]:
         if wrong:
             remedy = f"{patient.call} self launcher {shlex.quote(path)}"
             fix = partial(write_launcher, Path(path), replace=True)
-            yield Finding(f"{path}: {wrong}", remedy, fix)
+            yield Diagnosis(f"{path}: {wrong}", remedy, fix)
 
 
 def _what_keeps(path: str, patient: Patient) -> str:
@@ -94,22 +96,22 @@ def _what_keeps(path: str, patient: Patient) -> str:
     return "is of another version than this program" if is_of_other_version(path) else ""
 
 
-def on_path(patient: Patient) -> Iterator[Finding]:
+def on_path(patient: Patient) -> Iterator[Diagnosis]:
     """Yield why the program's name, typed, does not start this installation."""
     path = os.path.join(patient.layout.core_dir, patient.program)
     if patient.layout.default or path not in patient.launchers:
         return
     for link in _dangling(patient):
         new = shlex.quote(os.path.join(os.path.dirname(link), patient.program))
-        yield Finding(
+        yield Diagnosis(
             f"{link} leads to {os.readlink(link)}, which is gone: a launcher that was renamed",
             f"ln -sfn {shlex.quote(path)} {new}, and rm {shlex.quote(link)}",
         )
     found = find_program(patient.program, patient.environ)
     if found is None:
-        yield Finding(f"{patient.program} is not on PATH", _to_path(patient, path), hint=True)
+        yield Diagnosis(f"{patient.program} is not on PATH", _to_path(patient, path), hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
-        yield Finding(
+        yield Diagnosis(
             f"{patient.program} on PATH is {found}, not this installation's",
             f"call {path}, or put a link to it into a directory that comes before on PATH",
             hint=True,
@@ -135,32 +137,34 @@ def _to_path(patient: Patient, path: str) -> str:
     return f"in your shell's start-up file: export PATH={core}:$PATH"
 
 
-def completion(patient: Patient) -> Iterator[Finding]:
+def completion(patient: Patient) -> Iterator[Diagnosis]:
     """Yield that the caller's shell does not complete this program's words."""
     shell = os.path.basename(patient.environ.get("SHELL", ""))
     if shell not in SHELLS:
         return
-    if not is_installed(shell, patient.program, patient.environ):
-        yield Finding(
+    if not completes(shell, patient.program, patient.environ):
+        yield Diagnosis(
             f"{shell} does not complete the words of {patient.program}",
             f"{patient.call} self completion {shell} --install",
             hint=True,
         )
 
 
-def dependencies(patient: Patient) -> Iterator[Finding]:
+def dependencies(patient: Patient) -> Iterator[Diagnosis]:
     """Yield the programs and packages that are needed and not there."""
     environ = patient.environ
     if find_program("bash", environ) is None and find_program("/bin/bash", environ) is None:
-        yield Finding("bash, which reads settings.conf and runs scripts, is missing", "install it")
+        yield Diagnosis(
+            "bash, which reads settings.conf and runs scripts, is missing", "install it"
+        )
     if patient.wrong is None and find_program("git", environ) is None:
         entries = effective_registry(patient.installation.plugins_dir)[0].entries.values()
         if any(entry.kind == "git" for entry in entries):
-            yield Finding("git, which plugins come from, is missing", "install it")
+            yield Diagnosis("git, which plugins come from, is missing", "install it")
     yield from _packages()
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Diagnosis]:
     import importlib_metadata
     from packaging.requirements import Requirement
 
@@ -173,7 +177,7 @@ def _packages() -> Iterator[Finding]:
         except importlib_metadata.PackageNotFoundError:
             there = "not installed"
         if not (there[0].isdigit() and needed.specifier.contains(there, prereleases=True)):
-            yield Finding(
+            yield Diagnosis(
                 f"the package {needed.name} is {there}, {needed} is needed",
                 f"install {needed} into this program's Python environment",
             )

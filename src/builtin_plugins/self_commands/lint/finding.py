@@ -72,7 +72,7 @@ def _parts(key: str) -> Iterable[str | int]:
         yield rest
 
 
-def shown(file: str) -> str:
+def shown_path(file: str) -> str:
     """Return a path as people see it: relative where it is below the current directory."""
     try:
         here = os.path.realpath(os.getcwd())
@@ -83,7 +83,7 @@ def shown(file: str) -> str:
 
 def as_text(findings: Iterable[Finding]) -> str:
     return "".join(
-        f"{printable(shown(one.file))}:{one.line}:{one.column}: {printable(one.text)}\n"
+        f"{printable(shown_path(one.file))}:{one.line}:{one.column}: {printable(one.text)}\n"
         for one in findings
     )
 
@@ -91,7 +91,7 @@ def as_text(findings: Iterable[Finding]) -> str:
 def as_json(findings: Iterable[Finding]) -> str:
     rows = [
         {
-            "file": shown(one.file),
+            "file": shown_path(one.file),
             "line": one.line,
             "column": one.column,
             "rule": one.rule,
@@ -105,7 +105,7 @@ def as_json(findings: Iterable[Finding]) -> str:
 def as_github(findings: Iterable[Finding]) -> str:
     """Return workflow commands, which GitHub shows beside the lines."""
     return "".join(
-        f"::error file={_escaped(shown(one.file), _GITHUB_PROPERTY)},line={one.line},"
+        f"::error file={_escaped(shown_path(one.file), _GITHUB_PROPERTY)},line={one.line},"
         f"col={one.column},title=lint {one.rule}::{_escaped(one.text, _GITHUB)}\n"
         for one in findings
     )

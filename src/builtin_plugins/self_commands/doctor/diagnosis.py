@@ -1,4 +1,4 @@
-"""A finding of the doctor: what is wrong, and what mends it."""
+"""A diagnosis of the doctor: what is wrong, and what mends it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from host.run.lock import Lock
 from host.run.process import find_program
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """What is wrong, in a line, and its remedy; `fix` applies that where this is safe.
 
     A `hint` is about the caller's shell, or about what works all the same.
@@ -28,11 +28,6 @@ class Finding(NamedTuple):
     remedy: str
     fix: Callable[[], object] | None = None
     hint: bool = False
-
-
-def of_error(error: HostError, otherwise: str) -> Finding:
-    """Return the finding that an error is, with its own remedy or, without one, `otherwise`."""
-    return Finding(error.what, error.remedy or otherwise)
 
 
 class Patient:
@@ -85,4 +80,4 @@ class Patient:
         return contents((), self.lock, lambda _: None, deep=True).commands
 
 
-Check = Callable[[Patient], Iterator[Finding]]
+Check = Callable[[Patient], Iterator[Diagnosis]]
