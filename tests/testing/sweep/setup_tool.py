@@ -10,7 +10,7 @@ from typing import Any
 
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux import elevated, install
+from builtin_plugins.setup.linux import elevated, install, prepare
 from builtin_plugins.setup.places import Places
 from builtin_plugins.setup.tool_settings import read_settings
 from host.errors import HostError
@@ -70,7 +70,7 @@ class Tool(Ground):
         self.prepared.mkdir()
         environ = self._environ(self.target)
         settings = read_settings("tool", "Tool", environ)
-        install.bring(settings, str(self.prepared), Reporter("cli", True, False, environ))
+        prepare.bring(settings, str(self.prepared), Reporter("cli", True, False, environ))
         install.pack(str(self.prepared))
 
     def restore(self) -> None:
