@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from host.cli.catalog import Contents, contents
+from host.cli.catalog import Contents, command_of, contents
 from host.cli.session import Session
 from host.cli.unknown import find_command, unknown
 from host.cli.variables import traced_variables
@@ -186,15 +186,8 @@ class Program:
         """
         found = self._session.find(tuple(words))
         named = found.words if found.kind == "command" else tuple(words)
-        found, definition = find_command(self._session, named)
-        return Command(
-            words=found.words,
-            definition=definition,
-            directory=definition.directory,
-            origin="python" if not definition.file else "plugin" if found.plugin else "commands",
-            plugin=found.plugin,
-            dev=found.dev,
-        )
+        found, _ = find_command(self._session, named)
+        return command_of(found)
 
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the variables `ARG_…` that `args` give to the command's declared arguments.

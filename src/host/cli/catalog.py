@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from host.records import Category, Command, Record
-from host.run.locate import Place, decide, description, roots
-from host.run.lock import NOT_CATEGORIES, RESERVED, SELF, Declared, Lock
+from host.run.locate import Found, below, locate, roots
+from host.run.lock import RESERVED, Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
+    from typing import Any
 
     from host.planning.definition_index import DefinitionIndex
 
@@ -51,120 +52,38 @@ def contents(
     A definition that is wrong is told to `tell` and left out. Reads files only, with
     `definitions` those that it does not know.
     """
-    places = [] if words[:1] == (RESERVED,) else roots(lock.trees, definitions)
-    for word in words:
-        places = [inner for place in places if (inner := place.enter(word))]
-    walk = _Walk(lock, tell, deep)
-    walk.category(words, places)
+    told: list[str] = []
+    categories: list[Category] = []
+    commands: list[Command] = []
+    pending = [locate(words, roots(lock.trees, definitions), lock.commands)]
+    while pending:
+        for found in below(pending.pop(), lock.commands, told.append):
+            if found.kind == "command":
+                commands.append(command_of(found))
+                continue
+            runs = found.definition is not None and found.definition.entrypoint != ""
+            categories.append(Category(found.words, found.name, found.description, runs))
+            if deep:
+                pending.append(found)
     if definitions is not None:
         definitions.save()
+    for text in dict.fromkeys(told):
+        tell(text)
     return Contents(
-        tuple(sorted(walk.categories, key=lambda one: one.words)),
-        tuple(sorted(walk.commands, key=lambda one: one.words)),
+        tuple(sorted(categories, key=lambda one: one.words)),
+        tuple(sorted(commands, key=lambda one: one.words)),
     )
 
 
-class _Walk:
-    """A walk over the trees side by side, one category at a time."""
-
-    def __init__(self, lock: Lock, tell: Tell, deep: bool) -> None:
-        self.declared = lock.commands
-        self.linked = {tree.plugin for tree in lock.trees if tree.dev}
-        self.deep = deep
-        self.categories: list[Category] = []
-        self.commands: list[Command] = []
-        self._tell = tell
-        self._told: set[str] = set()
-
-    def tell(self, text: str) -> None:
-        """Tell what is wrong somewhere, once however often it is met."""
-        if text not in self._told:
-            self._told.add(text)
-            self._tell(text)
-
-    def category(self, words: tuple[str, ...], places: list[Place]) -> None:
-        pending = [(words, places)]
-        while pending:
-            at, here = pending.pop()
-            declared = [one for one in self.declared if one.words[: len(at)] == at]
-            for word, reached in self.words_in(at, here).items():
-                inner = (*at, word)
-                own = [one for one in declared if one.words[: len(inner)] == inner]
-                below = self.decide(inner, reached, own)
-                if below is not None:
-                    self.categories.append(self.described(inner, below))
-                    if self.deep:
-                        pending.append((inner, below))
-
-    def words_in(self, at: tuple[str, ...], places: Iterable[Place]) -> dict[str, list[Place]]:
-        found: dict[str, list[Place]] = {}
-        for place in places:
-            for word, inner in place.finder.inner(place.at, self.tell):
-                if word in NOT_CATEGORIES and not at:
-                    self.tell(f"{inner}: left out; the word {word} is this program's own")
-                    continue
-                found.setdefault(word, []).append(Place(place.tree, place.finder, inner))
-        for one in self.declared:
-            if one.words[: len(at)] == at and len(one.words) > len(at):
-                found.setdefault(one.words[len(at)], [])
-        return found
-
-    def decide(
-        self, words: tuple[str, ...], reached: Iterable[Place], own: Sequence[Declared]
-    ) -> list[Place] | None:
-        """Add the command that `words` name, or return the places of a category.
-
-        None: a command, or nothing that counts.
-        """
-        places = decide(reached, self.tell)
-        exact = [one for one in own if one.words == words] if own else own
-        if places and places[0].runnable:
-            self.commands.append(_command(words, places[0], places[1:], exact))
-            return None
-        if exact and not places:
-            dev = exact[0].plugin in self.linked
-            self.commands.append(_declared_command(exact[0], exact[1:], dev))
-            return None
-        return places if places or own else None
-
-    def described(self, words: tuple[str, ...], places: Iterable[Place]) -> Category:
-        if words == (RESERVED,):
-            return Category(words, RESERVED, SELF)
-        described = description(places, self.tell)
-        if described is None:
-            return Category(words, words[-1], "")
-        _, definition = described
-        for warning in definition.warnings:
-            self.tell(warning)
-        name, runs = definition.name or words[-1], bool(definition.entrypoint)
-        return Category(words, name, definition.description, runs)
-
-
-def _command(
-    words: tuple[str, ...], place: Place, hidden: Iterable[Place], own: Iterable[Declared]
-) -> Command:
-    tree = place.tree
-    shadows: tuple[str, ...] = ()
-    if hidden or own:
-        shadows = (*[one.at for one in hidden], *[f"plugin {one.plugin}" for one in own])
+def command_of(found: Found) -> Command:
+    """Return what words name as the record of a command."""
+    definition: Any = found.definition
     return Command(
-        words=words,
-        definition=place.definition,
-        directory=place.at,
-        origin="plugin" if tree.plugin else "commands",
-        plugin=tree.plugin,
-        dev=tree.dev,
-        shadows=shadows,
-    )
-
-
-def _declared_command(one: Declared, hidden: Iterable[Declared], dev: bool) -> Command:
-    return Command(
-        words=one.words,
-        definition=one.definition,
-        directory="",
-        origin="python",
-        plugin="" if one.ours else one.plugin,
-        dev=dev,
-        shadows=tuple(f"plugin {other.plugin}" for other in hidden),
+        words=found.words,
+        definition=definition,
+        directory=definition.directory,
+        origin="python" if not found.places else "plugin" if found.plugin else "commands",
+        plugin=found.plugin,
+        dev=found.dev,
+        shadows=found.shadows,
     )

@@ -9,8 +9,8 @@ pluggy is loaded, and only the category in question is looked at.
 
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
-from host.run.locate import Place, decide, locate, roots
-from host.run.lock import RESERVED, SELF
+from host.run.locate import below, locate, roots
+from host.run.lock import RESERVED
 from host.run.paths import join
 
 TYPE_CHECKING = False
@@ -102,9 +102,9 @@ def complete(
     definitions = DefinitionIndex(installation)
     for place in found.places:
         place.finder.definitions = definitions
-    below = _below(found, lock, current)
+    inside = _inside(found, lock, current)
     definitions.save()
-    return below
+    return inside
 
 
 def _values_of(option: str) -> "Sequence[str]":
@@ -132,45 +132,23 @@ def _own(
     )
 
 
-def _below(found: "Found", lock: "Lock", current: str) -> Answer:
+def _inside(found: "Found", lock: "Lock", current: str) -> Answer:
     """Return the words of a category that listings show, and the aliases that are meant.
 
     One that is hidden is among them when it is typed in full.
     """
-    depth = len(found.words)
-    names: list[Candidate] = [] if depth else [_HELP]
-    reached: dict[str, list[Place]] = {}
-    for place in found.places:
-        for word, inner in place.finder.inner(place.at):
-            reached.setdefault(word, []).append(Place(place.tree, place.finder, inner))
-    declared: dict[str, Definition] = {}
-    for one in lock.commands:
-        if one.words[:depth] == found.words and len(one.words) > depth:
-            reached.setdefault(one.words[depth], [])
-            if len(one.words) == depth + 1:
-                declared.setdefault(one.words[depth], one.definition)
-    for word, places in reached.items():
-        definition = _deciding(places) or declared.get(word)
-        if definition is None:  # a folder of commands, or a category of declared ones
-            names.append((word, "" if (*found.words, word) != (RESERVED,) else SELF))
+    names: list[Candidate] = [] if found.words else [_HELP]
+    for one in below(found, lock.commands, lambda _: None):
+        word, definition = one.words[-1], one.definition
+        if one.kind == "category" or definition is None:
+            names.append((word, one.description))
         elif definition.compatible:
             names += [
-                (one, definition.description)
-                for one in (word, *definition.aliases)
-                if not definition.hidden or one == current
+                (name, one.description)
+                for name in (word, *definition.aliases)
+                if not definition.hidden or name == current
             ]
     return Answer(sorted(names))
-
-
-def _deciding(places: "Sequence[Place]") -> "Definition | None":
-    """Return the definition of the command or category that places of one word come to."""
-    try:
-        kept = decide(places)
-        if not kept or kept[0].runnable:
-            return kept[0].definition if kept else None
-        return kept[0].finder.category(kept[0].at) or kept[0].definition
-    except HostError:
-        return None
 
 
 def arguments(definition: "Definition", words: "Sequence[str]", current: str) -> Answer:

@@ -12,7 +12,6 @@ from host.cli.unknown import unknown
 from host.errors import UsageError
 from host.records import Command, Listing
 from host.run.locate import Found
-from host.run.lock import RESERVED, SELF
 
 _SETUP = "setup"
 
@@ -104,11 +103,7 @@ def _listing(
     definition = found.definition
     name, description, version = config.name, config.description, config.version
     if found.words:
-        name = definition.name if definition and definition.name else found.words[-1]
-        description = definition.description if definition else ""
-        version = ""
-    if found.words == (RESERVED,):
-        description = SELF
+        name, description, version = found.name, found.description, ""
     return Listing(
         program=session.program,
         words=found.words,

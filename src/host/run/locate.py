@@ -20,10 +20,11 @@ own: what a plugin adds costs a run of another's command nothing.
 
 from host.errors import DefinitionError
 from host.run.definition import is_word
+from host.run.lock import NOT_CATEGORIES, RESERVED, SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from host.run.definition import Definition
@@ -66,30 +67,42 @@ class Place:
 
 
 class Found:
-    """What the leading words name.
+    """What words name.
 
     `kind` is "command", "category" or "unknown" (then `words` is the part that
     exists). `places` are a category's, one a tree, in order of precedence, or a
-    command's own; `plugin` is "" for the installation's own command.
+    command's own; `plugin` is "" for the installation's own. `shadows` says what else
+    has a command's words, where all was looked at.
     """
 
-    __slots__ = ("definition", "dev", "kind", "places", "plugin", "words")
+    __slots__ = ("definition", "dev", "kind", "places", "plugin", "shadows", "words")
 
     def __init__(
         self,
         kind: str,
-        words: "Iterable[str]",
+        words: tuple[str, ...],
         definition: "Definition | None" = None,
-        places: "Iterable[Place]" = (),
+        places: "Sequence[Place]" = (),
         plugin: str = "",
         dev: bool = False,
     ) -> None:
         self.kind = kind
-        self.words = tuple(words)
+        self.words = words
         self.definition = definition
-        self.places = list(places)
+        self.places = places
         self.plugin = plugin
         self.dev = dev
+        self.shadows: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return (self.definition.name if self.definition else "") or self.words[-1]
+
+    @property
+    def description(self) -> str:
+        if self.definition is None:
+            return SELF if self.words == (RESERVED,) else ""
+        return self.definition.description
 
     @property
     def directories(self) -> list[str]:
@@ -115,36 +128,82 @@ def locate(
 ) -> Found:
     """Return what the leading `words` name, from `places` of no words; the rest are arguments.
 
-    At each step the first tree that has the word decides whether it is a command
-    or a category; categories of the same words are one category. A word that is
-    none may be an alias. Raises DefinitionError when the deciding definition is wrong.
+    A word that names nothing may be an alias. Raises DefinitionError when the deciding
+    definition is wrong.
     """
-    taken: tuple[str, ...] = ()
-    start = places
+    found = Found("category", (), None, places)
     for word in words:
         if word.startswith("-"):
             break
-        name = word if is_word(word) else ""
-        inner = decide(_entered(places, name))
-        own = [one for one in declared if one.words[: len(taken) + 1] == (*taken, name)]
-        if not inner and not own:
-            name = _aliased(places, declared, taken, word)
-            inner = decide(_entered(places, name))
-            own = [one for one in declared if one.words == (*taken, name)]
-        if not inner and not own:
-            _raise_error_of(places)
-            return Found("unknown", taken, None, places)
-        taken = (*taken, name)
-        if inner and inner[0].runnable:
-            tree = inner[0].tree
-            return Found("command", taken, inner[0].definition, inner, tree.plugin, tree.dev)
-        if own and own[0].words == taken and not _holds_any(inner):
-            plugin = own[0].plugin
-            dev = any(place.tree.dev for place in start if place.tree.plugin == plugin)
-            return Found("command", taken, own[0].definition, (), plugin, dev)
-        places = inner
-    _raise_error_of(places)
-    return _category(taken, places)
+        inner = _entered(found, word, declared) if is_word(word) else None
+        if inner is None:
+            named = _aliased(found, word, declared)
+            inner = _entered(found, named, declared) if named else None
+        if inner is None:
+            _raise_error_of(found.places)
+            return Found("unknown", found.words, None, found.places)
+        found = inner
+        if found.kind == "command":
+            return found
+    _raise_error_of(found.places)
+    _describe(found)
+    return found
+
+
+def below(category: Found, declared: "Sequence[Declared]", tell: "Tell") -> "Iterator[Found]":
+    """Yield what is directly below a category, as `locate` finds it; `tell` hears what is wrong.
+
+    A folder that holds no command is nothing, and so is one that is called as what is this
+    program's own.
+    """
+    depth = len(category.words)
+    reached: dict[str, list[Place]] = {}
+    for place in category.places:
+        for word, at in place.finder.inner(place.at, tell):
+            if word in NOT_CATEGORIES and not depth:
+                tell(f"{at}: left out; the word {word} is this program's own")
+            else:
+                reached.setdefault(word, []).append(Place(place.tree, place.finder, at))
+    own: dict[str, list[Declared]] = {}
+    for one in declared:
+        if one.words[:depth] == category.words and len(one.words) > depth:
+            own.setdefault(one.words[depth], []).append(one)
+            reached.setdefault(one.words[depth], [])
+    for word, places in reached.items():
+        found = _named((*category.words, word), places, own.get(word, ()), tell)
+        if found is not None:
+            if found.kind == "category":
+                _describe(found, tell)
+            yield found
+
+
+def _named(
+    words: tuple[str, ...],
+    reached: "Iterable[Place]",
+    declared: "Sequence[Declared]",
+    tell: "Tell | None" = None,
+) -> Found | None:
+    """Return the command or category that `words` name, None for neither.
+
+    They lead to the places `reached`, and those of `declared` begin with them. The first
+    tree that has them decides which of the two it is; categories of the same words are one.
+    """
+    places = decide(reached, tell)
+    shadowed = [one for one in declared if one.words == words] if declared else []
+    if places and places[0].runnable:
+        tree = places[0].tree
+        found = Found("command", words, places[0].definition, places, tree.plugin, tree.dev)
+    elif shadowed and declared[0].words == words and not _holds_any(places):
+        own, *shadowed = shadowed
+        found = Found("command", words, own.definition, (), own.owner, own.dev)
+    elif places or declared:
+        return Found("category", words, None, places)
+    else:
+        return None
+    if tell is not None and (places[1:] or shadowed):
+        hidden = [place.at for place in places[1:]]
+        found.shadows = (*hidden, *[f"plugin {one.plugin}" for one in shadowed])
+    return found
 
 
 def decide(reached: "Iterable[Place]", tell: "Tell | None" = None) -> list[Place]:
@@ -194,11 +253,13 @@ def _holds_any(places: "Iterable[Place]") -> bool:
     return any(place.definition or place.holds_commands() for place in places)
 
 
-def _entered(places: "Iterable[Place]", word: str) -> "Iterable[Place]":
-    for place in places if word else ():
-        inner = place.enter(word)
-        if inner is not None:
-            yield inner
+def _entered(category: Found, word: str, declared: "Iterable[Declared]") -> Found | None:
+    """Return what `word` names in a category, None for nothing; raises DefinitionError."""
+    words = (*category.words, word)
+    places = category.places if category.words or word not in NOT_CATEGORIES else ()
+    reached = (inner for place in places if (inner := place.enter(word)))
+    own = [one for one in declared if one.words[: len(words)] == words]
+    return _named(words, reached, own)
 
 
 def _raise_error_of(places: "Sequence[Place]") -> None:
@@ -207,46 +268,31 @@ def _raise_error_of(places: "Sequence[Place]") -> None:
         raise places[0].error
 
 
-def _aliased(
-    places: "Iterable[Place]",
-    declared: "Iterable[Declared]",
-    taken: tuple[str, ...],
-    alias: str,
-) -> str:
-    """Return the word of the command that has `alias` in this category, or ""."""
-    for place in places if alias else ():
+def _aliased(category: Found, alias: str, declared: "Iterable[Declared]") -> str:
+    """Return the word of the command that has `alias` in a category, "" for none."""
+    for place in category.places if alias else ():
         word: str = place.finder.aliased(place.at, alias)
         if word:
             return word
     for one in declared:
-        if one.words[:-1] == taken and alias in one.definition.aliases:
+        if one.words[:-1] == category.words and alias in one.definition.aliases:
             return one.words[-1]
     return ""
 
 
-def description(
-    places: "Iterable[Place]", tell: "Tell | None" = None
-) -> "tuple[Place, Definition] | None":
-    """Return what describes a category of these places, and where; None for nothing.
-
-    That is the first category.json, or command.json without entrypoint; in one folder
-    category.json goes before. One that is wrong is passed over, and told to `tell`.
-    """
-    for place in places:
-        definition = place.definition
+def _describe(category: Found, tell: "Tell | None" = None) -> None:
+    """Give it the first category.json, or command.json without entrypoint, as its definition."""
+    for place in category.places:
+        definition: Definition | None = None
         try:
-            definition = place.finder.category(place.at) or definition
+            definition = place.finder.category(place.at)
+            told = definition.warnings if definition else ()
         except DefinitionError as error:
-            if tell is not None:
-                tell(str(error))
-        if definition is not None:
-            return place, definition
-    return None
-
-
-def _category(words: tuple[str, ...], places: "Sequence[Place]") -> Found:
-    described = description(places)
-    if described is None:
-        return Found("category", words, None, places)
-    place, definition = described
-    return Found("category", words, definition, places, place.tree.plugin, place.tree.dev)
+            told = (str(error),)
+        if tell is not None:
+            for text in told:
+                tell(text)
+        category.definition = definition or place.definition
+        if category.definition is not None:
+            category.plugin, category.dev = place.tree.plugin, place.tree.dev
+            break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -115,6 +116,29 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
 @pytest.mark.parametrize(("words", "expected"), CASES.values(), ids=CASES)
 def test_what_is_offered(made: Made, words: list[str], expected: list[str]) -> None:
     assert offered(made, *words) == expected
+
+
+def test_it_offers_what_listings_show(install: Callable[..., Made]) -> None:
+    made = install(
+        {
+            "commands/full/one/command.json": command(),
+            "commands/full/hollow/notes.txt": "",
+            "commands/full/wrong/command.json": "{",
+            "commands/full/inner/deep/command.json": command(),
+            "commands/full/inner/category.json": {"name": "I", "hidden": True, "aliases": ["i"]},
+            "commands/hollow/notes.txt": "",
+            "commands/help/one/command.json": command(),
+            "commands/self/one/command.json": command(),
+            "plugins/extra/full/one/below/command.json": command(),
+        }
+    )
+    for words, extra in (((), {"help", "self"}), (("full",), set()), (("full", "one"), set())):
+        listed = made.run("self", "list", *words, "--format", "json").stdout
+        shown = json.loads(listed or '{"categories": [], "commands": []}')
+        paths = [one["path"] for one in [*shown["categories"], *shown["commands"]]]
+        words_below = {path[len(words)] for path in paths if len(path) == len(words) + 1}
+        offer = set(offered(made, *words, "")) - {"none", "files"}
+        assert offer == words_below | extra, words
 
 
 def test_descriptions_for_zsh_and_fish_and_none_for_bash(made: Made) -> None:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from host.errors import DefinitionError
-from host.run.locate import Place, decide, locate
+from host.run.locate import Place, below, decide, locate
 from host.run.lock import Declared, Tree
 from testing.installation import command
 
@@ -186,6 +186,33 @@ def test_commands_declared_in_code(tree):
     }
     assert found["a x"].definition.name == "file"
     assert (found["a y"].definition.name, found["a y"].plugin) == ("code", "p")
+
+
+def test_what_is_below_is_what_a_run_finds(tree):
+    own = tree("commands", {"a/x/y/command.json": command(), "a/empty/notes.txt": ""})
+    plugin = tree("plugin", {"a/x/command.json": command(), "a/x/z/command.json": command()})
+    fields = command(entrypoint="m:f")
+    words = ("a", "b", "c"), ("a", "b"), ("a", "d"), ("a", "d", "e")
+    declared = [Declared(one, fields, "p") for one in words]
+    told = []
+    found = {}
+    pending = [locate([], [own, plugin], declared)]
+    while pending:
+        for one in below(pending.pop(), declared, told.append):
+            found[" ".join(one.words)] = one.kind
+            pending += [one] if one.kind == "category" else []
+    assert found == {
+        "a": "category",
+        "a b": "category",
+        "a b c": "command",
+        "a d": "command",
+        "a x": "category",
+        "a x y": "command",
+    }
+    for words, kind in found.items():
+        there = locate(words.split(), [own, plugin], declared)
+        assert (there.kind, " ".join(there.words)) == (kind, words)
+    assert told == []
 
 
 def test_a_bad_definition_harms_only_its_own_command(tree):
