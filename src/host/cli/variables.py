@@ -70,13 +70,14 @@ def told_variables(session: Session, found: Found, definition: Definition) -> li
         for name, every in traced.items()
         if any(one.rank in (ENVS, ENV_FILES) for one in every)
     ]
+    needed = frozenset(definition.required_envs)
     order = dict.fromkeys([*definition.required_envs, *definition.envs, *own])
     mask = Mask(
         one for winner, shadowed in layers.trace(everything=True) for one in (winner, *shadowed)
     )
     rows = []
     for name in order:
-        required = name in definition.required_envs
+        required = name in needed
         winner = traced[name][0] if name in traced else None
         if winner is None and name in layers.system:
             winner = Assignment(name, layers.system[name], SYSTEM, "")

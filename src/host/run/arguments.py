@@ -94,6 +94,10 @@ class Argument:
         if self.choices and text not in self.choices:
             more = ", …" if len(self.choices) > _MOST_SHOWN else ""
             return f"one of {', '.join(self.choices[:_MOST_SHOWN])}{more}"
+        return self.expected_type(text)
+
+    def expected_type(self, text: str) -> str:
+        """Return what was expected where `text` is not of this argument's type, else ""."""
         if self.type == "integer" and not is_integer(text):
             return "a whole number"
         return "a number" if self.type == "number" and not is_number(text) else ""
@@ -116,7 +120,7 @@ def read_declarations(declared: "Sequence[Fields]", folder: str) -> tuple[Argume
 
     `folder` is the command's, "" for one that a plugin declares in code.
     """
-    found: list[Argument] = []
+    found = _Declared()
     for fields in declared:
         argument = Argument(fields)
         _check_name(argument, fields)
@@ -128,9 +132,8 @@ def read_declarations(declared: "Sequence[Fields]", folder: str) -> tuple[Argume
             _check_default(argument, fields)
         if argument.complete not in ("", *COMPLETIONS):
             _check_program(argument, fields, folder)
-        _check_place(argument, found, fields)
-        found.append(argument)
-    return tuple(found)
+        found.add(argument, fields)
+    return tuple(found.names.values())
 
 
 def _check_name(argument: Argument, fields: "Fields") -> None:
@@ -174,7 +177,7 @@ def _check_values(argument: Argument, fields: "Fields") -> None:
     if len(set(argument.choices)) < len(argument.choices):
         raise fields.refused("choices", "one of them stands there twice")
     for choice in argument.choices:
-        expected = argument.expected(choice)
+        expected = argument.expected_type(choice)
         if expected:
             raise fields.refused("choices", f"expected {expected}, found {shown(choice)}")
 
@@ -200,26 +203,61 @@ def _check_program(argument: Argument, fields: "Fields", folder: str) -> None:
         )
 
 
-def _check_place(argument: Argument, before: "Sequence[Argument]", fields: "Fields") -> None:
-    """Refuse an argument that cannot stand after those before it."""
-    variable = argument.variable
-    for other in before:
-        if argument.short and argument.short == other.short:
-            raise fields.refused("short", f"{other.name} has {argument.short} already")
-        if argument.name == other.name:
+class _Declared:
+    """The arguments so far, by what each of them must have alone."""
+
+    __slots__ = ("names", "optional", "repeating", "shorts", "variables")
+
+    def __init__(self) -> None:
+        self.names: dict[str, Argument] = {}
+        self.shorts: dict[str, Argument] = {}
+        self.variables: dict[str, Argument] = {}
+        self.repeating: Argument | None = None
+        self.optional: Argument | None = None  # the first positional one that may be left out
+
+    def add(self, argument: Argument, fields: "Fields") -> None:
+        """Take an argument in; raises DefinitionError where it cannot stand after the others."""
+        short = self.shorts.get(argument.short)
+        if argument.short and short:
+            raise fields.refused("short", f"{short.name} has {argument.short} already")
+        if argument.name in self.names:
             raise fields.refused("name", f"{argument.name} stands there twice")
-        if other.owns(variable) or argument.owns(other.variable):
+        variable = argument.variable
+        other = self._with_variable_of(argument)
+        if other:
             raise fields.refused(
                 "name", f"{argument.name} and {other.name} would have the same variable, {variable}"
             )
-        if argument.option or other.option:
-            continue
-        if other.repeats:
-            raise fields.refused("name", f"{other.name} repeats, so no {argument.name} comes after")
-        if argument.required and not other.required:
+        if not argument.option:
+            self._add_positional(argument, fields)
+        self.names[argument.name] = self.shorts[argument.short] = argument
+        self.variables[variable] = argument
+
+    def _with_variable_of(self, argument: Argument) -> Argument | None:
+        same = self.variables.get(argument.variable)
+        if same:
+            return same
+        if self.repeating and self.repeating.owns(argument.variable):
+            return self.repeating
+        if argument.repeats:  # one of them does
+            return next((one for name, one in self.variables.items() if argument.owns(name)), None)
+        return None
+
+    def _add_positional(self, argument: Argument, fields: "Fields") -> None:
+        repeating, optional = self.repeating, self.optional
+        if repeating:
             raise fields.refused(
-                "required", f"{other.name} comes before and may be left out; it must be required"
+                "name", f"{repeating.name} repeats, so no {argument.name} comes after"
             )
+        if argument.required and optional:
+            raise fields.refused(
+                "required",
+                f"{optional.name} comes before and may be left out; it must be required",
+            )
+        if argument.repeats:
+            self.repeating = argument
+        if not argument.required:
+            self.optional = optional or argument
 
 
 def is_number(text: str) -> bool:

@@ -124,9 +124,12 @@ def _rank(assignment: Assignment) -> float:
 
 
 class Reading:
-    """One pass over the sources of one command: `layers` so far, and where messages go."""
+    """One pass over the sources of one command: `layers` so far, and where messages go.
 
-    __slots__ = ("definition", "layers", "messages", "words")
+    `room` is how many characters expansion may still make, in all values together.
+    """
+
+    __slots__ = ("definition", "layers", "messages", "room", "words")
 
     def __init__(
         self,
@@ -139,6 +142,7 @@ class Reading:
         self.definition = definition
         self.layers = layers
         self.messages = messages
+        self.room = _MOST_EXPANDED
 
     def read(self, source: "Source") -> None:
         """Offer what `source` says to the layers; raises SourceError."""
@@ -226,11 +230,14 @@ class Reading:
             (tell or self.messages.warn)(_FOREIGN_FORM.format(where))
 
         try:
-            return expand(text, self.lookup, warn, _LONGEST_VALUE)
+            value = expand(text, self.lookup, warn, min(_LONGEST_VALUE, self.room))
         except OverflowError:
             raise CannotStartError(
                 f"{where}: too large for an environment once it is expanded"
             ) from None
+        if value is not text:
+            self.room = max(1, self.room - len(value))  # 0 would be no limit
+        return value
 
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)
@@ -238,6 +245,7 @@ class Reading:
 
 
 _LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
+_MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
 _FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
 
 

@@ -206,3 +206,13 @@ def test_numbers_are_those_of_python(text):
 
     assert is_integer(text) == takes(int)
     assert is_number(text) == takes(float)
+
+
+def test_arguments_and_choices_of_any_number_take_linear_time():
+    many = range(20_000)  # minutes, were each compared with all before
+    entries = [{"name": f"--a{n}"} for n in many] + [
+        {"name": f"p{n}", "required": True} for n in many
+    ]
+    assert len(read(entries)) == 40_000
+    (level,) = read([{"name": "level", "choices": [f"c{n}" for n in many]}])
+    assert len(level.choices) == 20_000

@@ -277,3 +277,18 @@ def test_trace_names_the_winner_and_what_it_shadows():
     }
     everything = {winner.name: winner.rank for winner, _ in layers.trace(everything=True)}
     assert everything == {**{name: one[1] for name, one in traced.items()}, "OTHER": SYSTEM}
+
+
+def test_what_expansion_makes_is_bounded_in_all_values_together(install):
+    # 1 MiB of file, each value of which is allowed, would make 3 GB
+    lines = f"A={'x' * 400_000}\n" + "".join(f"B{n}=x$A\n" for n in range(8_000))
+    made = install(
+        {
+            "commands/demo/show/command.json": command(env_files=[".env"]),
+            "commands/demo/show/.env": lines,
+            "commands/demo/show/main.sh": SHOW,
+        }
+    )
+    result = made.run("demo", "show")
+    assert (result.status, result.stdout) == (126, "")
+    assert "/.env: B41: too large for an environment once it is expanded" in result.stderr
