@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-SECONDS = 600.0  # for each download, clone or run of pip
+USUAL_SECONDS = 600.0  # for each download, clone or run of pip
 _LONGEST = 86_400.0
 
 
@@ -22,7 +22,7 @@ def seconds(text: str | float) -> float:
 timeout_option = click.option(
     "--timeout",
     type=seconds,
-    default=SECONDS,
+    default=USUAL_SECONDS,
     show_default=True,
     help="Seconds for each download.",
 )

@@ -65,19 +65,6 @@ def make_directory(path: str) -> None:
         os.chmod(path, mode_below(os.path.dirname(path)))
 
 
-def can_be_written(directory: str) -> bool:
-    """Tell whether a directory, or one above it where it is to be made, takes new files."""
-    directory = nearest_there(directory)
-    return os.path.isdir(directory) and os.access(directory, os.W_OK | os.X_OK)
-
-
-def nearest_there(path: str) -> str:
-    """Return `path`, or the nearest one above it that exists."""
-    while not os.path.lexists(path):
-        path = os.path.dirname(path)
-    return path
-
-
 def mode_below(directory: str) -> int:
     """Return the mode that a new directory in `directory` has for the same people."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777

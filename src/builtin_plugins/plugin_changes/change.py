@@ -1,17 +1,15 @@
-"""How plugins are changed: set-up and questions, fetch a version, put it in place."""
+"""How plugins are changed: set up, fetch a version, put it in place."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 
-import click
-
+from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.fetch.timeout import SECONDS
+from builtin_plugins.fetch.timeout import USUAL_SECONDS
 from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.source import Origin
@@ -39,7 +37,7 @@ Change = Callable[[Entry, Entry | None], object]
 
 
 @contextmanager
-def working(session: Session, seconds: float = SECONDS) -> Iterator[Work]:
+def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
     """Give what a change works with; whatever the disk refuses becomes an OperationError."""
     plugins_dir = session.installation.plugins_dir
     messages = session.messages
@@ -161,10 +159,3 @@ def each(
             failed.append(entry.name)
             session.messages.error(f"{entry.name}: {error}")
     return failed
-
-
-def confirmed(question: str, yes: bool) -> bool:
-    """Ask on a terminal; without one, or with --yes, the command itself is the answer."""
-    if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return True
-    return click.confirm(question, err=True)

@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from builtin_plugins.plugin_changes.contents import PluginContents, Words, read_source
+from builtin_plugins.venv.distributions import find_distribution
 from host import Definition, HostError, OperationError
 from host.hookspecs import PROJECT
 from host.run.definition import is_word, parse_declared
@@ -74,15 +75,17 @@ class _Packed(importlib_metadata.Distribution):
 
 def read_installed(name: str) -> PluginContents:
     """Return what the files of an installed distribution speak of; nothing for none."""
+    found = find_distribution(name)
+    if found is None:
+        return PluginContents()
+
+    def text(file: str) -> str:
+        path = str(found.locate_file(file))
+        return read_regular(path, _MEMBER_LIMIT, HostError).decode("utf-8", "replace")
+
     try:
-        found = importlib_metadata.distribution(name)
-
-        def text(file: str) -> str:
-            path = str(found.locate_file(file))
-            return read_regular(path, _MEMBER_LIMIT, HostError).decode("utf-8", "replace")
-
         return _contents(found, list(map(str, found.files or ())), text)
-    except (importlib_metadata.PackageNotFoundError, HostError, OSError):
+    except (HostError, OSError):
         return PluginContents()
 
 

@@ -6,11 +6,11 @@ import os
 
 import click
 
+from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import (
     built,
     check_new_name,
-    confirmed,
     fetch,
     or_name,
     put,
@@ -19,10 +19,10 @@ from builtin_plugins.plugin_changes.change import (
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
 from builtin_plugins.plugin_changes.source import Origin, parse_source
-from builtin_plugins.plugin_commands.inventory import installed_version
-from builtin_plugins.plugin_commands.update import show_changes
-from builtin_plugins.plugin_commands.wording import heading, plan_lines, version_text
+from builtin_plugins.plugin_commands.preview import plan_lines, show_changes
+from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.venv.distributions import installed_version
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
 

@@ -196,6 +196,8 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: s
     if reasons := [point.broken for point in points if point.broken]:
         row.state, row.reason = "broken", "; ".join(reasons)
     elif not points:
+        from builtin_plugins.venv.distributions import installed_version
+
         there = installed_version(entry.name)
         if there is None:
             row.state = "missing"
@@ -215,13 +217,3 @@ def _first_words(tree: str) -> list[str]:
             return [one.name for one in entries if is_word(one.name) and one.is_dir()]
     except OSError:
         return []
-
-
-def installed_version(name: str) -> str | None:
-    """Return the version of an installed distribution, None when it is not there."""
-    import importlib_metadata
-
-    try:
-        return str(importlib_metadata.version(name))
-    except importlib_metadata.PackageNotFoundError:
-        return None

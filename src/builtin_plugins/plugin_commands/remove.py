@@ -6,8 +6,9 @@ import os
 
 import click
 
+from builtin_plugins.asking import confirmed
 from builtin_plugins.files.atomic import undoing
-from builtin_plugins.plugin_changes.change import confirmed, working
+from builtin_plugins.plugin_changes.change import working
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.plugin_changes.staging import changing, set_aside, take_away
 from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory, named_row

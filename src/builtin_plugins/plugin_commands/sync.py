@@ -8,15 +8,16 @@ from functools import partial
 
 import click
 
+from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import built, confirmed, each, fetch, put, working
+from builtin_plugins.plugin_changes.change import built, each, fetch, put, working
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
 from builtin_plugins.plugin_changes.source import of_entry, stored
-from builtin_plugins.plugin_commands.inventory import installed_version
 from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.venv.distributions import installed_version
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -96,13 +97,7 @@ def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: flo
             raise OperationError(
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
             )
-        found = staged.entry._replace(
-            name=entry.name,
-            ref=entry.ref,
-            pinned=entry.pinned,
-            enabled=entry.enabled,
-            versions=former.versions if former else (),
-        )
+        found = staged.entry.following(entry)
         check_collisions(session, found, staged.contents)
         put(session, found, former, work)
     session.show_lines(f"brought in {entry.name}")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 
 import click
 
+from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import built, confirmed, each, fetch, put, working
-from builtin_plugins.plugin_changes.collisions import check_collisions
-from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
-from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.change import built, each, fetch, put, working
+from builtin_plugins.plugin_changes.kinds.kind import Staged
 from builtin_plugins.plugin_changes.source import of_entry, stored
-from builtin_plugins.plugin_commands.inventory import installed_version, inventory, named_row
-from builtin_plugins.plugin_commands.wording import change_lines, version_text
-from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
+from builtin_plugins.plugin_commands.inventory import inventory, named_row
+from builtin_plugins.plugin_commands.preview import show_changes
+from builtin_plugins.plugin_commands.wording import version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
-from host import HostError, OperationError
+from builtin_plugins.venv.distributions import installed_version
+from host import OperationError
 from host.cli.session import Session
 
 
@@ -80,7 +79,8 @@ def _update(
             session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
             return
         staged = built(session, staged, work, yes=yes)
-        staged = Staged(_completed(entry, staged.entry), staged.contents)
+        newest = staged.entry.following(entry)._replace(source=entry.source)
+        staged = Staged(newest, staged.contents)
         if staged.entry.label == entry.label:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
@@ -103,38 +103,3 @@ def _stays(session: Session, entry: Entry) -> str:
     return (
         f"{stays}; another version comes with: {command} add WHEEL" if entry.from_wheel else stays
     )
-
-
-def _completed(former: Entry, fetched: Entry) -> Entry:
-    """Return the new version's entry with what the user decided about the plugin."""
-    return fetched._replace(
-        name=former.name,
-        enabled=former.enabled,
-        ref=former.ref,
-        pinned=former.pinned,
-        source=former.source,
-    )
-
-
-def show_changes(
-    session: Session, former: Entry, staged: Staged, work: Work, *, force: bool = True
-) -> None:
-    """Say on stdout what the staged version changes, and warn of what would not count."""
-    before = _contents_now(former, work.stage.plugins_dir)
-    session.show_lines(*change_lines(former, staged.entry, before, staged.contents))
-    for problem in staged.contents.problems:
-        session.messages.warn(problem)
-    check_collisions(session, staged.entry, staged.contents, force=force)
-
-
-def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
-    """Return what the version that is on holds; nothing where that cannot be told."""
-    try:
-        if entry.kind != "pip":
-            return read_contents(os.path.join(plugins_dir, entry.name))
-        from builtin_plugins.plugin_changes.wheel import read_wheel
-
-        kept = os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
-        return read_wheel(os.path.join(kept, os.listdir(kept)[0])).contents
-    except (HostError, OSError, IndexError):
-        return PluginContents()

@@ -1,10 +1,10 @@
-"""What `self plugin` says of a plugin, and of what a change brings, as lines."""
+"""What `self plugin` says of a plugin, as lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from builtin_plugins.plugin_changes.contents import PluginContents, Words
+from builtin_plugins.plugin_changes.contents import Words
 from builtin_plugins.plugin_directories.registry import Entry
 from host import Definition
 from host.cli.columns import width
@@ -17,30 +17,6 @@ def version_text(entry: Entry) -> str:
     if entry.version and at:
         return f"{entry.version} ({at})"
     return entry.version or at or "unknown"
-
-
-def change_lines(
-    former: Entry, entry: Entry, before: PluginContents, after: PluginContents
-) -> list[str]:
-    """Return old → new, then commands that come and go, new `sudo`, new variables, new hooks."""
-    lines = [f"{former.name}: {version_text(former)} → {version_text(entry)}"]
-    gone = [(words, one) for words, one in before.commands.items() if words not in after.commands]
-    come = [(words, one) for words, one in after.commands.items() if words not in before.commands]
-    lines += command_lines(come, "+") + command_lines(gone, "-")
-    for words, new in sorted(after.commands.items()):
-        old = before.commands.get(words)
-        label = " ".join(words)
-        if old is not None and new.sudo and not old.sudo:
-            lines.append(f"  ! {label} now needs sudo")
-        known = set(old.envs) | set(old.required_envs) if old else set()
-        fresh = [name for name in [*new.envs, *new.required_envs] if name not in known]
-        if fresh:
-            names = ", ".join(dict.fromkeys(fresh))
-            lines.append(f"  ! {label} has new variables: {names}")
-    hooks = [hook for hook in after.hooks if hook not in before.hooks]
-    if hooks:
-        lines.append(f"  ! new Python hooks: {', '.join(hooks)}")
-    return lines
 
 
 def heading(entry: Entry) -> str:
@@ -66,20 +42,3 @@ def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ")
         ).rstrip()
         for label, one in rows
     ]
-
-
-def plan_lines(entry: Entry, found: PluginContents) -> list[str]:
-    """Return what adding a plugin adds, for people."""
-    lines = [heading(entry)]
-    if entry.description:
-        lines.append(f"  {entry.description}")
-    told = "those that its Python declares" if "discover_commands" in found.hooks else "none"
-    lines.append(f"commands: {len(found.commands) or told}")
-    lines += command_lines(found.commands.items())
-    names = sorted({name for one in found.commands.values() for name in one.envs})
-    if names:
-        lines.append(f"variables: {', '.join(names)}")
-    if found.hooks:
-        hooks = f"{entry.hooks}: " if entry.hooks else ""
-        lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
-    return lines

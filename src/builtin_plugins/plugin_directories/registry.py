@@ -84,6 +84,12 @@ class Entry(NamedTuple):
         """Tell whether it was added as a wheel, by its path or address."""
         return self.kind == "pip" and self.source.partition("?")[0].endswith(".whl")
 
+    def following(self, former: Entry) -> Entry:
+        """Return it with what the user decided about the plugin when it was `former`."""
+        return self._replace(
+            name=former.name, enabled=former.enabled, ref=former.ref, pinned=former.pinned
+        )
+
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""
         found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import click
 
-from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.files.locks import take_lock
 from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.launcher import make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host import OperationError, UsageError
 from host.cli.session import Session
+from host.planning.cache_files import can_be_made
 from host.run.definition import is_word
 from host.run.installation import data_home, home
 
@@ -85,7 +85,7 @@ def _to_path(launcher: Path, there: str | None, session: Session) -> str:
         taken, how, target = "", "", "~/.local/bin/"
     else:
         taken, how, target = f"{there or link} is another {name}; ", " as NAME", "~/.local/bin/NAME"
-    if not can_be_written(directory):
+    if not can_be_made(link):
         return f"{taken}to have it on PATH{how}, link it into one of its directories"
     make = "" if os.path.isdir(directory) else "mkdir -p ~/.local/bin && "
     once = "" if directory in path.split(":") else ", once ~/.local/bin is"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from itertools import pairwise
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from builtin_plugins.asking import is_attended
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
@@ -183,19 +183,15 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
         raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
 
 
-def _is_attended() -> bool:
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
 def _asked_words(label: str) -> tuple[str, ...]:
-    if not _is_attended():
+    if not is_attended():
         raise UsageError("which words? name them, such as: team hello")
     return tuple(str(click.prompt(label, err=True)).split())
 
 
 def _asked(label: str, usual: str, choices: list[str] | None = None) -> str:
     """Return the answer of somebody at a terminal; without one, the usual one."""
-    if not _is_attended():
+    if not is_attended():
         return usual
     kind = click.Choice(choices) if choices else str
     return str(click.prompt(label, default=usual, type=kind, err=True))

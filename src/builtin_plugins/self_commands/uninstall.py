@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import click
 
+from builtin_plugins.asking import is_attended
 from builtin_plugins.self_commands.completion import (
     SHELLS,
     complete_in,
@@ -72,7 +73,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
 
 
 def _ask(session: Session) -> None:
-    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_attended():
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
     click.confirm(f"uninstall {printable(session.program)}?", abort=True, err=True)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import confirmed, working
+from builtin_plugins.plugin_changes.change import working
 from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
 from builtin_plugins.self_commands.update_program import (
     CheckoutUpdate,

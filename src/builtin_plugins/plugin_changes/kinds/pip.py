@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import importlib_metadata
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -26,6 +25,7 @@ from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
 from builtin_plugins.venv.copy import check_environment, copied_environment
+from builtin_plugins.venv.distributions import find_distribution
 from builtin_plugins.venv.installer import INSTALLERS
 from host import OperationError, PluginError, UsageError
 from host.hookspecs import PROJECT
@@ -61,17 +61,13 @@ def fetch(origin: Origin, work: Work) -> Staged:
 def uninstall(name: str, work: Work, undo: ExitStack) -> None:
     """Swap in a copy of the environment without the distribution, if that is installed."""
     complete_import_path()
-    if not is_installed(name):
+    if find_distribution(name) is None:
         return
     copy = work.exits.enter_context(copied_environment(work.reporter.info))
     copy.change(work.installer, "uninstall", "--yes", name)
     check_others(copy, name, {*host_requirements(), "pip"})
     check_starts(copy.python, f"without {name}, this program")
     copy.swap(undo)
-
-
-def is_installed(name: str) -> bool:
-    return any(importlib_metadata.distributions(name=name))
 
 
 def host_requirements(*more: str) -> dict[str, str]:
@@ -82,9 +78,8 @@ def host_requirements(*more: str) -> dict[str, str]:
         name = canonicalize_name(pending.pop())
         if name in found:
             continue
-        try:
-            distribution = importlib_metadata.distribution(name)
-        except importlib_metadata.PackageNotFoundError:
+        distribution = find_distribution(name)
+        if distribution is None:
             continue
         found[name] = str(distribution.version)
         pending += [one.name for one in needed(map(Requirement, distribution.requires or ()))]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from builtin_plugins.plugin_changes.kinds.pip import is_installed
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.lint.finding import shown_path
 from builtin_plugins.self_commands.lint.trees import Lint
+from builtin_plugins.venv.distributions import find_distribution
 
 
 def definitions(patient: Patient) -> Iterator[Diagnosis]:
@@ -47,7 +47,9 @@ def plugins(patient: Patient) -> Iterator[Diagnosis]:
     directories = {one.name for one in find_directory_plugins(plugins_dir)[0]}
     for entry in effective_registry(plugins_dir)[0].entries.values():
         gone = (
-            not is_installed(entry.name) if entry.kind == "pip" else entry.name not in directories
+            find_distribution(entry.name) is None
+            if entry.kind == "pip"
+            else entry.name not in directories
         )
         if gone and entry.enabled:
             back = "put them back" if entry.kind == "local" else f"{call} sync"

@@ -8,10 +8,10 @@ import stat
 from collections.abc import Iterator
 from functools import partial
 
-from builtin_plugins.files.atomic import can_be_written
 from builtin_plugins.plugin_directories.registry import registry_path
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from host import HostError
+from host.planning.cache_files import can_be_made
 from host.run.plan import framework_variables
 from host.run.settings import capture_settings
 
@@ -80,7 +80,7 @@ def lock(patient: Patient) -> Iterator[Diagnosis]:
                 f"rm {shlex.quote(path)}",
                 partial(os.unlink, path),
             )
-    if not any(can_be_written(os.path.dirname(path)) for path in patient.installation.locks):
+    if not any(map(can_be_made, patient.installation.locks)):
         here, cache = map(os.path.dirname, patient.installation.locks)
         yield Diagnosis(
             f"neither {here} nor {cache} can be written, so every call asks all plugins anew",

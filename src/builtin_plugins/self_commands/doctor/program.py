@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
+from builtin_plugins.venv.distributions import find_distribution, installed_version
 from host import HostError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.installation import home
@@ -165,17 +168,11 @@ def dependencies(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    import importlib_metadata
-    from packaging.requirements import Requirement
-
-    for line in importlib_metadata.requires(OWN_DISTRIBUTION) or []:
+    for line in find_distribution(OWN_DISTRIBUTION).requires or ():
         needed = Requirement(line)
         if needed.marker and not needed.marker.evaluate():
             continue
-        try:
-            there = importlib_metadata.version(needed.name)
-        except importlib_metadata.PackageNotFoundError:
-            there = "not installed"
+        there = installed_version(needed.name) or "not installed"
         if not (there[0].isdigit() and needed.specifier.contains(there, prereleases=True)):
             yield Diagnosis(
                 f"the package {needed.name} is {there}, {needed} is needed",

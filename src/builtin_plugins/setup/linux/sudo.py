@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.files.atomic import can_be_written, nearest_there
 from builtin_plugins.setup.places import Places, variable
 from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
@@ -47,11 +46,18 @@ def _unwritable(places: Places) -> list[str]:
     wanted.append(os.path.dirname(places.desktop_file))
     if os.path.isdir(places.install_dir):
         wanted.append(places.install_dir)  # moving a directory rewrites its own ".."
-    found = list(dict.fromkeys(map(nearest_there, wanted)))
+    found = list(dict.fromkeys(map(_nearest_there, wanted)))
     for path in found:
         if not os.path.isdir(path):
             raise OperationError(f"{path} is not a directory")
-    return [path for path in found if not can_be_written(path)]
+    return [path for path in found if not os.access(path, os.W_OK | os.X_OK)]
+
+
+def _nearest_there(path: str) -> str:
+    """Return `path`, or the nearest one above it that exists."""
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path
 
 
 def run_elevated(

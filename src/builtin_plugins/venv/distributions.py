@@ -1,0 +1,18 @@
+"""What is installed in the environment that runs this program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import importlib_metadata
+
+
+def find_distribution(name: str) -> Any:
+    """Return the installed distribution of that name, in any spelling; None for none."""
+    return next(iter(importlib_metadata.distributions(name=name)), None)
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of an installed distribution, None when it is not there."""
+    found = find_distribution(name)
+    return found and str(found.version)
