@@ -17,54 +17,43 @@ if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
 
-RUN = (
-    *("host.errors", "host.run", "host.run.paths", "host.run.expand", "host.run.json_files"),
-    *("host.run.definition", "host.run.installation", "host.run.text", "host.run.process"),
-    *("builtin_plugins", "builtin_plugins.directories", "builtin_plugins.directories.finder"),
-    *("host.run.locate", "host.run.lock", "host.run.layers", "host.run.plan"),
-)
-"""The modules that every run loads, each after those that it imports."""
-
 _PACKAGES = __file__.removesuffix("host/__main__.py")
-RUN_CODE = f"{_PACKAGES}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
+_RUN_CODE = f"{_PACKAGES}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
 
 
-def load_run() -> bool:
-    """Make the modules of a run out of one file; False where that cannot be.
+def load_run() -> None:
+    """Make the modules that every run loads out of one file, where it is there and not stale.
 
     To import them is to look for each, to ask for its time, to open another file and to read it:
     an eighth of a run. `host.planning.run_code` puts these other files into one, and it counts as
-    they do: while each source has the time and the size that it had.
+    they do: while each source has the time and the size that it had. Otherwise they are imported.
     """
-    if not sys.modules.keys().isdisjoint(RUN):
-        return False
     try:
-        with open(RUN_CODE, "rb", buffering=0) as file:
+        with open(_RUN_CODE, "rb", buffering=0) as file:
             content = memoryview(file.readall())
         if content[:12] != MAGIC_NUMBER + _imp.source_hash(1, content[12:]):
-            return False
+            return
         packages, modules = marshal.loads(content[12:])  # noqa: S302 - trusted as any .pyc is
         if packages != _PACKAGES:
-            return False
+            return
         for _, path, *stamp, _ in modules:
             source = posix.stat(path)
             if [source.st_mtime_ns, source.st_size] != stamp:
-                return False
+                return
     except OSError:
-        return False
+        return
     for name, path, _, _, code in modules:
-        if name not in sys.modules:
-            spec = spec_from_file_location(name, path, loader=SourceFileLoader(name, path))
-            spec.cached = RUN_CODE  # type: ignore[union-attr]  # as it was given a loader
-            sys.modules[name] = module = module_from_spec(spec)  # type: ignore[arg-type]
-            exec(code, module.__dict__)  # noqa: S102 - what importing does
-            package, _, last = name.rpartition(".")
-            if package:
-                setattr(sys.modules[package], last, module)
-    return True
+        spec = spec_from_file_location(name, path, loader=SourceFileLoader(name, path))
+        spec.cached = _RUN_CODE  # type: ignore[union-attr]  # as it was given a loader
+        sys.modules[name] = module = module_from_spec(spec)  # type: ignore[arg-type]
+        exec(code, module.__dict__)  # noqa: S102 - what importing does
+        package, _, last = name.rpartition(".")
+        if package:
+            setattr(sys.modules[package], last, module)
 
 
-_out_of_one_file = load_run()
+if sys.modules.keys().isdisjoint(("host.errors", "host.run", "builtin_plugins")):
+    load_run()  # none of them is there yet, nor one in a package of these
 
 from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name
@@ -205,12 +194,7 @@ def _refresh(
     complete_import_path("click" if safe else "")
     from host.planning.discovery import refresh
 
-    lock = refresh(installation, messages, safe, run)
-    if not (safe or _out_of_one_file):
-        from host.planning.run_code import write_run_code
-
-        write_run_code(RUN_CODE, _PACKAGES, RUN)
-    return lock
+    return refresh(installation, messages, safe, run)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from host.planning.child import Report, survey
 from host.planning.distributions import entry_points
 from host.planning.failure import shortened
 from host.planning.loading import OWN_DISTRIBUTION, load, source_files
+from host.planning.run_code import write_run_code
 from host.planning.serving import serving
 from host.records import (
     CommandDeclaration,
@@ -56,6 +57,7 @@ def refresh(
         messages.warn(warning)
     if not safe:
         write_lock(installation.locks, installation.key, lock)
+        write_run_code()
     return lock
 
 

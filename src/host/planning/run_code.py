@@ -11,21 +11,30 @@ from importlib.util import MAGIC_NUMBER
 
 from host.planning.cache_files import replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+RUN = (
+    *("host.errors", "host.run", "host.run.paths", "host.run.expand", "host.run.json_files"),
+    *("host.run.definition", "host.run.installation", "host.run.text", "host.run.process"),
+    *("builtin_plugins", "builtin_plugins.directories", "builtin_plugins.directories.finder"),
+    *("host.run.locate", "host.run.lock", "host.run.layers", "host.run.plan"),
+)
+"""The modules that every run loads, each after those that it imports."""
 
 
-def write_run_code(place: str, packages: str, names: Iterable[str]) -> None:
-    """Write the code of modules `names` below `packages` to `place`, for `host.__main__.load_run`.
+def write_run_code() -> None:
+    """Write the code of the modules of a run for `load_run` in `host.__main__`.
 
-    Nothing is written where Python writes no code either: by its flag, for want of the right, or
-    out of an archive.
+    Nothing is written when they came out of it, nor where Python writes no code either: by its
+    flag, for want of the right, or out of an archive.
     """
+    packages = __file__.removesuffix("host/planning/run_code.py")
+    place = f"{packages}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
+    spec = sys.modules[RUN[0]].__spec__
+    if spec is not None and spec.cached == place:
+        return
     if sys.dont_write_bytecode or not os.access(os.path.dirname(place), os.W_OK):
         return
     modules = []
-    for name in names:
+    for name in RUN:
         path = packages + name.replace(".", "/")
         path += "/__init__.py" if os.path.isdir(path) else ".py"
         source = os.stat(path)  # before it is read: who changes it meanwhile makes this stale

@@ -12,22 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from host.__main__ import RUN
+from host.planning.run_code import RUN
 from testing.installation import PROJECT, Made, command
 
 _RUN = """
 import sys
+RUN = {run!r}
 sys.path.append({packages!r})
 sys.argv = {argv!r}
 import host.__main__
-from host.__main__ import RUN, RUN_CODE, main
+from host.__main__ import _RUN_CODE, main
 def execute(plan):
     for name in RUN:
         module = sys.modules[name]
         parent, _, last = name.rpartition(".")
         assert not parent or getattr(sys.modules[parent], last) is module
         assert module.__spec__.has_location and module.__file__.startswith({packages!r})
-        print(name, module.__cached__ == RUN_CODE)
+        print(name, module.__spec__.cached == _RUN_CODE)
     raise SystemExit(0)
 host.__main__.execute = execute
 main()
@@ -45,19 +46,23 @@ class Copied:
     def code(self) -> Path:
         return self.packages / "host" / "__pycache__" / f"run.{sys.implementation.cache_tag}.pyc"
 
-    def run(self, *flags: str, words: tuple[str, ...] = ("a", "b")) -> set[str]:
-        """Run a command; return which of its modules were out of the one file."""
+    def answer(self, *words: str, flags: tuple[str, ...] = ()) -> str:
+        """Start the program with `words`; return its output, or a line for each of its modules."""
         argv = [str(self.made.launcher), *words]
-        text = _RUN.format(packages=str(self.packages), argv=argv)
+        text = _RUN.format(run=RUN, packages=str(self.packages), argv=argv)
         done = subprocess.run(
             [sys.executable, "-IS", *flags, "-c", text],
             env={"PATH": os.defpath, "HOME": str(self.made.home)},
             capture_output=True,
             text=True,
-            check=False,
+            check=True,
         )
         assert done.stderr == ""
-        lines = dict(line.split() for line in done.stdout.splitlines())
+        return done.stdout
+
+    def run(self, *flags: str, words: tuple[str, ...] = ("a", "b")) -> set[str]:
+        """Run a command; return which of its modules were out of the one file."""
+        lines = dict(line.split() for line in self.answer(*words, flags=flags).splitlines())
         assert list(lines) == list(RUN)
         return {name for name, out_of_it in lines.items() if out_of_it == "True"}
 
@@ -125,6 +130,11 @@ def test_nothing_is_written_where_python_writes_no_code(copied: Copied, flags: l
         (copied.packages / "host/__pycache__").write_text("")
     assert copied.run(*flags) == set()
     assert not copied.code.exists()
+
+
+def test_a_listing_writes_it_too(copied: Copied) -> None:
+    copied.answer("a")
+    assert copied.run() == set(RUN)
 
 
 def test_safe_mode_writes_nothing(copied: Copied) -> None:
