@@ -1,26 +1,16 @@
-"""How plugins are changed: set up, fetch a version, put it in place."""
+"""How plugins are changed: set up, build, put in place."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.fetch.timeout import USUAL_SECONDS
-from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
-from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
-from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import (
-    changing,
-    put_kept,
-    put_link,
-    put_version,
-    staging,
-    trimmed,
-)
+from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, kind_of
+from builtin_plugins.plugin_changes.staging import changing, staging, trimmed
 from builtin_plugins.plugin_directories.directory import STAGING
 from builtin_plugins.plugin_directories.registry import (
     FRAMEWORK_WORDS,
@@ -29,7 +19,7 @@ from builtin_plugins.plugin_directories.registry import (
     is_plugin_name,
 )
 from builtin_plugins.plugin_directories.repair import now
-from builtin_plugins.venv.copy import VenvCopy, drop_abandoned_copy
+from builtin_plugins.venv.copy import drop_abandoned_copy
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
@@ -70,13 +60,6 @@ def or_name(entry: Entry) -> str:
     return "" if entry.kind == "pip" else "; or use --name"
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage the version that `origin` names; only the module of its kind is imported."""
-    kind = import_module(f"builtin_plugins.plugin_changes.kinds.{origin.kind}")
-    staged: Staged = kind.fetch(origin, work)
-    return staged
-
-
 def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
     """Return what is staged as a wheel; where it is to be built, only if the user agrees."""
     if not staged.unbuilt:
@@ -102,11 +85,8 @@ def put(
     asked first, in a copy of the environment, what it declares. Raises HostError where it
     breaks this program, takes words of others, or another process changed the plugin meanwhile.
     """
-    if entry.kind == "pip":
-        from builtin_plugins.plugin_changes.kinds.pip import install
-
-        install(entry, work)
-        check_collisions_in_copy(session, entry, work, force=force)
+    kind = kind_of(entry.kind)
+    kind.install(session, entry, work, force=force)
     plugins_dir = work.stage.plugins_dir
     with changing(work.stage) as (registry, undo):
         if former is None:
@@ -119,13 +99,7 @@ def put(
         entry = entry._replace(installed_at=now())
         if entry.label:
             entry = entry._replace(versions=trimmed(entry, former))
-        if entry.managed:
-            put_version(work.stage, entry, undo)
-        elif entry.kind == "pip":
-            put_kept(work.stage, entry, undo)
-            VenvCopy().swap(undo)
-        else:
-            put_link(plugins_dir, entry.name, entry.source, undo)
+        kind.put(entry, work, undo)
         registry.put(entry)
     return entry
 

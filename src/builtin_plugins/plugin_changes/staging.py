@@ -34,7 +34,7 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
     write_registry,
 )
-from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal, relink, removal
+from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal, relink
 from host import PluginError
 
 KEPT_VERSIONS = 3  # beside the one that is on
@@ -144,37 +144,6 @@ def _drop_kept(place: str) -> None:
     with suppress(OSError):
         os.rmdir(os.path.dirname(place))
         os.rmdir(os.path.dirname(os.path.dirname(place)))
-
-
-def put_link(plugins_dir: str, name: str, target: str, undo: ExitStack) -> None:
-    """Make `plugins/<name>` a link to the author's own directory."""
-    place = os.path.join(plugins_dir, name)
-    if os.path.lexists(place):  # it leads to nothing any more
-        undo.callback(write_link, place, os.readlink(place))
-    else:
-        undo.callback(discard, place)
-    write_link(place, target)
-
-
-def take_away(stage: Stage, name: str, undo: ExitStack) -> None:
-    """Move `plugins/<name>` out of sight, until the stage goes."""
-    place = os.path.join(stage.plugins_dir, name)
-    if not os.path.lexists(place):
-        return
-    removed = os.path.join(stage.path, "removed")
-    os.makedirs(removed, exist_ok=True)
-    os.rename(place, os.path.join(removed, name))
-    undo.callback(os.rename, os.path.join(removed, name), place)
-
-
-def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
-    """Move a directory that may be the only copy to where removed ones are kept; return where."""
-    place = os.path.join(plugins_dir, name)
-    pending, kept = removal(plugins_dir, name)
-    make_directory(os.path.dirname(kept))
-    os.rename(place, pending)
-    undo.callback(os.rename, pending, place)
-    return kept
 
 
 def trimmed(entry: Entry, former: Entry | None) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ import click
 from builtin_plugins.asking import confirmed
 from builtin_plugins.files.atomic import undoing
 from builtin_plugins.plugin_changes.change import working
-from builtin_plugins.plugin_changes.kinds.kind import Work
-from builtin_plugins.plugin_changes.staging import changing, set_aside, take_away
+from builtin_plugins.plugin_changes.kinds.kind import Work, kind_of
+from builtin_plugins.plugin_changes.staging import changing
 from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
@@ -45,19 +45,11 @@ def command(session: Session, name: str, yes: bool) -> None:
 
 def remove(entry: Entry, work: Work) -> str:
     """Take a plugin away; return where its only copy is kept, "" when there is another."""
-    plugins_dir = work.stage.plugins_dir
-    kept = ""
+    kind = kind_of(entry.kind)
     with undoing() as whole:
-        if entry.kind == "pip":  # who adds holds the environment before the registry; so does this
-            from builtin_plugins.plugin_changes.kinds.pip import uninstall
-
-            uninstall(entry.name, work, whole)
+        kind.uninstall(entry, work, whole)  # first, as who adds holds the environment first, too
         with changing(work.stage) as (registry, undo):
-            place = os.path.join(plugins_dir, entry.name)
-            if entry.kind == "local" and os.path.isdir(place) and not os.path.islink(place):
-                kept = set_aside(plugins_dir, entry.name, undo)
-            elif entry.kind != "pip":
-                take_away(work.stage, entry.name, undo)
+            kept = kind.take_away(entry, work, undo)
             registry.drop(entry.name)
     return kept
 

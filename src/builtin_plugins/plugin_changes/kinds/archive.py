@@ -8,20 +8,26 @@ from pathlib import Path
 
 from builtin_plugins.archives.extract import Rules, extract
 from builtin_plugins.archives.judge import MOST_BYTES, MOST_FILES
-from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, bring_file, described
+from builtin_plugins.plugin_changes.kinds.kind import Kind, Staged, Work, bring_file, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_directories.registry import Entry
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage it; members are judged before one is written, the checksum is recorded."""
-    packed = Path(work.stage.path, "archive")
-    sha256 = bring_file(origin, packed, work)
-    rules = Rules(stays=is_category, members=MOST_FILES, size=MOST_BYTES)
-    extract(packed, Path(work.stage.tree), rules, called=origin.source, seconds=work.seconds)
-    os.unlink(packed)
-    entry = Entry("", "archive", origin.source, sha256=sha256, pinned=bool(origin.sha256))
-    return described(entry, work.stage.tree, origin)
+class ArchivePlugin(Kind):
+    """A plugin from a .tar.gz or .zip, by path or address."""
+
+    def fetch(self, origin: Origin, work: Work) -> Staged:
+        """Stage it; members are judged before one is written, the checksum is recorded."""
+        packed = Path(work.stage.path, "archive")
+        sha256 = bring_file(origin, packed, work)
+        rules = Rules(stays=is_category, members=MOST_FILES, size=MOST_BYTES)
+        extract(packed, Path(work.stage.tree), rules, called=origin.source, seconds=work.seconds)
+        os.unlink(packed)
+        entry = Entry("", "archive", origin.source, sha256=sha256, pinned=bool(origin.sha256))
+        return described(entry, work.stage.tree, origin)
+
+
+KIND = ArchivePlugin()
 
 
 def is_category(paths: Collection[str]) -> bool:
