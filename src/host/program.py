@@ -14,9 +14,9 @@ from host.cli.unknown import find_command, unknown
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
-from host.run.installation import Layout
-from host.run.nesting import FRAMEWORK_NAMES
-from host.run.plan import Given, framework_variables, read_layers
+from host.run.command_line import given_variables
+from host.run.installation import FRAMEWORK_NAMES, Layout, words_of_run
+from host.run.plan import layers_of
 from host.run.text import Messages
 
 
@@ -43,10 +43,9 @@ class Program:
         Raises HostError where this process is no command of an installation.
         """
         environ = dict(os.environ if environ is None else environ)
-        root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
-        if not root or not name:
+        root, words = environ.get("CLI_DIR", ""), words_of_run(environ)
+        if not root or not words:
             raise HostError("this works in a command of an installation only")
-        words = [*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name]
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
         called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint says it
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
@@ -195,7 +194,8 @@ class Program:
         Nothing is run. Raises UsageError where they do not fit; so it says beforehand whether
         a run would take them.
         """
-        return Given(command.definition, args, self.name, command.words).variables
+        arguments = command.definition.args
+        return given_variables(arguments, args, self.name, command.words) if arguments else {}
 
     def environment(
         self,
@@ -226,13 +226,12 @@ class Program:
         session = self._session
         command = self.find(words)
         system = {**(session.caller if caller is None else caller), **(facts or {})}
-        framework = framework_variables(session.layout, self.plugins_dir, command.words)
-        layers = read_layers(
+        layers = layers_of(
             command.words,
             command.definition,
-            session.lock.sources,
-            {name: value for name, value in system.items() if name not in framework},
-            framework,
+            session.installation,
+            session.lock,
+            system,
             session.messages,
         )
         required = {*command.definition.required_envs, *(facts or {})}

@@ -205,6 +205,29 @@ def test_masked_is_what_self_env_shows(ask):
     assert "hunter2" not in named.stdout
 
 
+def test_what_describes_the_run_goes_before_what_the_caller_says_of_it(ask):
+    """The caller's value is told as shadowed, by whichever way it is asked."""
+    ours = {"PLUGINS_DIR": "/elsewhere", "COMMAND_NAME": "mine"}
+    shown = (
+        "{name: [one.value, one.rank, [it.value for it in one.shadows]] for name, one in"
+        f" program.environment(['team', 'show'], caller={ours}).items()}}"
+    )
+    found = ask(shown)
+    told = ask.made.run("self", "env", "team", "show", "--format", "json", env=ours)
+    rows = {one["name"]: one for one in json.loads(told.stdout)}
+    for name, value in (("PLUGINS_DIR", f"{ask.made.root}/plugins"), ("COMMAND_NAME", "show")):
+        assert found[name] == [value, 0, [ours[name]]]
+        assert [it["value"] for it in rows[name]["shadows"]] == [ours[name]]
+        assert rows[name]["value"] == value
+
+
+def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
+    inside = "program.run(['self', 'env', 'team', 'show', '--format', 'json'], capture_output=True)"
+    rows = {one["name"]: one for one in ask(f"__import__('json').loads({inside}.stdout)")}
+    assert rows["COMMAND_NAME"]["value"] == "show"
+    assert [rows[name]["shadows"] for name in ("CLI_DIR", "COMMAND_NAME")] == [[], []]
+
+
 def test_self_env_has_the_required_variables_too(ask):
     found = ask("list(program.environment(['team', 'show']))")
     told = ask.made.run("self", "env", "team", "show", "--format", "json", env={"TOKEN": "t"})

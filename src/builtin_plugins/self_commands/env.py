@@ -14,7 +14,7 @@ from host.cli.styles import NAME, styled
 from host.cli.unknown import find_command
 from host.cli.variables import shown_value, traced_variables
 from host.run.layers import FRAMEWORK
-from host.run.plan import check_required, framework_variables, read_layers
+from host.run.plan import check_required, layers_of
 
 
 @click.command
@@ -35,13 +35,12 @@ def command(
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)
-    framework = framework_variables(session.layout, session.installation.plugins_dir, found.words)
-    layers = read_layers(
+    layers = layers_of(
         found.words,
         definition,
-        session.lock.sources,
+        session.installation,
+        session.lock,
         session.caller,
-        framework,
         session.messages,
     )
     every = traced_variables(layers)

@@ -15,22 +15,30 @@ from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
 from host.run.json_files import read_regular
-from host.run.layers import ENV_FILES, ENVS, SETTINGS, SYSTEM, Assignment, Layers, Reading
-from host.run.nesting import FRAMEWORK_NAMES
-from host.run.plan import framework_variables
+from host.run.layers import (
+    ENV_FILES,
+    ENVS,
+    SETTINGS,
+    SYSTEM,
+    UNKNOWN,
+    Assignment,
+    Layers,
+    Reading,
+)
+from host.run.nesting import outer_environment
+from host.run.plan import layers_of
 from host.run.text import EMPTY, decode, printable
 from host.secrets import Mask
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from host.cli.session import Session
     from host.records import Terminal
     from host.run.locate import Found
     from host.run.lock import Source
 
-_UNKNOWN = "\0"  # in a value: what only a run of settings.conf tells; no value holds a NUL
 _LARGEST = 16 << 20  # bytes of a settings.conf that is looked at
 _SHORTEST_VALUE = 20  # columns of a value that is cut
 
@@ -84,58 +92,33 @@ def told_variables(session: Session, found: Found, definition: Definition) -> li
         if winner is None:
             rows.append(Told(name, "", "", required))
             continue
-        value = None if _UNKNOWN in winner.value else mask.of(winner.name, winner.value)
+        value = None if UNKNOWN in winner.value else mask.of(winner.name, winner.value)
         rows.append(Told(name, value, _source(winner, session, definition), required))
     return rows
 
 
 def _layers(session: Session, words: tuple[str, ...], definition: Definition) -> Layers:
     """Return what the sources say; inside a run, less what that run's own sources gave."""
-    environ = dict(session.environ)
-    outer = _outer_words(session, words)
-    if outer:
-        found = session.find(outer)
-        given = _look(session, outer, found.definition or definition, {})
-        known = {winner.name: winner.value for winner, _ in given.trace()}
-        environ = {
-            name: value
-            for name, value in environ.items()
-            if name not in FRAMEWORK_NAMES and known.get(name) not in (value, _UNKNOWN)
-        }
-    return _look(session, words, definition, environ)
-
-
-def _outer_words(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of the command that this runs in, () for none.
-
-    A Python command that shows its own page has no COMMAND_NAME any more.
-    """
     environ = session.environ
-    if "COMMAND_CATEGORY" not in environ or environ.get("CLI_DIR") != session.layout.root:
-        return ()
-    category = filter(None, environ["COMMAND_CATEGORY"].split("/"))
-    return (*category, environ.get("COMMAND_NAME", words[-1]))
-
-
-def _look(
-    session: Session, words: tuple[str, ...], definition: Definition, environ: Mapping[str, str]
-) -> Layers:
-    framework = framework_variables(session.layout, session.installation.plugins_dir, words)
-    system = {name: value for name, value in environ.items() if name not in framework}
-    layers = Layers(system, framework)
-    reading = _Look(words, definition, layers, session.messages)
-    for source in session.lock.sources if definition.sources else ():
-        try:
-            reading.read(source)
-        except HostError as error:
-            session.messages.warn(str(error))
-    return layers
+    if "COMMAND_CATEGORY" in environ:  # a Python command that shows its page has no name any more
+        environ = {"COMMAND_NAME": words[-1], **environ}
+    installation, lock = session.installation, session.lock
+    environ = outer_environment(environ, installation, lock, _Look)
+    return layers_of(
+        words, definition, installation, lock, environ, session.messages, reading=_Look
+    )
 
 
 class _Look(Reading):
     """Reads what is data; what would have to be run gives its names at most."""
 
     __slots__ = ()
+
+    def read(self, source: Source) -> None:
+        try:
+            super().read(source)
+        except HostError as error:
+            self.messages.warn(str(error))
 
     def settings(self, source: Source) -> None:
         for path in source.files:
@@ -147,7 +130,7 @@ class _Look(Reading):
         return {}
 
     def listed_file(self, source: Source, written: str) -> None:
-        if _UNKNOWN not in self.expanded(written, self.definition.file):
+        if UNKNOWN not in self.expanded(written, self.definition.file):
             super().listed_file(source, written)
 
 
@@ -172,10 +155,10 @@ def settings_names(path: str) -> dict[str, tuple[int, str]]:
             found[said["name"]] = (number, value)
             continue
         plain = False
-        found.update((name, (number, _UNKNOWN)) for name in _ASSIGNED.findall(line))
+        found.update((name, (number, UNKNOWN)) for name in _ASSIGNED.findall(line))
     if plain:
         return found
-    return {name: (number, _UNKNOWN) for name, (number, _) in found.items()}
+    return {name: (number, UNKNOWN) for name, (number, _) in found.items()}
 
 
 def traced_variables(layers: Layers) -> dict[str, Variable]:

@@ -5,6 +5,7 @@ import posix
 
 from host.errors import UsageError
 from host.run.arguments import Argument, is_number, shown, usage_of
+from host.run.process import asks_help
 from host.run.text import encode
 
 TYPE_CHECKING = False
@@ -21,16 +22,14 @@ def without(arguments: "Iterable[Argument]", environ: "Mapping[str, str]") -> di
     return {name: value for name, value in environ.items() if name not in dropped}
 
 
-def absent(arguments: "Iterable[Argument]") -> dict[str, str]:
-    """Return the variables of a command line that has no words."""
-    return _variables(arguments, {})
-
-
-def given(
+def given_variables(
     arguments: "Sequence[Argument]", args: "Sequence[str]", program: str, words: "Sequence[str]"
 ) -> dict[str, str]:
-    """Return the variables of the arguments that the words `args` give; raises UsageError."""
-    return _variables(arguments, texts(arguments, args, program, words))
+    """Return the variables of the arguments that the words `args` give; raises UsageError.
+
+    Words that ask for help reach what answers it with those of an empty command line.
+    """
+    return _variables(arguments, {} if asks_help(args) else texts(arguments, args, program, words))
 
 
 def texts(

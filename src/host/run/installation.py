@@ -9,13 +9,19 @@ from host.run.paths import basename, dirname, is_there, join, realpath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from host.records import Installation
 
 # Says which program a caller has given another installation or another cli.json:
 # "<program>" or "<program>:<path of cli.json>". Exported only then; see `_Inherited`.
 ADOPTED_BY = "CLI_DIR_PROGRAM"
+
+# What a run exports (SPEC 2.9), as `OpenInstallation.run_variables` has it.
+FRAMEWORK_NAMES = (
+    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
+    *("COMMAND_NAME", "COMMAND_CATEGORY", ADOPTED_BY),
+)
 
 
 class Layout:
@@ -204,6 +210,16 @@ class OpenInstallation:
         """Where an index of definitions may be: beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
 
+    def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
+        """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
+        layout = self.layout
+        paths = (layout.root, layout.core_dir, layout.lib_dir, self.plugins_dir)
+        values = (*paths, layout.config_file, words[-1], "/".join(words[:-1]), layout.adopted)
+        found = dict(zip(FRAMEWORK_NAMES, values, strict=True))
+        if not layout.adopted:
+            del found[ADOPTED_BY]
+        return found
+
     def record(self) -> "Installation":
         """Return what hooks are told about the installation."""
         from host.records import Installation
@@ -215,6 +231,14 @@ class OpenInstallation:
             plugins_dir=self.plugins_dir,
             config_dir=join(self.layout.root, "config"),
         )
+
+
+def words_of_run(environ: "Mapping[str, str]") -> tuple[str, ...]:
+    """Return the words of the command whose run has this environment, () where it is none."""
+    name = environ.get("COMMAND_NAME")
+    if not name:
+        return ()
+    return (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:

@@ -24,6 +24,8 @@ ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
 
+UNKNOWN = "\0"  # the value of a source that was not asked, as it would run code; none holds a NUL
+
 # What a command that runs with more rights never takes from a file in its folder.
 _REFUSED_WITH_SUDO = frozenset(
     [

@@ -8,9 +8,10 @@ gave is taken away. Only a run inside a run loads this.
 """
 
 from host.errors import HostError
-from host.run.installation import ADOPTED_BY
+from host.run.installation import words_of_run
+from host.run.layers import UNKNOWN, Reading
 from host.run.locate import locate, roots
-from host.run.plan import read_layers
+from host.run.plan import layers_of
 from host.run.settings import READING
 from host.run.text import Messages
 
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
-
-FRAMEWORK_NAMES = (
-    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
-    *("COMMAND_NAME", "COMMAND_CATEGORY", ADOPTED_BY),
-)
-
 
 _USUAL = ("PATH", "HOME", "USER", "PWD", "LANG", "LC_ALL")  # what any script counts on
 
@@ -42,48 +37,53 @@ class _Silence(Messages):
 
 
 def outer_environment(
-    environ: "Mapping[str, str]", installation: "OpenInstallation", lock: "Lock"
+    environ: "Mapping[str, str]",
+    installation: "OpenInstallation",
+    lock: "Lock",
+    reading: "type[Reading]" = Reading,
 ) -> dict[str, str]:
-    """Return `environ` less what the sources of the command that calls gave it.
+    """Return `environ` less what the run of the command that calls gave it.
 
     Only a command of this very installation has such. A variable that has another value
-    than they give is the caller's, or the command has set it itself: it stays. Where they
-    cannot be asked, everything stays.
+    than it was given is the caller's, or the command has set it itself: it stays. Where
+    the sources cannot be asked, everything stays. A `reading` may leave a value UNKNOWN,
+    and is believed then.
     """
-    if "COMMAND_NAME" not in environ or environ.get("CLI_DIR") != installation.layout.root:
+    words = words_of_run(environ)
+    if not words or environ.get("CLI_DIR") != installation.layout.root:
         return dict(environ)
-    words = (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), environ["COMMAND_NAME"])
     try:
         found = locate(words, roots(lock.trees), lock.commands)
         if found.definition is None or found.words != words:
             return dict(environ)
-        given = _given(words, found.definition, environ, lock)
+        given = _given(words, found.definition, installation, lock, environ, reading)
     except HostError:
         return dict(environ)
     arguments = tuple(f"{one.variable}_" for one in found.definition.args)
     return {
         name: value
         for name, value in environ.items()
-        if given.get(name) != value and not f"{name}_".startswith(arguments)
+        if given.get(name) not in (value, UNKNOWN) and not f"{name}_".startswith(arguments)
     }
 
 
 def _given(
-    words: tuple[str, ...], definition: "Definition", environ: "Mapping[str, str]", lock: "Lock"
+    words: tuple[str, ...],
+    definition: "Definition",
+    installation: "OpenInstallation",
+    lock: "Lock",
+    environ: "Mapping[str, str]",
+    reading: "type[Reading]",
 ) -> dict[str, str]:
-    """Return the variables that the sources of a command give it.
+    """Return the variables that a run of the command has from its sources and the framework.
 
     They are asked twice: what names they speak of shows only where nothing is set, what
     they say of them only with all the rest.
     """
-    framework = {name: environ[name] for name in FRAMEWORK_NAMES if name in environ}
     base = {name: environ[name] for name in (*_USUAL, READING) if name in environ}
+    silence = _Silence("", {})
     for _ in range(2):
-        layers = read_layers(words, definition, lock.sources, base, framework, _Silence("", {}))
-        given = {one.name: one.value for one, _ in layers.trace() if one.name not in framework}
-        base = {
-            name: value
-            for name, value in environ.items()
-            if name not in given and name not in FRAMEWORK_NAMES
-        }
+        layers = layers_of(words, definition, installation, lock, base, silence, reading=reading)
+        given = {one.name: one.value for one, _ in layers.trace()}
+        base = {name: value for name, value in environ.items() if name not in given}
     return given

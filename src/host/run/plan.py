@@ -13,22 +13,23 @@ from host.errors import (
     SourceError,
 )
 from host.run.definition import SYSTEM_OS, Definition
-from host.run.installation import ADOPTED_BY, Layout
+from host.run.installation import ADOPTED_BY
 from host.run.json_files import read_regular
 from host.run.layers import Layers, Reading
 from host.run.paths import dirname, is_link, join, realpath
-from host.run.process import UNBLOCK, Exec, as_bash_env, interrupt_is_blocked, start_of
+from host.run.process import UNBLOCK, Exec, as_bash_env, asks_help, interrupt_is_blocked, start_of
 from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from host.run.installation import OpenInstallation
     from host.run.locate import Found
-    from host.run.lock import Lock, Source
+    from host.run.lock import Lock
 
 LIBRARY_MARK = "CLI_HOST_INIT"
+_NOTHING: "Mapping[str, str]" = {}
 
 
 def plan_run(
@@ -47,106 +48,58 @@ def plan_run(
     for warning in definition.warnings:
         messages.warn(warning)
 
-    asks_help = _asks_help(args)
-    if found.kind == "category" and (asks_help or not args or not args[0].startswith("-")):
+    helps = asks_help(args)
+    if found.kind == "category" and (helps or not args or not args[0].startswith("-")):
         return None
-    if asks_help and not definition.compatible:
+    if helps and not definition.compatible:
         return None  # its page can be read anywhere
     file = check_runnable(found.words, definition)
-    if asks_help and file and not answers_help(file):
+    if helps and file and not answers_help(file):
         return None
-    framework = framework_variables(installation.layout, installation.plugins_dir, found.words)
-    given = Given(definition, args, messages.program, found.words)
-    layers = read_layers(
-        found.words,
-        definition,
-        lock.sources,
-        given.without(environ),
-        {**framework, **given.variables},
-        messages,
-    )
+    given: dict[str, str] = {}
+    if definition.args:
+        from host.run.command_line import given_variables, without
+
+        given = given_variables(definition.args, args, messages.program, found.words)
+        environ = without(definition.args, environ)
+    layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
     check_required(definition, layers)
-    environment = {**given.without(layers.environment()), **given.variables}
+    environment = layers.environment()
+    if definition.args:
+        environment = {**without(definition.args, environment), **given}
     return prepare(messages.program, found.words, definition, file, args, environment)
 
 
 def question(found: "Found", words: "Sequence[str]") -> str:
     """Return what is to be asked before this run, "" for nothing."""
     args = words[len(found.words) :]
-    if found.definition is None or _asks_help(args):
+    if found.definition is None or asks_help(args):
         return ""
     return found.definition.confirm
 
 
-def _asks_help(args: "Sequence[str]") -> bool:
-    return args[:1] in (["--help"], ["-h"])
-
-
-class Given:
-    """The declared arguments of a run: the `variables` that its words give them.
-
-    Raises UsageError for words that do not fit. One that asks for help is not checked:
-    it reaches what answers it with the variables of an empty command line.
-    """
-
-    __slots__ = ("_arguments", "variables")
-
-    def __init__(
-        self, definition: Definition, args: "Sequence[str]", program: str, words: "Sequence[str]"
-    ) -> None:
-        self._arguments = definition.args
-        self.variables: dict[str, str] = {}
-        if not definition.args:
-            return
-        from host.run.command_line import absent, given
-
-        if _asks_help(args):
-            self.variables = absent(definition.args)
-        else:
-            self.variables = given(definition.args, args, program, words)
-
-    def without(self, environ: dict[str, str]) -> dict[str, str]:
-        """Return the environment less every variable that the arguments can have."""
-        if not self._arguments:
-            return environ
-        from host.run.command_line import without
-
-        return without(self._arguments, environ)
-
-
-def framework_variables(layout: Layout, plugins_dir: str, words: "Sequence[str]") -> dict[str, str]:
-    """Return the variables that describe this run (SPEC 2.9); no source overrides them."""
-    found = {
-        "CLI_DIR": layout.root,
-        "CORE_DIR": layout.core_dir,
-        "LIB_DIR": layout.lib_dir,
-        "PLUGINS_DIR": plugins_dir,
-        "GLOBAL_CONFIG_FILE": layout.config_file,
-        "COMMAND_NAME": words[-1],
-        "COMMAND_CATEGORY": "/".join(words[:-1]),
-    }
-    if layout.adopted:
-        found[ADOPTED_BY] = layout.adopted
-    return found
-
-
-def read_layers(
+def layers_of(
     words: tuple[str, ...],
     definition: Definition,
-    sources: "Iterable[Source]",
-    system: "Mapping[str, str]",
-    framework: "Mapping[str, str]",
+    installation: "OpenInstallation",
+    lock: "Lock",
+    environ: "Mapping[str, str]",
     messages: Messages,
+    given: "Mapping[str, str]" = _NOTHING,
+    *,
+    reading: "type[Reading]" = Reading,
 ) -> Layers:
     """Return what all sources say for one command, in load order; raises SourceError.
 
-    A Python command with `"sources": false` has none.
+    `environ` is the caller's; `given` are the variables of the declared arguments. Nothing
+    overrides these and those that describe the run. A Python command with
+    `"sources": false` has no sources.
     """
-    own = {name: value for name, value in system.items() if name != ADOPTED_BY}
-    layers = Layers(own, framework)
-    reading = Reading(words, definition, layers, messages)
-    for source in sources if definition.sources else ():
-        reading.read(source)
+    system = {name: value for name, value in environ.items() if name != ADOPTED_BY}
+    layers = Layers(system, {**installation.run_variables(words), **given})
+    reader = reading(words, definition, layers, messages)
+    for source in lock.sources if definition.sources else ():
+        reader.read(source)
     return layers
 
 

@@ -65,6 +65,11 @@ def caller_words() -> list[str]:
     return [decode(word.encode(encoding, errors)) for word in sys.argv]
 
 
+def asks_help(args: "Sequence[str]") -> bool:
+    """Tell whether the words behind a command's own ask for help on it."""
+    return args[:1] in (["--help"], ["-h"])
+
+
 def _given_lc_ctype() -> bytes | None:
     try:
         with open("/proc/self/environ", "rb") as file:

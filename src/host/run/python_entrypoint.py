@@ -11,7 +11,7 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this 
 
 from host.errors import HostError, PluginError
 from host.run.importing import load_reference
-from host.run.process import Interrupts, caller_environment
+from host.run.process import Interrupts, asks_help, caller_environment
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
     try:
         with Interrupts(raised=True):
             target = load_reference(reference)
-            if args[:1] in (["--help"], ["-h"]) and not answers_help(target, reference):
+            if asks_help(args) and not answers_help(target, reference):
                 become_help_page(label)
             status = call(target, label, args, reference)
             flush()
@@ -91,7 +91,9 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
 
 def become_help_page(label: str) -> None:
     """Let the program show the command's page: a callable has none of its own."""
-    words = [*filter(None, os.environ["COMMAND_CATEGORY"].split("/")), os.environ["COMMAND_NAME"]]
+    from host.run.installation import words_of_run
+
+    words = words_of_run(os.environ)
     program = label.removesuffix(" ".join(["", *words]))
     # Without COMMAND_NAME this is no command's run, and CLI_DIR names the installation.
     env = {name: value for name, value in os.environ.items() if name != "COMMAND_NAME"}

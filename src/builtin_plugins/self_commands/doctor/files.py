@@ -12,7 +12,6 @@ from builtin_plugins.plugin_directories.registry import registry_path
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from host import HostError
 from host.planning.cache_files import can_be_made
-from host.run.plan import framework_variables
 from host.run.settings import capture_settings
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
@@ -30,8 +29,7 @@ def settings(patient: Patient) -> Iterator[Diagnosis]:
             yield Diagnosis(f"{path} is not read; settings belong in {file}", remedy)
     if patient.session.safe or _is_open(file):
         return
-    words = (patient.program,)
-    ours = framework_variables(layout, patient.installation.plugins_dir, words)
+    ours = patient.installation.run_variables((patient.program,))
     try:
         capture_settings(file, {**patient.environ, **ours})
     except HostError as error:

@@ -11,8 +11,7 @@ from host import Definition, HostError
 from host.cli.variables import settings_names
 from host.run.env_file import read_env_file
 from host.run.expand import expand
-from host.run.installation import Layout
-from host.run.plan import framework_variables
+from host.run.installation import FRAMEWORK_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 
 def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
     """Return the names that any command can refer to: the caller's, ours, settings.conf's."""
-    ours = framework_variables(Layout("", "", ""), "", ("a",))
-    return frozenset([*environ, *_FROM_SYSTEM, *ours, *settings_names(settings_file)])
+    return frozenset([*environ, *_FROM_SYSTEM, *FRAMEWORK_NAMES, *settings_names(settings_file)])
 
 
 def reference_findings(
