@@ -131,7 +131,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.run.nesting import outer_environment
 
             environ = outer_environment(environ, installation, lock)
-        found = locate(words, roots(lock.trees), lock.commands)
+        found = locate(words, roots(lock.trees, lock.commands))
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:
             asked = "" if sure else question(found, words)

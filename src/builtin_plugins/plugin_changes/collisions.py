@@ -110,10 +110,10 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collision]:
     for one in sorted(words):
-        there = locate(one, roots(others.trees), others.commands)
+        there = locate(one, roots(others.trees, others.commands))
         if there.kind == "command" and there.words == one:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            found = locate(one, roots(after.trees), after.commands)
+            found = locate(one, roots(after.trees, after.commands))
             kept = (found.directories, found.plugin) == (there.directories, there.plugin)
             yield Collision(f"{' '.join(one)} is a command of {owner} already", kept)
         elif one[0] in ("self", "help"):

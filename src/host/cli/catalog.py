@@ -55,9 +55,9 @@ def contents(
     told: list[str] = []
     categories: list[Category] = []
     commands: list[Command] = []
-    pending = [locate(words, roots(lock.trees, definitions), lock.commands)]
+    pending = [locate(words, roots(lock.trees, lock.commands, definitions))]
     while pending:
-        for found in below(pending.pop(), lock.commands, told.append):
+        for found in below(pending.pop(), told.append):
             if found.kind == "command":
                 commands.append(command_of(found))
                 continue
@@ -82,7 +82,7 @@ def command_of(found: Found) -> Command:
         words=found.words,
         definition=definition,
         directory=definition.directory,
-        origin="python" if not found.places else "plugin" if found.plugin else "commands",
+        origin="python" if not definition.file else "plugin" if found.plugin else "commands",
         plugin=found.plugin,
         dev=found.dev,
         shadows=found.shadows,

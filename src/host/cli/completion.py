@@ -87,7 +87,7 @@ def complete(
     if left[:1] == [RESERVED]:
         return _own(left, current, installation, lock)
     asks_help = left[:1] == ["help"]
-    found = locate(left[asks_help:], roots(lock.trees), lock.commands)
+    found = locate(left[asks_help:], roots(lock.trees, lock.commands))
     rest = left[asks_help + len(found.words) :]
     if found.kind == "command" and found.definition is not None and not asks_help:
         return arguments(found.definition, rest, current)
@@ -102,7 +102,7 @@ def complete(
     definitions = DefinitionIndex(installation)
     for place in found.places:
         place.finder.definitions = definitions
-    inside = _inside(found, lock, current)
+    inside = _inside(found, current)
     definitions.save()
     return inside
 
@@ -132,13 +132,13 @@ def _own(
     )
 
 
-def _inside(found: "Found", lock: "Lock", current: str) -> Answer:
+def _inside(found: "Found", current: str) -> Answer:
     """Return the words of a category that listings show, and the aliases that are meant.
 
     One that is hidden is among them when it is typed in full.
     """
     names: list[Candidate] = [] if found.words else [_HELP]
-    for one in below(found, lock.commands, lambda _: None):
+    for one in below(found, lambda _: None):
         word, definition = one.words[-1], one.definition
         if one.kind == "category" or definition is None:
             names.append((word, one.description))

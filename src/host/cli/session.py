@@ -138,4 +138,4 @@ class Session:
         from host.run.locate import locate, roots
 
         found, self._found = self._found, None
-        return found or locate(words, roots(self.lock.trees), self.lock.commands)
+        return found or locate(words, roots(self.lock.trees, self.lock.commands))

@@ -2,8 +2,9 @@
 
 Only what lies on the way is looked at, so a run costs the same with ten commands and
 with ten thousand. What is below a place is the business of the tree's finder, which the
-lock names; nothing here touches a disk. A finder is made from a tree's path and answers
-for places, which only it understands (`root` is the one of no words):
+lock names; nothing here touches a disk. What a plugin declares in code is a tree without
+a path behind the others. A finder is made from a tree's path and answers for places, which
+only it understands (`root` is the one of no words):
 
     enter(place, word)        the place that a word leads to, "" for none
     command(place)            its command.json, None for none; raises DefinitionError
@@ -20,7 +21,7 @@ own: what a plugin adds costs a run of another's command nothing.
 
 from host.errors import DefinitionError
 from host.run.definition import is_word
-from host.run.lock import NOT_CATEGORIES, RESERVED, SELF
+from host.run.lock import NOT_CATEGORIES, RESERVED, SELF, Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from host.run.definition import Definition
-    from host.run.lock import Declared, Tree
+    from host.run.lock import Declared
 
     Tell = Callable[[str], None]
 
 
 class Place:
-    """Where words lead in one tree: `at` is the finder's name for it.
+    """Where words lead in one tree: `at` is the finder's name for it, a path or words.
 
     `definition` is its command.json once `decide` has looked; `error` is what is wrong
     with that file, where commands lie below it all the same.
@@ -42,7 +43,7 @@ class Place:
 
     __slots__ = ("at", "definition", "error", "finder", "tree")
 
-    def __init__(self, tree: "Tree", finder: "Any", at: str) -> None:
+    def __init__(self, tree: "Tree", finder: "Any", at: "Any") -> None:
         self.tree = tree
         self.finder = finder
         self.at = at
@@ -106,39 +107,99 @@ class Found:
 
     @property
     def directories(self) -> list[str]:
-        return [place.at for place in self.places]
+        return [place.at for place in self.places if place.tree.path]
 
 
-def roots(trees: "Iterable[Tree]", definitions: "Any" = None) -> list[Place]:
-    """Return the place of no words in each tree, with the finder that the tree names.
+class Declarations:
+    """The finder of what one plugin declares in code: its places are words.
 
-    `definitions` is what they are to read files with, where many are read.
+    The first command that begins with the words of a place decides what it is.
+    """
+
+    __slots__ = ("_declared", "definitions", "root")
+
+    def __init__(self, declared: "Sequence[Declared]") -> None:
+        self._declared = declared
+        self.definitions = None
+        self.root: tuple[str, ...] = ()
+
+    def enter(self, place: tuple[str, ...], word: str) -> tuple[str, ...]:
+        inner = (*place, word)
+        return next((inner for _ in self._below(inner)), ())
+
+    def command(self, place: tuple[str, ...]) -> "Definition | None":
+        first = next(self._below(place))
+        return first.definition if first.words == place else None
+
+    def category(self, place: tuple[str, ...]) -> None:
+        del place
+
+    def inner(
+        self, place: tuple[str, ...], tell: "Tell | None" = None
+    ) -> list[tuple[str, tuple[str, ...]]]:
+        del tell
+        words = {one.words[: len(place) + 1] for one in self._below(place)} - {place}
+        return [(one[-1], one) for one in sorted(words)]
+
+    def holds_commands(self, place: tuple[str, ...], tell: "Tell | None" = None) -> bool:
+        del place, tell
+        return True
+
+    def aliased(self, place: tuple[str, ...], alias: str) -> str:
+        for one in self._below(place):
+            if one.words[:-1] == place and alias in one.definition.aliases:
+                return one.words[-1]
+        return ""
+
+    def remark(self, place: tuple[str, ...], word: str) -> str:
+        del place, word
+        return ""
+
+    def _below(self, place: tuple[str, ...]) -> "Iterator[Declared]":
+        return (one for one in self._declared if one.words[: len(place)] == place)
+
+
+def roots(
+    trees: "Iterable[Tree]", declared: "Iterable[Declared]" = (), definitions: "Any" = None
+) -> list[Place]:
+    """Return the place of no words in each tree, and behind them in what each plugin declares.
+
+    `definitions` is what finders are to read files with, where many are read.
     """
     found = []
+    linked = set()
     for tree in trees:
         module, _, name = tree.finder.partition(":")
         finder = getattr(__import__(module, fromlist=[name]), name)(tree.path)
         finder.definitions = definitions or finder.definitions
         found.append(Place(tree, finder, finder.root))
+        if tree.dev:
+            linked.add(tree.plugin)
+    own: list[Declared] = []
+    for one in declared:
+        if not own or own[0].plugin != one.plugin:
+            own = []
+            tree = Tree("", "" if one.ours else one.plugin, one.plugin in linked)
+            found.append(Place(tree, Declarations(own), ()))
+        own.append(one)
     return found
 
 
-def locate(
-    words: "Sequence[str]", places: "list[Place]", declared: "Sequence[Declared]" = ()
-) -> Found:
+def locate(words: "Sequence[str]", places: "list[Place]") -> Found:
     """Return what the leading `words` name, from `places` of no words; the rest are arguments.
 
-    A word that names nothing may be an alias. Raises DefinitionError when the deciding
-    definition is wrong.
+    At each step the first tree that has the word decides whether it is a command
+    or a category; categories of the same words are one category. A word that is
+    none may be an alias. Raises DefinitionError when the deciding definition is wrong.
     """
     found = Found("category", (), None, places)
     for word in words:
         if word.startswith("-"):
             break
-        inner = _entered(found, word, declared) if is_word(word) else None
+        inner = _entered(found, word) if is_word(word) else None
         if inner is None:
-            named = _aliased(found, word, declared)
-            inner = _entered(found, named, declared) if named else None
+            named = _aliased(found.places, word)
+            inner = _entered(found, named) if named else None
         if inner is None:
             _raise_error_of(found.places)
             return Found("unknown", found.words, None, found.places)
@@ -150,59 +211,53 @@ def locate(
     return found
 
 
-def below(category: Found, declared: "Sequence[Declared]", tell: "Tell") -> "Iterator[Found]":
+def below(category: Found, tell: "Tell") -> "Iterator[Found]":
     """Yield what is directly below a category, as `locate` finds it; `tell` hears what is wrong.
 
     A folder that holds no command is nothing, and so is one that is called as what is this
     program's own.
     """
-    depth = len(category.words)
     reached: dict[str, list[Place]] = {}
     for place in category.places:
         for word, at in place.finder.inner(place.at, tell):
-            if word in NOT_CATEGORIES and not depth:
+            if _is_ours(category, word) and place.tree.path:
                 tell(f"{at}: left out; the word {word} is this program's own")
             else:
                 reached.setdefault(word, []).append(Place(place.tree, place.finder, at))
-    own: dict[str, list[Declared]] = {}
-    for one in declared:
-        if one.words[:depth] == category.words and len(one.words) > depth:
-            own.setdefault(one.words[depth], []).append(one)
-            reached.setdefault(one.words[depth], [])
     for word, places in reached.items():
-        found = _named((*category.words, word), places, own.get(word, ()), tell)
+        found = _named((*category.words, word), places, tell)
         if found is not None:
             if found.kind == "category":
                 _describe(found, tell)
             yield found
 
 
-def _named(
-    words: tuple[str, ...],
-    reached: "Iterable[Place]",
-    declared: "Sequence[Declared]",
-    tell: "Tell | None" = None,
-) -> Found | None:
-    """Return the command or category that `words` name, None for neither.
+def _entered(category: Found, word: str) -> Found | None:
+    """Return what `word` names in a category, None for nothing; raises DefinitionError."""
+    ours = _is_ours(category, word)
+    places = [one for one in category.places if not one.tree.path] if ours else category.places
+    reached = (inner for place in places if (inner := place.enter(word)))
+    return _named((*category.words, word), reached)
 
-    They lead to the places `reached`, and those of `declared` begin with them. The first
-    tree that has them decides which of the two it is; categories of the same words are one.
-    """
+
+def _is_ours(category: Found, word: str) -> bool:
+    """Tell whether no folder can give a word of this category a meaning."""
+    return word in NOT_CATEGORIES and not category.words
+
+
+def _named(
+    words: tuple[str, ...], reached: "Iterable[Place]", tell: "Tell | None" = None
+) -> Found | None:
+    """Return the command or category that places of the same words come to, None for neither."""
     places = decide(reached, tell)
-    shadowed = [one for one in declared if one.words == words] if declared else []
-    if places and places[0].runnable:
-        tree = places[0].tree
-        found = Found("command", words, places[0].definition, places, tree.plugin, tree.dev)
-    elif shadowed and declared[0].words == words and not _holds_any(places):
-        own, *shadowed = shadowed
-        found = Found("command", words, own.definition, (), own.owner, own.dev)
-    elif places or declared:
-        return Found("category", words, None, places)
-    else:
-        return None
-    if tell is not None and (places[1:] or shadowed):
-        hidden = [place.at for place in places[1:]]
-        found.shadows = (*hidden, *[f"plugin {one.plugin}" for one in shadowed])
+    if not places or not places[0].runnable:
+        return Found("category", words, None, places) if places else None
+    tree = places[0].tree
+    found = Found("command", words, places[0].definition, places, tree.plugin, tree.dev)
+    if tell is not None and places[1:]:
+        found.shadows = tuple(
+            [one.at if one.tree.path else f"plugin {one.tree.plugin}" for one in places[1:]]
+        )
     return found
 
 
@@ -248,35 +303,18 @@ def _counts(place: Place, tell: "Tell | None", *, decides: bool) -> bool:
     return True
 
 
-def _holds_any(places: "Iterable[Place]") -> bool:
-    """Tell whether any counts as a category: an empty folder hides no command of a plugin."""
-    return any(place.definition or place.holds_commands() for place in places)
-
-
-def _entered(category: Found, word: str, declared: "Iterable[Declared]") -> Found | None:
-    """Return what `word` names in a category, None for nothing; raises DefinitionError."""
-    words = (*category.words, word)
-    places = category.places if category.words or word not in NOT_CATEGORIES else ()
-    reached = (inner for place in places if (inner := place.enter(word)))
-    own = [one for one in declared if one.words[: len(words)] == words]
-    return _named(words, reached, own)
-
-
 def _raise_error_of(places: "Sequence[Place]") -> None:
     """Raise what is wrong with the definition of the place that decides, if anything is."""
     if places and places[0].error is not None:
         raise places[0].error
 
 
-def _aliased(category: Found, alias: str, declared: "Iterable[Declared]") -> str:
+def _aliased(places: "Iterable[Place]", alias: str) -> str:
     """Return the word of the command that has `alias` in a category, "" for none."""
-    for place in category.places if alias else ():
+    for place in places if alias else ():
         word: str = place.finder.aliased(place.at, alias)
         if word:
             return word
-    for one in declared:
-        if one.words[:-1] == category.words and alias in one.definition.aliases:
-            return one.words[-1]
     return ""
 
 

@@ -51,11 +51,11 @@ class Tree:
 class Declared:
     """A command that a plugin declares in code: its words, and what its command.json would hold.
 
-    `dev` marks a linked plugin's. A run reads the lock with all of them and needs one
-    definition at most, so each is checked when it is asked for.
+    A run reads the lock with all of them and needs one definition at most, so each is
+    checked when it is asked for.
     """
 
-    __slots__ = ("_definition", "dev", "fields", "ours", "plugin", "words")
+    __slots__ = ("_definition", "fields", "ours", "plugin", "words")
 
     def __init__(
         self,
@@ -68,13 +68,7 @@ class Declared:
         self.fields = fields
         self.plugin = plugin
         self.ours = ours
-        self.dev = False
         self._definition: Definition | None = None
-
-    @property
-    def owner(self) -> str:
-        """The plugin that people know it by, "" where it is this program itself."""
-        return "" if self.ours else self.plugin
 
     @property
     def definition(self) -> "Definition":
@@ -192,9 +186,6 @@ class Lock:
         self.sources = list(sources)
         self.plugins = {plugin.name: plugin for plugin in plugins}
         self.stamps = dict(stamps)
-        linked = {tree.plugin for tree in self.trees if tree.dev}
-        for one in self.commands if linked else ():
-            one.dev = one.plugin in linked
 
     def warnings(self, program: str) -> list[str]:
         """Return what listings of `program` say of broken plugins."""

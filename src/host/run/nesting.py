@@ -53,7 +53,7 @@ def outer_environment(
     if not words or environ.get("CLI_DIR") != installation.layout.root:
         return dict(environ)
     try:
-        found = locate(words, roots(lock.trees), lock.commands)
+        found = locate(words, roots(lock.trees, lock.commands))
         if found.definition is None or found.words != words:
             return dict(environ)
         given = _given(words, found.definition, installation, lock, environ, reading)

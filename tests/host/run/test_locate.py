@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from host.errors import DefinitionError
-from host.run.locate import Place, below, decide, locate
+from host.run.locate import Place, below, decide, locate, roots
 from host.run.lock import Declared, Tree
 from testing.installation import command
 
@@ -169,8 +169,9 @@ def test_commands_declared_in_code(tree):
     own = tree("commands", {"a/x/command.json": command(name="file"), "a/y/left/notes.txt": ""})
     fields = command(entrypoint="m:f", name="code", aliases=["short"])
     declared = [Declared(words, fields, "p") for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))]
+    places = [own, *roots([], declared)]
     found = {
-        words: locate(words.split(), [own], declared)
+        words: locate(words.split(), places)
         for words in ("a x", "a y", "a y z", "b", "b c", "b c d", "b c short", "a none", "b c d e")
     }
     assert {words: (one.kind, one.words) for words, one in found.items()} == {
@@ -196,9 +197,10 @@ def test_what_is_below_is_what_a_run_finds(tree):
     declared = [Declared(one, fields, "p") for one in words]
     told = []
     found = {}
-    pending = [locate([], [own, plugin], declared)]
+    places = [own, plugin, *roots([], declared)]
+    pending = [locate([], places)]
     while pending:
-        for one in below(pending.pop(), declared, told.append):
+        for one in below(pending.pop(), told.append):
             found[" ".join(one.words)] = one.kind
             pending += [one] if one.kind == "category" else []
     assert found == {
@@ -210,7 +212,7 @@ def test_what_is_below_is_what_a_run_finds(tree):
         "a x y": "command",
     }
     for words, kind in found.items():
-        there = locate(words.split(), [own, plugin], declared)
+        there = locate(words.split(), places)
         assert (there.kind, " ".join(there.words)) == (kind, words)
     assert told == []
 
