@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import time
 
-from host.run.lock import FORMAT, Lock, checksum, stamp
+from host.run.lock import Lock, content_of, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,26 +21,11 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
     When one of its stamps no longer holds, nothing is written. Where no place can be
     written, nothing is either.
     """
-    body = json.dumps(
-        {
-            "key": key,
-            "stamps": lock.stamps,
-            "trees": [[tree.path, tree.plugin, tree.dev, tree.finder] for tree in lock.trees],
-            "commands": [
-                [list(own.words), own.fields, own.plugin, own.ours] for own in lock.commands
-            ],
-            "sources": [
-                [own.name, own.rank, own.reader, own.files, own.provider, own.words, own.plugin]
-                for own in lock.sources
-            ],
-            "plugins": [plugin.row() for plugin in lock.plugins.values()],
-        },
-        separators=(",", ":"),
-    ).encode()
+    content = content_of(lock, key)
     if not _settled(lock.stamps):
         return
     for place in places:
-        if replace(place, FORMAT + checksum(body) + b"\n" + body):
+        if replace(place, content):
             return
 
 

@@ -1,5 +1,6 @@
 """The lock's format: what plugins said there is, and how to tell that it still holds.
 
+`content_of` writes it and `_parse` reads it; each record has a `row`, which makes it again.
 It holds places and names, and the definitions of commands that plugins declare in code;
 never what a source says, never code. A checksum rejects what is not
 as written; stamps of every file and directory that was looked at reject what is no
@@ -47,6 +48,9 @@ class Tree:
         self.dev = dev
         self.finder = finder
 
+    def row(self) -> "list[Any]":
+        return [self.path, self.plugin, self.dev, self.finder]
+
 
 class Declared:
     """A command that a plugin declares in code: its words, and what its command.json would hold.
@@ -59,12 +63,12 @@ class Declared:
 
     def __init__(
         self,
-        words: tuple[str, ...],
+        words: "Iterable[str]",
         fields: "Mapping[str, Any]",
         plugin: str,
         ours: bool = False,
     ) -> None:
-        self.words = words
+        self.words = tuple(words)
         self.fields = fields
         self.plugin = plugin
         self.ours = ours
@@ -77,6 +81,9 @@ class Declared:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
             self._definition = parse_declared(owner, self.fields)
         return self._definition
+
+    def row(self) -> "list[Any]":
+        return [self.words, self.fields, self.plugin, self.ours]
 
 
 class Source:
@@ -100,7 +107,7 @@ class Source:
         plugin: str = "",
     ) -> None:
         self.name = name
-        self.rank = rank
+        self.rank = float(rank)
         self.reader = reader
         self.files = tuple(files)
         self.provider = provider
@@ -109,6 +116,10 @@ class Source:
 
     def serves(self, words: tuple[str, ...]) -> bool:
         return words[: len(self.words)] == self.words
+
+    def row(self) -> "list[Any]":
+        what = [self.name, self.rank, self.reader, self.files, self.provider]
+        return [*what, self.words, self.plugin]
 
 
 class Plugin:
@@ -151,7 +162,6 @@ class Plugin:
         return f"{self.name} ({self.distribution})" if beside else self.name
 
     def row(self) -> "list[Any]":
-        """Return it as the lock has it."""
         origin = [self.name, self.distribution, self.version, self.reference, self.file]
         return [*origin, self.ours, self.hooks, self.trees, self.broken]
 
@@ -228,7 +238,24 @@ def _own_content(place: str) -> bytes:
     return read_regular(place, _SIZE_LIMIT, HostError)
 
 
+def content_of(lock: Lock, key: str) -> bytes:
+    """Return the bytes of a lock made for `key`."""
+    import json
+
+    values = {
+        "key": key,
+        "stamps": lock.stamps,
+        "trees": [one.row() for one in lock.trees],
+        "commands": [one.row() for one in lock.commands],
+        "sources": [one.row() for one in lock.sources],
+        "plugins": [one.row() for one in lock.plugins.values()],
+    }
+    body = json.dumps(values, separators=(",", ":")).encode()
+    return FORMAT + checksum(body) + b"\n" + body
+
+
 def _parse(content: bytes, key: str) -> Lock | None:
+    """Return the lock that these bytes are, None when it is not one for `key` or no longer true."""
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None
@@ -239,10 +266,10 @@ def _parse(content: bytes, key: str) -> Lock | None:
         return None
     return Lock(
         [Tree(*row) for row in values["trees"]],
-        [Declared(tuple(words), *row) for words, *row in values["commands"]],
-        [Source(name, float(rank), *row) for name, rank, *row in values["sources"]],
+        [Declared(*row) for row in values["commands"]],
+        [Source(*row) for row in values["sources"]],
         [Plugin.of_row(row) for row in values["plugins"]],
-        stamps=values["stamps"],
+        values["stamps"],
     )
 
 

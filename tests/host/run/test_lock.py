@@ -10,6 +10,7 @@ from host.planning.cache_files import write_lock
 from host.run.installation import lock_places
 from host.run.lock import (
     FORMAT,
+    Declared,
     Lock,
     Plugin,
     Source,
@@ -276,7 +277,7 @@ def a_lock(**stamps: str) -> Lock:
     broken.broken = "a reason"
     return Lock(
         [Tree("/t", "p", dev=True)],
-        [],
+        [Declared(("a", "b"), {"name": "B", "entrypoint": "m:f"}, "p", ours=True)],
         [Source("s", 2.5, "dotenv", ("/f",), "", ("w",), "p")],
         plugins=[plugin, broken],
         stamps=stamps,
@@ -286,16 +287,16 @@ def a_lock(**stamps: str) -> Lock:
 def test_written_and_read(tmp_path):
     place = str(tmp_path / "deep" / "lock")
     watched = tmp_path / "watched"
-    write_lock([place], "key", a_lock(**{str(watched): stamp(str(watched))}))
+    written = a_lock(**{str(watched): stamp(str(watched))})
+    write_lock([place], "key", written)
     found = read_lock([str(tmp_path / "none"), place], "key")
-    assert [(one.path, one.plugin, one.dev) for one in found.trees] == [("/t", "p", True)]
-    source = found.sources[0]
-    assert (source.name, source.rank, source.reader, source.files) == ("s", 2.5, "dotenv", ("/f",))
-    assert (source.provider, source.words, source.plugin) == ("", ("w",), "p")
-    assert found.plugins["p"].row() == [
-        *("p", "distribution", "1.0", "p.hooks", "", False),
-        *({"env_sources": -1}, ["/t"], ""),
-    ]
+    for kind in ("trees", "commands", "sources"):
+        [one], [again] = getattr(written, kind), getattr(found, kind)
+        for name in one.__slots__:
+            assert getattr(again, name) == getattr(one, name), name
+    assert found.plugins.keys() == written.plugins.keys()
+    for name, plugin in written.plugins.items():
+        assert found.plugins[name].row() == plugin.row()
     assert found.warnings("acme") == ["plugin q is broken: a reason; see: acme self plugin list"]
     assert read_lock([place], "other key") is None
     watched.write_text("")
