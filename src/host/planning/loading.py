@@ -29,7 +29,7 @@ ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 
 _OURS_ONLY = frozenset(["prepare", "find_plugins"])
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
-_MOST_FILES = 2000  # of one plugin, to look at for changes
+MOST_FILES = 2000  # of one plugin, to look at for changes
 
 
 @dataclass(slots=True)
@@ -191,7 +191,10 @@ def _files_of(plugin: Plugin, modules: set[str]) -> set[str]:
 
 
 def source_files(plugin: Plugin) -> list[str]:
-    """Return the files and directories that a plugin may be made of, without running it."""
+    """Return the files and directories that a plugin may be made of, without running it.
+
+    They are not all where they are more than `MOST_FILES`.
+    """
     if plugin.file:
         return [plugin.file]
     try:
@@ -203,6 +206,6 @@ def source_files(plugin: Plugin) -> list[str]:
         for directory, inner, names in os.walk(root):
             inner[:] = [name for name in inner if name != "__pycache__"]
             found += [directory, *(f"{directory}/{name}" for name in names if name.endswith(".py"))]
-            if len(found) > _MOST_FILES:
+            if len(found) > MOST_FILES:
                 return found
     return found
