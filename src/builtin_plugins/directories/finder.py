@@ -7,14 +7,13 @@ A run loads this module, so it imports next to nothing.
 import _stat
 import posix
 
-from host import DefinitionError
 from host.run import definition as definition_files
 from host.run import paths
-from host.run.definition import is_word, read_command
+from host.run.definition import is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     from host import Definition
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     Tell = Callable[[str], None]
 
 _LONGEST_SHOWN = 400  # characters of a path
-_LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
-_PAGE = 4096  # bytes; nearly every command.json is smaller
-_FLAGS = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
-_ESCAPES = tuple(rb"\u00%d" % high for high in range(2, 8))  # of ASCII letters, digits and signs
 _MOST_BEYOND = 10_000  # directories behind one link that are searched for a command
 
 
@@ -45,7 +40,7 @@ class Directories:
         self._real = ""  # the root's real path, once a link makes it interesting
         self._beyond: set[str] = set()  # places reached through a link
         self._holding: set[str] = set()  # places known to hold commands
-        self._last: Any = ("", [], [])  # the last place listed, what is in it, what is wrong
+        self._last: Any = ("", [], [])  # the last place listed, words in it, what is wrong
 
     def enter(self, place: str, word: str) -> str:
         """Return the directory that `word` leads to from `place`, "" where there is none."""
@@ -77,9 +72,13 @@ class Directories:
         return found
 
     def inner(self, place: str, tell: "Tell | None" = None) -> list[tuple[str, str]]:
-        """Return (word, path) of the directories in `place` that can be something, sorted.
+        """Return (word, path) of the directories in `place` that can be something, sorted."""
+        return [(word, paths.join(place, word)) for word in self.words(place, tell)]
 
-        Names that start with a dot, and `__pycache__`, are passed over. What is left out
+    def words(self, place: str, tell: "Tell | None" = None) -> list[str]:
+        """Return the names of the directories in `place` that can be something, sorted.
+
+        Those that start with a dot, and `__pycache__`, are passed over. What is left out
         or cannot be read is told to `tell`. One place asked for again is not read again.
         """
         if place != self._last[0]:
@@ -87,8 +86,8 @@ class Directories:
             self._last = (place, sorted(self._listed(place, told.append, names=True)), told)
         for text in self._last[2]:
             (tell or _nobody)(text)
-        listed: list[tuple[str, str]] = self._last[1]
-        return listed
+        words: list[str] = self._last[1]
+        return words
 
     def holds_commands(self, place: str, tell: "Tell | None" = None) -> bool:
         """Tell whether `place` is a category: it has a category.json, or a command somewhere.
@@ -104,29 +103,10 @@ class Directories:
         return place in self._holding
 
     def aliased(self, place: str, alias: str) -> str:
-        """Return the word of the command in `place` that has `alias`, "" for none.
+        """Return the word of the command in `place` that has `alias`, "" for none."""
+        from builtin_plugins.directories.aliases import aliased
 
-        There may be a hundred thousand: a definition is parsed only when its bytes speak of
-        aliases and hold the word, or an escape that may be either.
-        """
-        sought = alias.encode("utf-8", "surrogateescape")
-        try:
-            holder = posix.open(place, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
-        except OSError:
-            return ""
-        try:
-            for word, path in self.inner(place):
-                content = _content(f"{word}/command.json", holder)
-                if _may_say(content, sought) and _may_say(content, b"aliases"):
-                    try:
-                        definition = read_command(f"{path}/command.json")
-                    except (FileNotFoundError, DefinitionError):
-                        continue
-                    if definition.entrypoint and alias in definition.aliases:
-                        return word
-        finally:
-            posix.close(holder)
-        return ""
+        return aliased(place, self.words(place), alias)
 
     def remark(self, place: str, word: str) -> str:
         """Return why the directory `word` names nothing, "" where there is none."""
@@ -135,23 +115,24 @@ class Directories:
             return ""
         return f"{path} holds no command.json that makes it a command"
 
-    def _listed(
-        self, place: str, tell: "Tell | None", *, names: bool
-    ) -> "Iterator[tuple[str, str]]":
+    def _listed(self, place: str, tell: "Tell | None", *, names: bool) -> list[str]:
+        """Return the words in `place`, in no order."""
+        found: list[str] = []
+        beyond = place in self._beyond
         tell = tell or _nobody
         try:
             with posix.scandir(place) as entries:
                 for entry in entries:
                     word = entry.name
                     if is_word(word) and entry.is_dir(follow_symlinks=False):
-                        if place in self._beyond:
+                        if beyond:
                             self._beyond.add(entry.path)
-                        yield word, entry.path
+                        found.append(word)
                     elif word.startswith((".", "__")) or not _is_directory(entry):
                         continue
                     elif is_word(word):
                         if self._follows(place, entry.path, tell):
-                            yield word, entry.path
+                            found.append(word)
                     elif names:
                         tell(
                             f"{entry.path}: left out; a word has letters, digits and ._- "
@@ -159,6 +140,7 @@ class Directories:
                         )
         except OSError as failure:
             tell(f"{_shortened(place)}: {failure.strerror}")
+        return found
 
     def _follows(self, place: str, path: str, tell: "Tell | None" = None) -> bool:
         """Tell whether the link `path` in `place` counts, and remember that it is one."""
@@ -194,38 +176,9 @@ class Directories:
             if not left:
                 (tell or _nobody)(f"{place}: searched no further; it links to a large tree")
                 return ""
-            pending += [path for _, path in sorted(self._listed(at, tell, names=False))]
+            inner = sorted(self._listed(at, tell, names=False))
+            pending += [paths.join(at, word) for word in inner]
         return ""
-
-
-def _content(file: str, holder: int) -> bytes:
-    """Return what a file in the directory `holder` holds, at most `_LARGEST` bytes; never waits.
-
-    In few calls, as it is asked of each command of a category.
-    """
-    try:
-        descriptor = posix.open(file, _FLAGS, dir_fd=holder)
-    except OSError:
-        return b""
-    try:
-        content = posix.read(descriptor, _PAGE)
-        if len(content) == _PAGE:
-            content += posix.read(descriptor, _LARGEST)
-    except OSError:  # a directory, or a FIFO that somebody has open
-        return b""
-    finally:
-        posix.close(descriptor)
-    return content
-
-
-def _may_say(content: bytes, text: bytes) -> bool:
-    """Tell whether JSON holds `text`, or an escape that may stand for a part of it."""
-    if text in content:
-        return True
-    if b"\\" not in content:
-        return False
-    plain = text.translate(None, b"._-").isalnum()  # then it is written in one other way at most
-    return not plain or any(escape in content for escape in _ESCAPES)
 
 
 def _command_in(place: str) -> str:

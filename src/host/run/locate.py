@@ -9,7 +9,8 @@ only it understands (`root` is the one of no words):
     enter(place, word)        the place that a word leads to, "" for none
     command(place)            its command.json, None for none; raises DefinitionError
     category(place)           its category.json, likewise
-    inner(place, tell)        (word, place) for each word below, sorted
+    words(place, tell)        the words below, sorted
+    inner(place, tell)        (word, place) for each of them
     holds_commands(place, tell)  whether it is a category: by its word or what is below
     aliased(place, alias)     the word of the command with that alias, "" for none
     remark(place, word)       why a word that is there names nothing, "" for no reason

@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-from builtin_plugins.directories import finder as finder_module
 from builtin_plugins.directories.finder import Directories
-from host.run.definition import read_command
 from host.run.locate import locate, roots
 from host.run.lock import Tree
 from testing.installation import command
@@ -117,44 +115,6 @@ def test_a_place_is_read_once_and_tells_each_time_what_is_wrong(folder):
     (commands / "a" / "later").mkdir()
     assert words_in(finder, commands / "a", told) == words_in(finder, commands / "a", told) == ["x"]
     assert [": left out;" in text for text in told] == [True, True]
-
-
-def test_an_alias_is_found_however_it_is_written(folder):
-    commands = folder("commands/a/one", "commands/a/two") / "commands"
-    (commands / "a" / "two" / "command.json").write_text(
-        json.dumps(command(aliases=["short"])).replace("short", "\\u0073hort")
-    )
-    (commands / "a" / "bad").mkdir()
-    (commands / "a" / "bad" / "command.json").write_text('{"aliases": ["short"')
-    finder = Directories(str(commands))
-    assert finder.aliased(str(commands / "a"), "short") == "two"
-    assert finder.aliased(str(commands / "a"), "shor") == ""
-
-
-def test_looking_for_an_alias_parses_only_what_may_have_it(tmp_path, monkeypatch):
-    texts = {
-        "has it": command(aliases=["short"]),
-        "speaks of it": command(description="short é"),
-        "other aliases": command(aliases=["long"], description="é"),
-        "folder": None,
-    }
-    for name, fields in texts.items():
-        file = tmp_path / name.replace(" ", "-") / "command.json"
-        file.parent.mkdir()
-        file.mkdir() if fields is None else file.write_text(json.dumps(fields))
-    (tmp_path / "fifo").mkdir()
-    os.mkfifo(tmp_path / "fifo/command.json")
-    parsed = []
-
-    def read(path):
-        parsed.append(os.path.relpath(path, tmp_path))
-        return read_command(path)
-
-    monkeypatch.setattr(finder_module, "read_command", read)
-    finder = Directories(str(tmp_path))
-    assert (finder.aliased(str(tmp_path), "short"), parsed) == ("has-it", ["has-it/command.json"])
-    parsed.clear()
-    assert (finder.aliased(str(tmp_path), "shorter"), parsed) == ("", [])
 
 
 def make_deep(path, levels: int) -> None:
