@@ -11,9 +11,9 @@ from builtin_plugins.plugin_directories.registry import Entry, effective_registr
 from builtin_plugins.plugin_directories.repair import record
 from host import UsageError
 from host.cli.session import Session
-from host.cli.suggestions import nearest
 from host.run.definition import is_word
 from host.run.lock import Declared, Lock, Plugin, Tree
+from host.run.misspelt import nearest
 from host.run.text import EMPTY
 
 

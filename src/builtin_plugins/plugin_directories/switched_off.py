@@ -31,6 +31,10 @@ class SwitchedOff:
     def category(self, place: str) -> None:
         del place
 
+    def words(self, place: str, tell: "Callable[[str], None] | None" = None) -> list[str]:
+        del place, tell
+        return []
+
     def inner(
         self, place: str, tell: "Callable[[str], None] | None" = None
     ) -> list[tuple[str, str]]:

@@ -65,7 +65,7 @@ def parse_options(words: "Sequence[str]", label: str) -> Asked:
 
 
 def _unknown(word: str, label: str) -> UsageError:
-    from host.cli.suggestions import nearest
+    from host.run.misspelt import nearest
 
     near = nearest(word, ["--help", "--version", "--all", "--format", "--color"])
     return UsageError(f"no such option '{word}'", f"see: {label} --help", suggestions=near)

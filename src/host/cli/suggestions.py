@@ -1,32 +1,31 @@
-"""What a word that names nothing may mean, anywhere in the tree; bounded in time."""
+"""What a word that names nothing may mean, anywhere in the tree; bounded in work."""
 
 from __future__ import annotations
 
-import time
+from itertools import chain, islice
 
 from host.cli.verbs import RUN_VERBS, SELF_VERBS
 from host.errors import DefinitionError
 from host.run.definition import is_word
 from host.run.locate import Found, Place, roots
 from host.run.lock import RESERVED
+from host.run.misspelt import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from host.cli.session import Session
 
     Words = tuple[str, ...]
 
-_NEAR = 0.6  # how alike a name must be to be suggested
-_NEAR_ELSEWHERE = 0.75  # the same for a name in another category
-_MOST = 3  # names in a suggestion
-_PATIENCE = 0.1  # seconds for each of: comparing names, looking through the tree
-_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
+_ALIKE_ELSEWHERE = 0.75  # how alike a name in another category must be to be suggested
+_MOST = 3  # suggestions
+_MOST_FOLDERS = 2000  # whose names are looked at; a small one takes some 20 µs
 
 
 def suggestions(
-    session: Session, found: Found, rest: Sequence[str], names: Collection[str]
+    session: Session, found: Found, rest: Sequence[str], names: Iterable[str]
 ) -> list[Words]:
     """Return the words of commands and categories that the first of `rest` may mean.
 
@@ -36,15 +35,20 @@ def suggestions(
     """
     word = rest[0]
     here = [(*found.words, one) for one in nearest(word, names)]
-    elsewhere = _elsewhere(session, found, word) if is_word(word) else {}
-    exact = [words for words in elsewhere.get(word.lower(), ()) if words not in here]
+    elsewhere = _elsewhere(session, found) if is_word(word) else {}
+    exact = [
+        (*words, one)
+        for words, there in elsewhere.items()
+        for one in there
+        if one.lower() == word.lower()
+    ]
     verbs = [] if exact or found.words else _verbs(session, rest)
-    meant = [one for one in [*exact, *here] if _is_listed(session, one)]
-    meant = verbs or meant[:_MOST]
+    meant = verbs or _listed(session, [*exact, *here])
     if not meant:
-        near = nearest(word, elsewhere, cutoff=_NEAR_ELSEWHERE)
-        all_near = (words for name in near for words in elsewhere[name])
-        meant = [one for one in all_near if _is_listed(session, one)][:_MOST]
+        all_names = chain.from_iterable(elsewhere.values())
+        near = nearest(word, all_names, alike=_ALIKE_ELSEWHERE)
+        places = [(words, one) for one in near for words in elsewhere if one in elsewhere[words]]
+        meant = _listed(session, [(*words, one) for words, one in places])
     return meant
 
 
@@ -58,83 +62,31 @@ def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
     return [("help",)] if nearest(rest[0], ["help"]) else []
 
 
-def nearest(word: str, names: Iterable[str], *, cutoff: float = _NEAR) -> list[str]:
-    """Return the names most like `word`, whatever the case of its letters, at most three.
+def _elsewhere(session: Session, found: Found) -> dict[Words, dict[str, None]]:
+    """Return the names in categories other than `found`, under the words of each.
 
-    One slip is found among any number of names; for others no longer is looked than `_PATIENCE`.
+    Reads names of directories only, no definitions, the upper ones first.
     """
-    by_letters = {name.lower(): name for name in names}
-    wanted = word.lower()
-    if wanted in by_letters:
-        return [by_letters[wanted]]
-    if len(by_letters) <= len(wanted) * len(_LETTERS) or not wanted:
-        alike = _alike(wanted, by_letters, cutoff)
-        if not alike and len(wanted) == 2:  # one slip is half of it
-            alike = sorted(by_letters.keys() & _slips(wanted), key=lambda one: one != wanted[::-1])
-        return [by_letters[one] for one in alike[:_MOST]]
-    slips = sorted({one for one in _slips(wanted) if one in by_letters})
-    return [by_letters[one] for one in slips[:_MOST] or _alike(wanted, by_letters, cutoff)]
-
-
-def _alike(wanted: str, names: Iterable[str], cutoff: float) -> list[str]:
-    """Return the most alike by difflib's measure, of those compared before time is up."""
-    import difflib
-
-    until = time.monotonic() + _PATIENCE
-    matcher = difflib.SequenceMatcher(b=wanted)
-    found = []
-    for count, name in enumerate(names):
-        if abs(len(name) - len(wanted)) >= len(wanted):
-            continue
-        matcher.set_seq1(name)
-        if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff:
-            ratio = matcher.ratio()
-            if ratio >= cutoff:
-                found.append((-ratio, sorted(name) != sorted(wanted), name))
-        if count % 64 == 63 and time.monotonic() > until:
-            break
-    return [name for *_, name in sorted(found)[:_MOST]]
-
-
-def _slips(word: str) -> Iterator[str]:
-    """Yield what `word` may be with a letter too many, changed, missing or wrong."""
-    for at in range(len(word) + 1):
-        head, tail = word[:at], word[at:]
-        yield head + tail[1:]
-        yield head + tail[1:2] + tail[:1] + tail[2:]
-        for letter in _LETTERS:
-            yield head + letter + tail
-            yield head + letter + tail[1:]
-
-
-def _elsewhere(session: Session, found: Found, word: str) -> dict[str, list[Words]]:
-    """Return the words in all categories under their last one, of names about as long.
-
-    Reads names of directories only, no definitions, until time is up; those of `found` are read.
-    """
-    reached: dict[str, list[Words]] = {}
-
-    def add(words: Words) -> None:
-        name = words[-1].lower()
-        if abs(len(name) - len(word)) <= 2 and words not in reached.get(name, ()):
-            reached.setdefault(name, []).append(words)
-
+    names: dict[Words, dict[str, None]] = {}
     for one in session.lock.commands:
-        add(one.words)
-    until = time.monotonic() + _PATIENCE
-    listed = {place.at: place.finder for place in found.places}
+        if one.words[:-1] != found.words:
+            names.setdefault(one.words[:-1], {})[one.words[-1]] = None
+    finders = {place.at: place.finder for place in found.places}  # these have listed theirs
     pending: list[tuple[Words, Place]] = [((), place) for place in roots(session.lock.trees)]
     for words, place in pending:  # grows while it is looked through
-        if time.monotonic() > until:
-            break
-        for name, at in listed.get(place.at, place.finder).inner(place.at):
-            if time.monotonic() > until:  # also in the midst of a large category
-                return reached
-            if words or name != RESERVED:
-                if words != found.words:  # those here are compared already
-                    add((*words, name))
-                pending.append(((*words, name), Place(place.tree, place.finder, at)))
-    return reached
+        there = finders.get(place.at, place.finder).words(place.at)
+        if words != found.words:
+            names.setdefault(words, {}).update(dict.fromkeys(there))
+        for name in there[: max(0, _MOST_FOLDERS - len(pending))]:
+            inner = place.enter(name) if words or name != RESERVED else None
+            if inner is not None:
+                pending.append(((*words, name), inner))
+    names.get((), {}).pop(RESERVED, None)
+    return names
+
+
+def _listed(session: Session, meant: Iterable[Words]) -> list[Words]:
+    return list(islice((words for words in meant if _is_listed(session, words)), _MOST))
 
 
 def _is_listed(session: Session, words: Words) -> bool:

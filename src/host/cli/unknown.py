@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from host.cli.session import Session
-from host.cli.suggestions import nearest, suggestions
+from host.cli.suggestions import suggestions
 from host.errors import UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import Found, roots
 from host.run.lock import RESERVED, Lock
+from host.run.misspelt import nearest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
@@ -50,7 +51,7 @@ def unknown(
     told: list[str] = []
     names = _words_in(session.lock, found, told.append)
     for text in told:  # what is wrong here may be why
-        if names <= {RESERVED} or text.startswith(
+        if {*names} <= {RESERVED} or text.startswith(
             tuple(f"{place.at}/{word}" for place in found.places)
         ):
             session.messages.warn(text)
@@ -88,10 +89,10 @@ def unknown_word(
     return UsageError(what, suggestions=[f"{where} {one}" for one in near])
 
 
-def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> set[str]:
+def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> list[str]:
     """Return the words below a category, from names alone: there may be a hundred thousand."""
     depth = len(found.words)
-    words = {one.words[depth] for one in lock.commands if one.words[:depth] == found.words[:depth]}
+    words = [one.words[depth] for one in lock.commands if one.words[:depth] == found.words]
     for place in found.places:
-        words |= {word for word, _ in place.finder.inner(place.at, tell)}
+        words += place.finder.words(place.at, tell)
     return words
