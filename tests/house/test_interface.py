@@ -55,7 +55,7 @@ _ADMINISTRATION = {
     "host.cli.pages": "list, search: a listing by whichever renderer answers",
     "host.cli.plain_command": "list, search, plugin: commands and groups without click",
     "host.cli.unknown": "words that name nothing get the same answer everywhere",
-    "host.cli.suggestions": "a misspelt plugin gets the nearest name, as words do",
+    "host.run.misspelt": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.answer": "version says what --version says",
     "host.cli.completion": "words of env and others are completed as those of commands",
     "host.cli.columns": "tables count and cut as listings do",

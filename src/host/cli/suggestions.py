@@ -68,18 +68,16 @@ def _elsewhere(session: Session, found: Found) -> dict[Words, dict[str, None]]:
     Reads names of directories only, no definitions, the upper ones first.
     """
     names: dict[Words, dict[str, None]] = {}
-    for one in session.lock.commands:
-        if one.words[:-1] != found.words:
-            names.setdefault(one.words[:-1], {})[one.words[-1]] = None
-    finders = {place.at: place.finder for place in found.places}  # these have listed theirs
-    pending: list[tuple[Words, Place]] = [((), place) for place in roots(session.lock.trees)]
+    listed = {place.at: place.finder for place in found.places if place.tree.path}
+    places = roots(session.lock.trees, session.lock.commands)
+    pending: list[tuple[Words, Place]] = [((), place) for place in places]
     for words, place in pending:  # grows while it is looked through
-        there = finders.get(place.at, place.finder).words(place.at)
+        there = listed.get(place.at, place.finder).words(place.at)
         if words != found.words:
             names.setdefault(words, {}).update(dict.fromkeys(there))
         for name in there[: max(0, _MOST_FOLDERS - len(pending))]:
-            inner = place.enter(name) if words or name != RESERVED else None
-            if inner is not None:
+            inner = place.enter(name)
+            if inner and (words or name != RESERVED or not place.tree.path):  # no folder is `self`
                 pending.append(((*words, name), inner))
     names.get((), {}).pop(RESERVED, None)
     return names
@@ -100,6 +98,4 @@ def _is_listed(session: Session, words: Words) -> bool:
         return False
     if found.kind == "command" and definition is not None:
         return definition.compatible and not definition.hidden
-    declared = any(one.words[: len(words)] == words for one in session.lock.commands)
-    holds = declared or any(place.holds_commands() for place in found.places)
-    return found.kind == "category" and holds
+    return found.kind == "category" and any(place.holds_commands() for place in found.places)

@@ -9,13 +9,13 @@ from host.cli.suggestions import suggestions
 from host.errors import UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import Found, roots
-from host.run.lock import RESERVED, Lock
+from host.run.lock import RESERVED
 from host.run.misspelt import nearest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 def find_whole(session: Session, words: tuple[str, ...]) -> Found:
@@ -49,7 +49,8 @@ def unknown(
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
     told: list[str] = []
-    names = _words_in(session.lock, found, told.append)
+    # A hundred thousand at times, so names alone are looked at.
+    names = [name for place in found.places for name in place.finder.words(place.at, told.append)]
     for text in told:  # what is wrong here may be why
         if {*names} <= {RESERVED} or text.startswith(
             tuple(f"{place.at}/{word}" for place in found.places)
@@ -87,12 +88,3 @@ def unknown_word(
     if not near:
         return UsageError(what, f"see: {see}")
     return UsageError(what, suggestions=[f"{where} {one}" for one in near])
-
-
-def _words_in(lock: Lock, found: Found, tell: Callable[[str], None]) -> list[str]:
-    """Return the words below a category, from names alone: there may be a hundred thousand."""
-    depth = len(found.words)
-    words = [one.words[depth] for one in lock.commands if one.words[:depth] == found.words]
-    for place in found.places:
-        words += place.finder.words(place.at, tell)
-    return words

@@ -135,12 +135,15 @@ class Declarations:
     def category(self, place: tuple[str, ...]) -> None:
         del place
 
+    def words(self, place: tuple[str, ...], tell: "Tell | None" = None) -> list[str]:
+        del tell
+        words = {one.words[: len(place) + 1] for one in self._below(place)} - {place}
+        return sorted([one[-1] for one in words])
+
     def inner(
         self, place: tuple[str, ...], tell: "Tell | None" = None
     ) -> list[tuple[str, tuple[str, ...]]]:
-        del tell
-        words = {one.words[: len(place) + 1] for one in self._below(place)} - {place}
-        return [(one[-1], one) for one in sorted(words)]
+        return [(word, (*place, word)) for word in self.words(place, tell)]
 
     def holds_commands(self, place: tuple[str, ...], tell: "Tell | None" = None) -> bool:
         del place, tell
