@@ -8,7 +8,9 @@ from host.cli.columns import width, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host import Terminal
+    from collections.abc import Iterable, Iterator
+
+    from host import Listing, Terminal
 
 _LONGEST_TEXT = 500  # characters of a description on a terminal
 
@@ -51,3 +53,27 @@ def lines_of(text: str, marks: list[str], terminal: Terminal, column: int) -> li
             lines[-1] = f"{lines[-1]} {shown}".lstrip()
             used += width(mark) + (used > 0)
     return lines
+
+
+def label_of(row: Category | Command, listing: Listing) -> str:
+    words = row.words if listing.deep else row.words[-1:]
+    return printable(" ".join(words))
+
+
+def row_lines(
+    rows: Iterable[Category | Command], listing: Listing, terminal: Terminal, column: int
+) -> Iterator[str]:
+    """Yield each row's name, and its text from `column` on behind the page's indent."""
+    for row in rows:
+        label = label_of(row, listing)
+        shown = name_of(row, label, terminal)
+        lines = lines_of(*about_of(row, terminal), terminal, column + 2)
+        if width(label) <= column - 2:
+            yield f"{shown}{' ' * (column - width(label))}{lines.pop(0)}"
+        elif terminal.cuts:
+            yield shown
+        else:
+            yield f"{shown}  {lines.pop(0)}"
+        if listing.deep and isinstance(row, Command):
+            lines += [f"hides {printable(place)}" for place in row.shadows]
+        yield from (f"{' ' * column}{line}" for line in lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builtin_plugins.renderers.row import about_of, lines_of, name_of, shortened
+from builtin_plugins.renderers.row import label_of, lines_of, row_lines, shortened
 from host import Command, printable
 from host.cli import styles
 from host.cli.columns import width
@@ -12,7 +12,7 @@ from host.cli.topics import DOCS, TOPICS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from host import Category, Listing, Terminal
 
@@ -27,13 +27,13 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     for heading, arguments in argument_tables(listing.arguments):
         page.table(heading, arguments)
     rows: list[Category | Command] = [*listing.categories, *listing.commands]
-    names = [width(_label(row, listing)) for row in rows]
+    names = [width(label_of(row, listing)) for row in rows]
     column = min(max(names, default=0), _WIDEST_NAME) + 2
     if listing.deep:
         page.add(*_by_category(listing, terminal, column))
     else:
         for heading, members in listing.sections():
-            page.lines(heading, [*_lines(members, listing, terminal, column)])
+            page.lines(heading, [*row_lines(members, listing, terminal, column)])
     if not rows:
         page.add("", "Nothing to list here.")
     if not listing.words and not listing.deep:
@@ -58,7 +58,7 @@ def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[
         for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():
             if group != "Commands":
                 yield f"  {styles.styled(f'{printable(group)}:', styles.HEADING, terminal)}"
-            yield from (f"  {line}" for line in _lines(rows, listing, terminal, column))
+            yield from (f"  {line}" for line in row_lines(rows, listing, terminal, column))
 
 
 def _usage(listing: Listing) -> str:
@@ -75,27 +75,3 @@ def _where_more_is(program: str) -> Iterator[str]:
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"
     yield f"More: {DOCS}"
-
-
-def _label(row: Category | Command, listing: Listing) -> str:
-    words = row.words if listing.deep else row.words[-1:]
-    return printable(" ".join(words))
-
-
-def _lines(
-    rows: Iterable[Category | Command], listing: Listing, terminal: Terminal, column: int
-) -> Iterator[str]:
-    """Yield each row's name, and its text from `column` on behind the page's indent."""
-    for row in rows:
-        label = _label(row, listing)
-        shown = name_of(row, label, terminal)
-        lines = lines_of(*about_of(row, terminal), terminal, column + 2)
-        if width(label) <= column - 2:
-            yield f"{shown}{' ' * (column - width(label))}{lines.pop(0)}"
-        elif terminal.cuts:
-            yield shown
-        else:
-            yield f"{shown}  {lines.pop(0)}"
-        if listing.deep and isinstance(row, Command):
-            lines += [f"hides {printable(place)}" for place in row.shadows]
-        yield from (f"{' ' * column}{line}" for line in lines)
