@@ -33,8 +33,6 @@ _PLUGINS = {
     "host.secrets.masked_text": "addresses are shown without their credentials",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.styles": "colours as on help pages",
-    "host.cli.styles.NAME": "likewise",
-    "host.cli.styles.styled": "likewise",
     "host.cli.columns.width": "wide characters take two columns",
     "host.cli.columns.wrap": "descriptions wrap as on help pages",
     "host.cli.options.OPTIONS": "the root page: the global options",
@@ -45,7 +43,6 @@ _PLUGINS = {
     "host.cli.topics.TOPICS": "the root page: the topics of help",
     # The environment that all plugins share.
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
-    "host.planning.loading.OWN_DISTRIBUTION": "this program as a distribution",
 }
 
 # `self`: it manages this very program, so it knows its modules; by module, each for a reason.
@@ -76,7 +73,7 @@ _ADMINISTRATION = {
     "host.run.locate": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",
     "host.run.importing": "pip and updates need packages of the environment",
-    "host.planning.cache_files": "collisions: a plan that a copy of the environment writes",
+    "host.planning.cache_files": "collisions, doctor: where a lock can be written, and writing one",
     "host.planning.discovery": "doctor: what plugins say now, told as findings",
     "host.planning.loading": "which hooks there are, and which distribution is ours",
     "host.hookspecs": "the group of entry points",

@@ -12,8 +12,6 @@ from builtin_plugins.archives.members import read_members
 from builtin_plugins.archives.stream import check_time
 from host import OperationError
 
-__all__ = ["Extracted", "Rules", "extract"]
-
 _RATIO = 250  # no honest archive unpacks to more times its size
 _SMALL = 64 << 20  # below this the ratio says nothing
 _USUAL = Rules()
@@ -89,7 +87,8 @@ def _write(archive: Path, target: Path, judge: Judge, budget: int, deadline: flo
             if member != known:
                 raise OperationError("it changed while it was read")
             place = judge.place(member.name)
-            _make_directories(target, place if member.kind == "directory" else _above(place), made)
+            directory = place if member.kind == "directory" else os.path.dirname(place)
+            _make_directories(target, directory, made)
             if member.kind == "link":
                 links.append((place, member.target))
             elif member.kind == "file":
@@ -98,14 +97,10 @@ def _write(archive: Path, target: Path, judge: Judge, budget: int, deadline: flo
         os.symlink(points_to, os.path.join(target, place))
 
 
-def _above(place: str) -> str:
-    return place.rpartition("/")[0]
-
-
 def _make_directories(target: Path, place: str, made: set[str]) -> None:
     if place in made:
         return
-    _make_directories(target, _above(place), made)
+    _make_directories(target, os.path.dirname(place), made)
     path = os.path.join(target, place)
     os.mkdir(path)
     os.chmod(path, 0o755)  # noqa: S103  # whatever the umask

@@ -24,7 +24,7 @@ def locked(
     With `create` the file is made where it is missing. Raises OperationError when it cannot
     be opened, or another one keeps it for `patience` seconds.
     """
-    flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
+    flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as failure:

@@ -25,9 +25,7 @@ def command(session: Session, given: Texts) -> None:
     """
     rows = inventory(session)
     if chosen_format(given) == "json":
-        import json
-
-        session.show(json.dumps({"plugins": [row.described() for row in rows]}, indent=2) + "\n")
+        session.show_json({"plugins": [row.described() for row in rows]})
         return
     if not rows:
         session.show_lines(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
@@ -26,7 +25,7 @@ def command(session: Session, name: str, format: str) -> None:
     row = named_row(session, name)
     if format == "json":
         values = row.described() | {"versions": list(row.entry.versions)}
-        session.show(json.dumps(values, indent=2) + "\n")
+        session.show_json(values)
         return
     session.show_lines(*_lines(row, kept_versions(session.installation.plugins_dir, row.entry)))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import click
 
 from builtin_plugins.files.atomic import write_file
+from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -39,10 +40,8 @@ def command(session: Session, shell: str | None, action: str | None) -> None:
         return
     present = action == "install"
     path = start_up_file(shell, session.program, session.environ)
-    try:
+    with explained(path):
         done = complete_in(shell, session.program, session.environ, present=present)
-    except OSError as failure:
-        raise OperationError(f"{path}: {failure.strerror}") from None
     if present:
         session.show(f"{'installed in' if done else 'is already in'} {path}; open a new shell\n")
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -68,8 +69,8 @@ def _content(directory: str, name: str) -> bytes | str:
         return ""
 
 
-def renew_launcher(path: str, python: str, undo: ExitStack) -> None:
-    """Let the version that `python` starts write its launcher, where `path` is one.
+def renew_launcher(path: str, undo: ExitStack) -> None:
+    """Let the version that this environment has now write its launcher, where `path` is one.
 
     That version is asked as a user would ask it, as nothing else of it is known here.
     Raises OperationError when it cannot; the old launcher is there then.
@@ -79,4 +80,5 @@ def renew_launcher(path: str, python: str, undo: ExitStack) -> None:
     with open(path, "rb") as file:
         former = file.read()
     undo.callback(write_file, path, former)
-    ask(python, "host", "--safe", "self", "launcher", path, failing=f"{path}: cannot be renewed")
+    failing = f"{path}: cannot be renewed"
+    ask(sys.executable, "host", "--safe", "self", "launcher", path, failing=failing)

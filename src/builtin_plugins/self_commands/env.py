@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -64,7 +63,7 @@ def command(
     except SourceError as failure:
         session.messages.warn(str(failure))
     if format == "json":
-        session.show(json.dumps(described, indent=2) + "\n")
+        session.show_json(described)
     else:
         session.show(_text(described, session.layout.root, session.output.terminal))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -26,7 +25,7 @@ def command(session: Session, format: str) -> None:
     """
     facts = {**_program(session), **_installation(session)}
     if format == "json":
-        session.show(json.dumps(facts, indent=2) + "\n")
+        session.show_json(facts)
         return
     rows: list[tuple[str, Any]] = []
     for key, value in facts.items():

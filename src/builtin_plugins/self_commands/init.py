@@ -8,12 +8,13 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.locks import locked
+from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.launcher import make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
@@ -45,15 +46,13 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
         raise OperationError(
             f"{directory}: cannot be found from a deleted current directory", "give its full path"
         ) from None
-    try:
+    with explained(root):
         root.mkdir(parents=True, exist_ok=True)
-        with _held(root, session):
+        with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
             made = sum(_copies(root, name))
             launcher = root / "core" / program
             made += write_launcher(launcher)
             _remember(root)
-    except OSError as failure:
-        raise OperationError(f"{failure.filename or root}: {failure.strerror}") from None
     said = f"{made} files made" if made else "nothing to do: every file is there"
     path = shlex.quote(str(launcher))
     there = shutil.which(launcher.name, path=session.environ.get("PATH", ""))
@@ -116,18 +115,6 @@ def _remember(root: Path) -> None:
         file.seek(0)
         if line not in file.readlines():
             file.write(line)
-
-
-@contextmanager
-def _held(root: Path, session: Session) -> Iterator[None]:
-    """Be the only one who makes this installation."""
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        if not take_lock(descriptor, _PATIENCE, session.messages.line):
-            raise OperationError(f"{root}: another self init is under way", "try again")
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _copies(root: Path, name: str | None) -> Iterator[bool]:

@@ -10,6 +10,7 @@ import click
 
 import host
 from builtin_plugins.files.atomic import write_file
+from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError
 
@@ -102,8 +103,6 @@ def command(path: Path) -> None:
 
     install.sh and `self update` call this in the environment that they made.
     """
-    try:
+    with explained(path):
         write_launcher(Path(os.path.abspath(path)), replace=True)
         write_man_page(path.name)
-    except OSError as failure:
-        raise OperationError(f"{failure.filename or path}: {failure.strerror}") from None

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from builtin_plugins.asking import is_attended
+from builtin_plugins.files.refusals import explained
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
@@ -164,7 +165,7 @@ def _title(word: str) -> str:
 
 def _write(target: Path, files: Mapping[str, str]) -> None:
     """Make a directory with all its files, or nothing; raises OperationError."""
-    try:
+    with explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         staged = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
@@ -179,8 +180,6 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
-    except OSError as failure:
-        raise OperationError(f"{failure.filename or target}: {failure.strerror}") from None
 
 
 def _asked_words(label: str) -> tuple[str, ...]:

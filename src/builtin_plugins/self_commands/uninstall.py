@@ -12,6 +12,7 @@ from typing import NamedTuple
 import click
 
 from builtin_plugins.asking import is_attended
+from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.completion import (
     SHELLS,
     complete_in,
@@ -63,12 +64,10 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines("stays:", *(f"  {line}" for line in stays))
     if not yes:
         _ask(session)
-    try:
+    with explained():
         for shell in completed:
             complete_in(shell, session.program, session.environ, present=False)
         _remove(removal, session.layout.root)
-    except OSError as failure:
-        raise OperationError(f"{failure.filename}: {failure.strerror}") from None
     session.show_lines(f"{session.program} is uninstalled")
 
 

@@ -74,7 +74,7 @@ class PackageUpdate:
                     exchange(staged, here)
                     undo.callback(exchange, staged, here)
             copy.swap(undo)
-            renew_launcher(launcher_of(self.layout), sys.executable, undo)
+            renew_launcher(launcher_of(self.layout), undo)
 
 
 class CheckoutUpdate:
@@ -128,7 +128,7 @@ class CheckoutUpdate:
         check_starts(copy.python, "the new version")
         with uninterrupted(), undoing() as undo:
             copy.swap(undo)
-            renew_launcher(launcher_of(self.layout), sys.executable, undo)
+            renew_launcher(launcher_of(self.layout), undo)
             FastForward(self._git(work), self._old, self._new).go()
 
     def _git(self, work: Work) -> Git:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 
 import click
@@ -31,4 +30,4 @@ def command(session: Session, format: str) -> None:
         "python": platform.python_version(),
         "installation": session.layout.root if config else None,
     }
-    session.show(json.dumps(values, indent=2) + "\n")
+    session.show_json(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
@@ -26,7 +25,7 @@ def command(session: Session, words: tuple[str, ...], everything: bool, format: 
     found, definition = find_command(session, words)
     row = _described(session, found, definition)
     if format == "json":
-        session.show(json.dumps(row, indent=2) + "\n")
+        session.show_json(row)
         return
     shadows = row.pop("shadows")
     lines = [f"{key + ':':<13}{printable(str(value))}" for key, value in row.items() if value]

@@ -25,9 +25,9 @@ from host import (
     Variable,
     printable,
 )
+from host.cli import styles
 from host.cli.output import Output
 from host.cli.page import Page
-from host.cli.styles import NAME, styled
 from host.run.text import Messages
 
 _OPTIONS = (
@@ -178,7 +178,7 @@ def _variables(tool: Tool, environ: Mapping[str, str], terminal: Terminal) -> It
         if source.endswith(f"/command.json: envs.{name}"):
             source = "envs"
         text = shown(value) if suffix.endswith("_URL") and value else value
-        yield f"{styled(name, NAME, terminal)}{' ' * (column - len(name))}{meaning}"
+        yield f"{styles.styled(name, styles.NAME, terminal)}{' ' * (column - len(name))}{meaning}"
         yield f"{' ' * column}{printable(text) or '(none)'}  ← {printable(source)}"
 
 

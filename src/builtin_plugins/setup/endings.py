@@ -1,12 +1,9 @@
-"""How a run ends early: tidied up when a signal ends it, in one line when the system refuses."""
+"""How a run ends that a signal ends: tidied up."""
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
-
-from host import OperationError
 
 
 def tidily(work: Callable[[], int]) -> int:
@@ -31,14 +28,3 @@ def tidily(work: Callable[[], int]) -> int:
         signal.signal(ended[0], signal.SIG_DFL)
         os.kill(os.getpid(), ended[0])
         return 128 + ended[0]
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turn a failed system call into an OperationError that names the file."""
-    try:
-        yield
-    except OSError as failure:
-        named = failure.filename2 or failure.filename
-        where = f"{os.fsdecode(named)}: " if named else ""
-        raise OperationError(f"{where}{failure.strerror or failure}") from None

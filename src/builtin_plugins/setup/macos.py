@@ -4,9 +4,9 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
 
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.files.atomic import write_file
 from builtin_plugins.setup.places import variable
 from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
@@ -99,11 +99,8 @@ def _provide_command(settings: Settings, brew: str, reporter: Reporter) -> None:
         return
     try:
         os.makedirs(os.path.dirname(command), exist_ok=True)
-        with suppress(FileNotFoundError):
-            os.unlink(command)
-        with open(os.open(command, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755), "w") as file:
-            file.write(f'#!/bin/sh\n{_MARK}{settings.cask}\nexec {shlex.quote(program)} "$@"\n')
-            os.fchmod(file.fileno(), 0o755)
+        text = f'#!/bin/sh\n{_MARK}{settings.cask}\nexec {shlex.quote(program)} "$@"\n'
+        write_file(command, text, 0o755)
     except OSError as failure:
         reporter.warn(f"{command}: {failure.strerror}; {settings.name} has no command")
 

@@ -14,7 +14,6 @@ from packaging.utils import canonicalize_name
 
 from builtin_plugins.venv.copy import VenvCopy
 from host import OperationError
-from host.planning.loading import OWN_DISTRIBUTION
 
 _SECONDS = 60.0  # for one start of this program
 # What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
@@ -56,7 +55,7 @@ def check_starts(python: str, what: str) -> str:
     Raises OperationError when none does.
     """
     said = ask(python, *_DOOR, failing=f"{what} does not start")
-    return said.removeprefix(f"{OWN_DISTRIBUTION} ")
+    return said.rpartition(" ")[2]
 
 
 def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> None:

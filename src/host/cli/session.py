@@ -51,6 +51,12 @@ class Session:
         """Write what the user asked to see to stdout, as it is."""
         self.output.show(text)
 
+    def show_json(self, value: object) -> None:
+        """Write what another program reads to stdout, as JSON."""
+        import json
+
+        self.show(json.dumps(value, indent=2) + "\n")
+
     def show_lines(self, *lines: str) -> None:
         """Write lines that may hold anything to stdout, shown escaped."""
         self.output.show_lines(lines)

@@ -20,7 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builtin_plugins.archives import judge
-from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.archives.extract import extract
+from builtin_plugins.archives.judge import Rules
 from builtin_plugins.archives.stream import Stream
 from builtin_plugins.archives.tar_reader import tar_members
 from host.errors import OperationError

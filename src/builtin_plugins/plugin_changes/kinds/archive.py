@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.archives.extract import Rules, extract
-from builtin_plugins.archives.judge import MOST_BYTES, MOST_FILES
+from builtin_plugins.archives.extract import extract
+from builtin_plugins.archives.judge import MOST_BYTES, MOST_FILES, Rules
 from builtin_plugins.plugin_changes.kinds.kind import Kind, Staged, Work, bring_file, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_directories.registry import Entry

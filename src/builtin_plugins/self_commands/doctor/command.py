@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -11,9 +10,23 @@ import click
 
 from builtin_plugins.self_commands.doctor import commands, files, leftovers, program
 from builtin_plugins.self_commands.doctor.diagnosis import Check, Diagnosis, Patient
-from host import HostError, printable
+from host import HostError
 from host.cli.session import Session
 
+_CHECKS: dict[str, Check] = {
+    "installation": program.installation,
+    "launcher": program.launcher,
+    "PATH": program.on_path,
+    "completion": program.completion,
+    "dependencies": program.dependencies,
+    "settings": files.settings,
+    "permissions": files.permissions,
+    "definitions": commands.definitions,
+    "clashes": commands.clashes,
+    "plugins": commands.plugins,
+    "lock": files.lock,
+    "leftovers": leftovers.leftovers,
+}
 _ANYWAY = ("installation", "dependencies")  # what is looked at without an installation, too
 
 
@@ -42,29 +55,15 @@ def command(session: Session, fix: bool, format: str) -> int:
     """
     patient = Patient(session)
     results = [*_examine(patient, fix=fix)]
-    session.show(_as_json(results) if format == "json" else _as_text(patient.call, results))
+    if format == "json":
+        session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, results)]})
+    else:
+        session.show_lines(*_lines(patient.call, results))
     return 1 if any(one.counts for one in results) else 0
 
 
-def _checks() -> dict[str, Check]:
-    return {
-        "installation": program.installation,
-        "launcher": program.launcher,
-        "PATH": program.on_path,
-        "completion": program.completion,
-        "dependencies": program.dependencies,
-        "settings": files.settings,
-        "permissions": files.permissions,
-        "definitions": commands.definitions,
-        "clashes": commands.clashes,
-        "plugins": commands.plugins,
-        "lock": files.lock,
-        "leftovers": leftovers.leftovers,
-    }
-
-
 def _examine(patient: Patient, *, fix: bool) -> Iterator[Result]:
-    for name, check in _checks().items():
+    for name, check in _CHECKS.items():
         if patient.wrong and name not in _ANYWAY:
             continue
         try:
@@ -88,22 +87,19 @@ def _apply(diagnosis: Diagnosis) -> bool:
     return True
 
 
-def _as_json(results: list[Result]) -> str:
-    rows = [
-        {
-            "check": check,
-            "message": diagnosis.message,
-            "remedy": diagnosis.remedy,
-            "hint": diagnosis.hint,
-            "fixable": diagnosis.fix is not None,
-            "fixed": fixed,
-        }
-        for check, diagnosis, fixed in results
-    ]
-    return json.dumps({"checks": [*_checks()], "findings": rows}, indent=2) + "\n"
+def _row(result: Result) -> dict[str, object]:
+    diagnosis = result.diagnosis
+    return {
+        "check": result.check,
+        "message": diagnosis.message,
+        "remedy": diagnosis.remedy,
+        "hint": diagnosis.hint,
+        "fixable": diagnosis.fix is not None,
+        "fixed": result.fixed,
+    }
 
 
-def _as_text(call: str, results: list[Result]) -> str:
+def _lines(call: str, results: list[Result]) -> list[str]:
     lines = []
     for check, diagnosis, fixed in results:
         lines.append(f"{check}: {diagnosis.message}")
@@ -113,9 +109,9 @@ def _as_text(call: str, results: list[Result]) -> str:
     safe = [one for one in left if one.diagnosis.fix is not None]
     if not left:
         again = " any more" if any(one.fixed for one in results) else ""
-        lines.append(f"nothing is wrong{again}: {', '.join(_checks())}")
+        lines.append(f"nothing is wrong{again}: {', '.join(_CHECKS)}")
     else:
         findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"
         more = f"; {len(safe)} can be mended with: {call} self doctor --fix" if safe else ""
         lines.append(findings + more)
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return lines

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.files.atomic import discard, temporary
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.locks import locked
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
 from builtin_plugins.self_commands.completion import SHELLS, start_up_file
 from builtin_plugins.self_commands.core_files import libraries_stage
@@ -24,6 +24,7 @@ from builtin_plugins.setup.linux.stage import hold_stage
 from builtin_plugins.setup.linux.state import starts_from_stage
 from builtin_plugins.setup.places import Places
 from builtin_plugins.venv.copy import VenvCopy
+from host import OperationError
 
 _STAGED = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]*-[a-z0-9_]{8}\Z")  # of `self new`
 _YOUNG = 60.0  # seconds in which what is there may be at work
@@ -125,13 +126,6 @@ def _is_old(path: str) -> bool:
 
 def _is_free(path: str) -> bool:
     """Tell whether nobody holds the lock on that file or directory."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return take_lock(descriptor)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
+    with suppress(OperationError, OSError), locked(path):
+        return True
+    return False

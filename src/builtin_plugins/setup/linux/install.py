@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.setup.endings import explained
+from builtin_plugins.files.refusals import explained
 from builtin_plugins.setup.linux.prepare import bring
 from builtin_plugins.setup.linux.stage import NEW, clear_stage, hold_stage
 from builtin_plugins.setup.linux.state import (

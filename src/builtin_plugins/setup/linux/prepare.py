@@ -5,7 +5,8 @@ import os
 import time
 from pathlib import Path
 
-from builtin_plugins.archives.extract import Rules, extract
+from builtin_plugins.archives.extract import extract
+from builtin_plugins.archives.judge import Rules
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.download import download
 from builtin_plugins.fetch.progress import Reporter, readable_size
