@@ -6,7 +6,7 @@ import os
 
 from host import hookimpl
 from host.run.expand import expand
-from host.run.process import find_program
+from host.run.paths import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

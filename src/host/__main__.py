@@ -60,7 +60,6 @@ from host.run.installation import find_layout, open_installation, program_name
 from host.run.process import (
     caller_environment,
     caller_words,
-    die_of_interrupt,
     execute,
     reserve_standard_descriptors,
     restore_signals,
@@ -88,7 +87,9 @@ def main() -> int:
         messages.error(error.what, error.remedy, error.suggestions)
         return error.status
     except KeyboardInterrupt:
-        return die_of_interrupt()
+        from host.run.interrupts import die_of
+
+        return die_of(_signal.SIGINT)
     except Exception as failure:
         if messages.debugging:
             raise

@@ -11,7 +11,7 @@ from builtin_plugins.setup.places import variable
 from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 from host.run.installation import home
-from host.run.process import find_program
+from host.run.paths import find_program
 
 _PREFIXES = ("/opt/homebrew", "/usr/local")
 _MARK = "# made by setup for the cask "

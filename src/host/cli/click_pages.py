@@ -13,7 +13,7 @@ from host.cli.options import HELP_WORDS
 from host.cli.page import Page
 from host.errors import OperationError, UsageError
 from host.records import Terminal
-from host.run.process import Interrupts
+from host.run.interrupts import RaisedInterrupts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def call_click(command: click.Command, session: Session, label: str, args: list[
         with ExitStack() as stack:
             if not {"-h", "--help"}.isdisjoint(args):  # click prints the page by itself
                 stack.enter_context(redirect_stdout(_Shown(session)))
-            stack.enter_context(Interrupts(raised=True))
+            stack.enter_context(RaisedInterrupts())
             context = stack.enter_context(command.make_context(label, args, **settings))
             status = command.invoke(context)
     except click.exceptions.Exit as ended:

@@ -24,8 +24,8 @@ from host.errors import PluginError
 from host.planning.failure import worded
 from host.planning.loading import load
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
+from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Plugin, stamp
-from host.run.process import Interrupts
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 
@@ -116,7 +116,7 @@ def answers(
     `deadline` seconds or answers with something else than JSON; `program` is in its remedy.
     """
     reader, writer = os.pipe()
-    with Interrupts(raised=True), tempfile.TemporaryFile() as printed:
+    with RaisedInterrupts(), tempfile.TemporaryFile() as printed:
         child = os.fork()
         if not child:
             os.close(reader)

@@ -17,7 +17,7 @@ from host.run.installation import ADOPTED_BY
 from host.run.json_files import read_regular
 from host.run.layers import Layers, Reading
 from host.run.paths import dirname, is_link, join, realpath
-from host.run.process import UNBLOCK, Exec, as_bash_env, asks_help, interrupt_is_blocked, start_of
+from host.run.process import Exec, as_bash_env, asks_help, start_of
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -173,6 +173,8 @@ def prepare(
 ) -> Exec:
     """Return the process to become: `file`, or the Python reference when it is ""."""
     if not file:
+        from host.run.interrupts import UNBLOCK, interrupt_is_blocked
+
         label = " ".join([program, *words])
         holds_interrupt = not interrupt_is_blocked()
         argv = [

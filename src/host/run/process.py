@@ -1,22 +1,21 @@
 """The process: what its caller gave it, how an entrypoint starts, and becoming that."""
 
+import _signal  # `signal` costs a module of enums
 import _stat
 import posix
 import sys
 
 from host.errors import CannotStartError, HostError, MissingError
-from host.run.paths import basename, is_file, join
+from host.run.paths import basename, find_bash, find_program, is_file
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _PLAIN = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
 )  # characters that `env -S` takes as they are
-UNBLOCK = "unblock_interrupt"  # option -X of a Python that starts with SIGINT held back
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 _MOST_NAMED = 3  # variables, where an environment is too large
 
@@ -91,60 +90,14 @@ def reserve_standard_descriptors() -> None:
 
 def restore_signals() -> None:
     """Undo what Python changed: scripts expect to die of a closed pipe."""
-    import _signal  # `signal` costs a module of enums
-
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
-    if hasattr(_signal, "SIGXFSZ"):
-        _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
-
-
-class Interrupts:
-    """What Ctrl-C does meanwhile, unless it is ignored.
-
-    When `raised` it is a KeyboardInterrupt, for work that tidies up when it is stopped,
-    else it ends the process: what imports modules turns the exception into anything.
-    """
-
-    def __init__(self, *, raised: bool) -> None:
-        self._raised = raised
-        self._former: object = None
-
-    def __enter__(self) -> None:
-        import _signal
-
-        self._former = _signal.getsignal(_signal.SIGINT)
-        if self._former in (_signal.SIG_DFL, _signal.default_int_handler):
-            wanted = _signal.default_int_handler if self._raised else _signal.SIG_DFL
-            _signal.signal(_signal.SIGINT, wanted)
-
-    def __exit__(self, *_: object) -> None:
-        import _signal
-
-        _signal.signal(_signal.SIGINT, self._former)
-
-
-def interrupt_is_blocked() -> bool:
-    """Tell whether the caller lets no Ctrl-C through to this process."""
-    import _signal
-
-    return _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
-
-
-def die_of_interrupt() -> int:
-    """End as a shell expects of a program that Ctrl-C stopped: killed by SIGINT."""
-    import _signal
-
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    posix.kill(posix.getpid(), _signal.SIGINT)
-    return 128 + int(_signal.SIGINT)
+    _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
 
 def execute(plan: Exec) -> HostError:
     """Become the planned process; returns only the error that kept it from starting."""
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
     if plan.holds_interrupt:
-        import _signal
-
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
         posix.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
@@ -306,26 +259,6 @@ def _passes_over(option: str) -> bool:
     return option == "posix" or (option.startswith("-") and not {"p", "i"}.isdisjoint(option))
 
 
-def find_bash(environ: "Mapping[str, str]") -> str | None:
-    """Return the bash that reads settings.conf and runs scripts: the one on PATH, else /bin's."""
-    return find_program("bash", environ) or find_program("/bin/bash", environ)
-
-
 def as_bash_env(path: str) -> str:
     """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
     return "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
-
-
-def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
-    """Return the path of the executable `name` on PATH (a fixed one when unset), or None."""
-    if "/" in name:
-        return name if _is_executable(name) else None
-    for directory in environ.get("PATH", _DEFAULT_PATH).split(":"):
-        candidate = join(directory or ".", name)
-        if _is_executable(candidate):
-            return candidate
-    return None
-
-
-def _is_executable(path: str) -> bool:
-    return posix.access(path, posix.X_OK) and is_file(path)

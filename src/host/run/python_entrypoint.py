@@ -11,7 +11,8 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this 
 
 from host.errors import HostError, PluginError
 from host.run.importing import load_reference
-from host.run.process import Interrupts, asks_help, caller_environment
+from host.run.interrupts import RaisedInterrupts, die_of
+from host.run.process import asks_help, caller_environment
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -33,7 +34,7 @@ def main(argv: list[str]) -> int:
         os.environ.pop("LC_CTYPE", None)
     messages = Messages(label, os.environ)
     try:
-        with Interrupts(raised=True):
+        with RaisedInterrupts():
             target = load_reference(reference)
             if asks_help(args) and not answers_help(target, reference):
                 become_help_page(label)
@@ -43,10 +44,10 @@ def main(argv: list[str]) -> int:
         messages.error(error.what, error.remedy)
         return error.status
     except KeyboardInterrupt:
-        return die_of("SIGINT")
+        return die_of(_signal.SIGINT)
     except Exception as failure:
         if isinstance(failure, BrokenPipeError) and reader_is_gone():
-            return die_of("SIGPIPE")
+            return die_of(_signal.SIGPIPE)
         drop_output()
         if messages.debugging:
             raise
@@ -124,16 +125,6 @@ def drop_output() -> None:
         flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def die_of(name: str) -> int:
-    """End as a shell expects of a program that this signal stopped: killed by it."""
-    import signal
-
-    number = signal.Signals[name]
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    return 128 + number
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import sys
 from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
 from host.run.json_files import BOM, is_utf_16, read_regular
-from host.run.paths import basename, is_file
-from host.run.process import find_bash, largest_variables
+from host.run.paths import basename, find_bash, is_file
+from host.run.process import largest_variables
 from host.run.report import END, TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.text import decode, encode
 

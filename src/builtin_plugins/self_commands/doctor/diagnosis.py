@@ -15,7 +15,7 @@ from host.cli.session import Session
 from host.planning.discovery import ask
 from host.run.installation import OpenInstallation
 from host.run.lock import Lock
-from host.run.process import find_program
+from host.run.paths import find_program
 
 
 class Diagnosis(NamedTuple):

@@ -21,7 +21,8 @@ from builtin_plugins.venv.distributions import find_distribution, installed_vers
 from host import HostError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.installation import home
-from host.run.process import find_program, start_of
+from host.run.paths import find_bash, find_program
+from host.run.process import start_of
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
 
@@ -156,7 +157,7 @@ def completion(patient: Patient) -> Iterator[Diagnosis]:
 def dependencies(patient: Patient) -> Iterator[Diagnosis]:
     """Yield the programs and packages that are needed and not there."""
     environ = patient.environ
-    if find_program("bash", environ) is None and find_program("/bin/bash", environ) is None:
+    if find_bash(environ) is None:
         yield Diagnosis(
             "bash, which reads settings.conf and runs scripts, is missing", "install it"
         )

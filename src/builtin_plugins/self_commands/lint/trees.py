@@ -23,7 +23,7 @@ from builtin_plugins.self_commands.lint.scripts import (
 )
 from host import HostError
 from host.run.definition import read_category, read_command, read_config
-from host.run.process import find_program
+from host.run.paths import find_program
 
 _READERS = {"category.json": read_category, "command.json": read_command}
 

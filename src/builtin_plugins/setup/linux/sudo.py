@@ -9,7 +9,7 @@ from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup.places import Places, variable
 from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
-from host.run.process import find_program
+from host.run.paths import find_program
 
 ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 
