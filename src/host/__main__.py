@@ -178,9 +178,9 @@ def complete(
     lock = read_lock(installation.locks, installation.key)
     if lock is None:
         lock = _refresh(installation, messages)
-    from host.cli.completion import answer
+    from host.cli.completion import reply
 
-    posix.write(1, encode(answer(given, installation, lock)))
+    posix.write(1, encode(reply(given, installation, lock)))
     return 0
 
 

@@ -118,7 +118,7 @@ class Program:
     @property
     def config_dir(self) -> str:
         """Its settings.conf, and what plugins keep beside that."""
-        return os.path.join(self.root, "config")
+        return self._session.layout.config_dir
 
     @property
     def executable(self) -> str:

@@ -49,7 +49,7 @@ def _named(
     if kind == "plugins":
         return [(name, "") for name in _plugins(installation.plugins_dir)], "none"
     if kind == "commands":
-        from host.cli.completion import complete as complete_words
+        from host.cli.completion import complete_words
 
         found = complete_words(list(given), "", installation, lock)
         return [one for one in found.candidates if one[0] not in ("self", "help")], "none"

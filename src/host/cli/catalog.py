@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from host.planning.definition_index import DefinitionIndex
+    from host.cli.definition_index import DefinitionIndex
 
     Tell = Callable[[str], None]
 

@@ -33,7 +33,7 @@ _MOST_READ = 1 << 20  # bytes of what it prints
 _PLAIN = "_-./:=@%+,"  # what bash takes as it is, beside letters and digits
 
 
-class Answer:
+class Offer:
     """What to offer: `candidates` with descriptions, and which paths beside (`beside`)."""
 
     __slots__ = ("beside", "candidates")
@@ -43,7 +43,7 @@ class Answer:
         self.beside = beside
 
 
-def answer(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
+def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
     """Return what the stub of a shell reads; raises UsageError for what no stub gives.
 
     `given` is the shell, then the words after the program's name, the last of them unfinished;
@@ -60,9 +60,9 @@ def answer(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock
         words = words[1:] or [""]
         dropped = _broken_at(words[-1], breaks, quote)
     try:
-        found = complete(words[:-1], words[-1], installation, lock)
+        found = complete_words(words[:-1], words[-1], installation, lock)
     except HostError:
-        found = Answer()
+        found = Offer()
     lines: list[str] = []
     for word, about in found.candidates:
         if not word.startswith(words[-1]) or "\n" in word:
@@ -74,15 +74,15 @@ def answer(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock
     return "".join(f"{line}\n" for line in (found.beside, *dict.fromkeys(lines)))
 
 
-def complete(
+def complete_words(
     words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
-) -> Answer:
+) -> Offer:
     """Return what can follow `words` where `current` is what is typed of the next one."""
     left = list(words)
     while left and left[0].startswith("-"):
         values = _values_of(left.pop(0))
         if values and not left:
-            return Answer((value, "") for value in values)
+            return Offer((value, "") for value in values)
         left = left[bool(values) :]
     if left[:1] == [RESERVED]:
         return _own(left, current, installation, lock)
@@ -92,12 +92,12 @@ def complete(
     if found.kind == "command" and found.definition is not None and not asks_help:
         return arguments(found.definition, rest, current)
     if found.kind != "category" or rest:
-        return Answer(beside=NONE if asks_help else FILES)
+        return Offer(beside=NONE if asks_help else FILES)
     if current.startswith("-"):
         from host.cli.options import OPTIONS
 
-        return Answer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
-    from host.planning.definition_index import DefinitionIndex
+        return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
+    from host.cli.definition_index import DefinitionIndex
 
     definitions = DefinitionIndex(installation)
     for place in found.places:
@@ -116,7 +116,7 @@ def _values_of(option: str) -> "Sequence[str]":
 
 def _own(
     words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
-) -> Answer:
+) -> Offer:
     """Complete `self …`: each of its words says itself what may follow."""
     declared = [one for one in lock.commands if one.words[0] == RESERVED]
     for one in declared:
@@ -124,15 +124,15 @@ def _own(
         if tuple(words[:2]) == one.words and complete_own:
             from host.run.importing import load_reference
 
-            return Answer(*load_reference(complete_own)(words[1:], current, installation, lock))
-    return Answer(
+            return Offer(*load_reference(complete_own)(words[1:], current, installation, lock))
+    return Offer(
         (one.words[1], one.definition.description)
         for one in declared
         if not one.words[2:] and (not one.definition.hidden or one.words[1] == current)
     )
 
 
-def _inside(found: "Found", current: str) -> Answer:
+def _inside(found: "Found", current: str) -> Offer:
     """Return the words of a category that listings show, and the aliases that are meant.
 
     One that is hidden is among them when it is typed in full.
@@ -148,13 +148,13 @@ def _inside(found: "Found", current: str) -> Answer:
                 for name in (word, *definition.aliases)
                 if not definition.hidden or name == current
             ]
-    return Answer(sorted(names))
+    return Offer(sorted(names))
 
 
-def arguments(definition: "Definition", words: "Sequence[str]", current: str) -> Answer:
+def arguments(definition: "Definition", words: "Sequence[str]", current: str) -> Offer:
     """Return what fits a command's declared arguments; paths where it declares none."""
     if not definition.args:
-        return Answer(beside=FILES)
+        return Offer(beside=FILES)
     options = {name: one for one in definition.args if one.option for name in (one.name, one.short)}
     positional = [one for one in definition.args if not one.option]
     waiting: Argument | None = None
@@ -176,23 +176,23 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str) ->
         return _values(options[name], definition, f"{name}=")
     if current.startswith("-") and not ended:
         named = [(name, one.description) for name, one in options.items() if name]
-        return Answer([*named, ("--help", "Show help")])
+        return Offer([*named, ("--help", "Show help")])
     if positional and (taken < len(positional) or positional[-1].repeats):
         return _values(positional[min(taken, len(positional) - 1)], definition, "")
-    return Answer()
+    return Offer()
 
 
-def _values(argument: "Argument", definition: "Definition", before: str) -> Answer:
+def _values(argument: "Argument", definition: "Definition", before: str) -> Offer:
     if argument.choices:
-        return Answer((f"{before}{choice}", argument.description) for choice in argument.choices)
+        return Offer((f"{before}{choice}", argument.description) for choice in argument.choices)
     if argument.complete not in ("", FILES, "file", "directory", "none"):
         printed = _printed(join(definition.directory, argument.complete))
-        return Answer((f"{before}{line}", argument.description) for line in printed)
+        return Offer((f"{before}{line}", argument.description) for line in printed)
     if argument.complete == "none" or argument.type in ("integer", "number"):
-        return Answer()
+        return Offer()
     if argument.complete == "directory" or argument.type == "directory":
-        return Answer(beside=DIRECTORIES)
-    return Answer(beside=FILES)
+        return Offer(beside=DIRECTORIES)
+    return Offer(beside=FILES)
 
 
 def _printed(program: str) -> list[str]:

@@ -7,7 +7,7 @@ import os
 from host.cli.columns import width
 from host.cli.page import Page, argument_tables
 from host.cli.styles import MISSING, NAME, styled
-from host.cli.variables import Told, settings_are_left_open, shown_value, told_variables
+from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
 from host.run.arguments import usage_of
 from host.run.definition import Definition
 from host.run.text import printable
@@ -35,7 +35,7 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     for heading, rows in argument_tables(definition.args):
         page.table(heading, rows)
-    told = told_variables(session, found, definition)
+    told = variable_rows(session, found, definition)
     page.lines("Variables", _variable_lines(told, session.output.terminal))
     page.section("Environment files", [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
@@ -46,7 +46,7 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
     return page.text()
 
 
-def _variable_lines(told: Sequence[Told], terminal: Terminal) -> list[str]:
+def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str]:
     """Return a line a variable: name, value, where it comes from."""
     column = max((width(printable(one.name)) for one in told), default=0) + 2
     lines = []
@@ -92,7 +92,7 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Comes from the plugin {plugin}."
 
 
-def _remarks(session: Session, words: str, told: Sequence[Told]) -> Iterator[str]:
+def _remarks(session: Session, words: str, told: Sequence[VariableRow]) -> Iterator[str]:
     """Yield what to do about variables."""
     missing = [one.name for one in told if one.missing]
     if missing:

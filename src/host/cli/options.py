@@ -20,7 +20,7 @@ OPTIONS = {
 }
 
 
-class Asked:
+class GlobalOptions:
     """What the global options ask for, and the words that they stand before."""
 
     __slots__ = ("color", "everything", "format", "help", "version", "words")
@@ -34,12 +34,12 @@ class Asked:
         self.color = ""
 
 
-def parse_options(words: "Sequence[str]", label: str) -> Asked:
+def parse_options(words: "Sequence[str]", label: str) -> GlobalOptions:
     """Return what the options before the first word ask for; raises UsageError.
 
     `label` is the invocation that they belong to, for the error.
     """
-    asked, left = Asked(), list(words)
+    asked, left = GlobalOptions(), list(words)
     while left and left[0].startswith("-") and left[0] != "--":
         word = left[0]
         name, sign, value = word.partition("=")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from host.cli.catalog import Contents
-from host.cli.options import FORMATS, HELP_WORDS, Asked, parse_options, refuse_separator
+from host.cli.options import FORMATS, HELP_WORDS, GlobalOptions, parse_options, refuse_separator
 from host.cli.session import Session
 from host.cli.topics import TOPICS, topic
 from host.cli.unknown import unknown
@@ -16,7 +16,7 @@ from host.run.locate import Found
 _SETUP = "setup"
 
 
-def show(session: Session, asked: Asked) -> None:
+def show(session: Session, asked: GlobalOptions) -> None:
     """Show the listing or help page that the words ask for; raises HostError."""
     found = session.find(asked.words)
     rest = asked.words[len(found.words) :]
@@ -48,10 +48,10 @@ def show(session: Session, asked: Asked) -> None:
     session.show(listing_text(session, found, chosen, everything=everything))
 
 
-def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> Asked:
+def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> GlobalOptions:
     """Return the options behind a category's words; raises UsageError for anything else."""
     if not rest or rest[0] in HELP_WORDS:
-        return Asked()
+        return GlobalOptions()
     trailing = parse_options(rest, " ".join([session.program, *found.words]))
     if trailing.version:
         raise UsageError("--version stands alone", f"type: {session.program} --version")

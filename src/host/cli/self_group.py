@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.cli.options import HELP_WORDS, Asked
+from host.cli.options import HELP_WORDS, GlobalOptions
 from host.cli.plain_command import Group, PlainCommand
 from host.cli.session import Session
 from host.cli.unknown import unknown_word
@@ -39,7 +39,7 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
         raise unknown_word(rest[0], where, where, shown, SELF_VERBS)
     from host.cli.pages import show
 
-    show(session, Asked((RESERVED, *rest)))
+    show(session, GlobalOptions((RESERVED, *rest)))
     return 0
 
 

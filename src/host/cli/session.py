@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from host.cli.catalog import Contents
-    from host.planning.definition_index import DefinitionIndex
+    from host.cli.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
     from host.run.locate import Found
     from host.run.lock import Lock
@@ -128,7 +128,7 @@ class Session:
     @once
     def definitions(self) -> DefinitionIndex:
         """What reads many definitions: the index, which parses only what it does not know."""
-        from host.planning.definition_index import DefinitionIndex
+        from host.cli.definition_index import DefinitionIndex
 
         return DefinitionIndex(self.installation)
 

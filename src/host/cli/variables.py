@@ -52,7 +52,7 @@ _PLAIN = re.compile(
 )
 
 
-class Told(NamedTuple):
+class VariableRow(NamedTuple):
     """A variable: `value` is None where only a run knows it, `source` "" where nothing sets it."""
 
     name: str
@@ -66,7 +66,7 @@ class Told(NamedTuple):
         return self.required and self.value == ""
 
 
-def told_variables(session: Session, found: Found, definition: Definition) -> list[Told]:
+def variable_rows(session: Session, found: Found, definition: Definition) -> list[VariableRow]:
     """Return the variables that a definition speaks of: required ones, `envs`, `.env` files.
 
     What cannot be read is warned of; the page is shown all the same.
@@ -90,10 +90,10 @@ def told_variables(session: Session, found: Found, definition: Definition) -> li
         if winner is None and name in layers.system:
             winner = Assignment(name, layers.system[name], SYSTEM, "")
         if winner is None:
-            rows.append(Told(name, "", "", required))
+            rows.append(VariableRow(name, "", "", required))
             continue
         value = None if UNKNOWN in winner.value else mask.of(winner.name, winner.value)
-        rows.append(Told(name, value, _source(winner, session, definition), required))
+        rows.append(VariableRow(name, value, _source(winner, session, definition), required))
     return rows
 
 
@@ -205,7 +205,7 @@ def _source(winner: Assignment, session: Session, definition: Definition) -> str
     return winner.origin
 
 
-def settings_are_left_open(session: Session, told: Iterable[Told]) -> bool:
+def settings_are_left_open(session: Session, told: Iterable[VariableRow]) -> bool:
     """Tell whether a run of settings.conf would say more than the page."""
     open_rows = any(one.value is None or one.missing for one in told)
     return open_rows and os.path.isfile(session.layout.settings_file)

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from host.errors import PluginError
-from host.planning.failure import worded
+from host.planning.failure import reason_of
 from host.planning.loading import load
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
 from host.run.interrupts import RaisedInterrupts
@@ -42,7 +42,7 @@ _NO_ANSWER = "what it answers cannot be understood"
 
 
 @dataclass(slots=True)
-class Report:
+class PluginAnswer:
     """What one plugin said: records by hook, the hooks that it implements, its source files.
 
     `stamps` are of the paths to watch, taken as it named them. `reason` says why it is
@@ -59,32 +59,32 @@ class Report:
 
 def survey(
     plugins: Sequence[Plugin], installation: Installation, deadline: float = DEADLINE
-) -> Iterator[Report]:
-    """Yield a report for each plugin, in order; one that fails harms no other."""
+) -> Iterator[PluginAnswer]:
+    """Yield an answer for each plugin, in order; one that fails harms no other."""
     done = 0
     while done < len(plugins):  # a child for all that are left, until one of them ends it
-        with closing(_together(plugins[done:], installation, deadline)) as reports:
-            for place, report in enumerate(reports):
-                if place and report.reason:  # maybe as the victim of another: once more, alone
-                    yield from _together([report.plugin], installation, deadline)
+        with closing(_together(plugins[done:], installation, deadline)) as said:
+            for place, answer in enumerate(said):
+                if place and answer.reason:  # maybe as the victim of another: once more, alone
+                    yield from _together([answer.plugin], installation, deadline)
                 else:
-                    yield report
+                    yield answer
                 done += 1
 
 
 def _together(
     plugins: Sequence[Plugin], installation: Installation, deadline: float
-) -> Generator[Report, None, None]:
+) -> Generator[PluginAnswer, None, None]:
     """Yield what plugins say in one child, up to the one that ends it."""
     questions = [lambda one=one: _said(one, installation) for one in plugins]
     with closing(answers(questions, installation.program, deadline)) as found:
         for plugin in plugins:
             try:
-                report = _report(plugin, next(found))
+                answer = _understood(plugin, next(found))
             except PluginError as failure:
-                yield Report(plugin, reason=str(failure))
+                yield PluginAnswer(plugin, reason=str(failure))
                 return
-            yield report
+            yield answer
 
 
 def asked(
@@ -207,7 +207,7 @@ def _said(plugin: Plugin, installation: Installation) -> dict[str, Any]:
         try:
             records[hook].append(_plain(record))
         except BaseException as failure:  # noqa: BLE001 - its objects may do anything
-            raise TypeError(worded(failure)) from None
+            raise TypeError(reason_of(failure)) from None
         if isinstance(record, Watch) and str(record.path).startswith("/"):
             stamps.setdefault(record.path, stamp(record.path))
 
@@ -233,14 +233,14 @@ def _plain(record: Any) -> list[Any]:
     return [kind, json.loads(json.dumps(record.values()))]
 
 
-def _report(plugin: Plugin, said: Any) -> Report:
+def _understood(plugin: Plugin, said: Any) -> PluginAnswer:
     try:
-        report = Report(plugin, **{**said, "records": {}})
+        answer = PluginAnswer(plugin, **{**said, "records": {}})
         for hook, records in said["records"].items():
-            report.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
+            answer.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
     except (LookupError, TypeError, ValueError, AttributeError):
         raise PluginError(_NO_ANSWER) from None
-    return report
+    return answer
 
 
 def _heard(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:

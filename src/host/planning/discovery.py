@@ -11,9 +11,9 @@ from typing import Any
 
 from host.errors import HostError
 from host.planning.cache_files import can_be_made, write_lock
-from host.planning.child import Report, survey
+from host.planning.child import PluginAnswer, survey
 from host.planning.distributions import entry_points
-from host.planning.failure import shortened
+from host.planning.failure import short_reason
 from host.planning.loading import OWN_DISTRIBUTION, load, source_files
 from host.planning.run_code import write_run_code
 from host.planning.serving import serving
@@ -64,10 +64,10 @@ def refresh(
 def own_commands(layout: Layout) -> list[Declared]:
     """Return what our own plugins declare, where there is no installation yet."""
     installation = Installation(layout.program, layout.root, "", "", "")
-    told = _Told({})
+    collected = _Collected({})
     ours = [one for one in entry_points() if one.ours]
-    told.ask_ours(ours, ["discover_commands"], installation)
-    return told.lock().commands
+    collected.ask_ours(ours, ["discover_commands"], installation)
+    return collected.lock().commands
 
 
 def ask(
@@ -84,19 +84,19 @@ def ask(
     lets ours bring the disk into order; of a `run` only those are asked that may serve it.
     """
     record = installation.record()
-    told = _Told({path: stamp(path) for path in _import_places()})
+    collected = _Collected({path: stamp(path) for path in _import_places()})
     points = list(entry_points())
     ours = [one for one in points if one.ours]
-    told.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
-    others = told.third_party(points)
+    collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
+    others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
     if run:
-        asked = serving(asked, run, [tree for _, tree in told.trees])
-    for report in survey(asked, record):
-        told.report(report)
+        asked = serving(asked, run, [tree for _, tree in collected.trees])
+    for answer in survey(asked, record):
+        collected.add(answer)
     for plugin in others:
-        told.plugins.setdefault(plugin.name, plugin)
-    return told.lock()
+        collected.plugins.setdefault(plugin.name, plugin)
+    return collected.lock()
 
 
 def _import_places() -> Iterator[str]:
@@ -107,7 +107,7 @@ def _import_places() -> Iterator[str]:
             yield from sorted(glob.glob(os.path.join(glob.escape(path), "*.pth")))
 
 
-class _Told:
+class _Collected:
     """What plugins said so far, checked record by record."""
 
     def __init__(self, stamps: dict[str, str]) -> None:
@@ -158,17 +158,17 @@ class _Told:
 
         return canonicalize_name(plugin.distribution) in self.disabled
 
-    def report(self, report: Report) -> None:
-        plugin = self.plugins.setdefault(report.plugin.name, report.plugin)
-        plugin.hooks = report.hooks
-        if report.reason:
-            plugin.broken = f"{plugin.distribution}: {report.reason}"
-        files = report.files
-        if report.reason:  # also where it fails before it says which files it has
+    def add(self, answer: PluginAnswer) -> None:
+        plugin = self.plugins.setdefault(answer.plugin.name, answer.plugin)
+        plugin.hooks = answer.hooks
+        if answer.reason:
+            plugin.broken = f"{plugin.distribution}: {answer.reason}"
+        files = answer.files
+        if answer.reason:  # also where it fails before it says which files it has
             files = [*files, *source_files(plugin)]
         self.stamps.update({path: stamp(path) for path in files})
-        self.stamps.update(report.stamps)
-        for hook, records in report.records.items():
+        self.stamps.update(answer.stamps)
+        for hook, records in answer.records.items():
             for record in records:
                 self.take(hook, plugin.name, record)
 
@@ -181,7 +181,7 @@ class _Told:
         try:
             self.take_one(plugin, hook, record)
         except (HostError, TypeError, ValueError) as error:
-            plugin.broken = f"{hook}: {shortened(str(error))}"
+            plugin.broken = f"{hook}: {short_reason(str(error))}"
 
     def take_one(self, plugin: Plugin, hook: str, record: Any) -> None:
         place = plugin.hooks.get(hook, 0)

@@ -11,7 +11,7 @@ from host.run.text import is_on
 _LONGEST = 300  # characters of a reason
 
 
-def told(failure: BaseException, package: str) -> str:
+def placed_reason(failure: BaseException, package: str) -> str:
     """Return an exception as one line that ends in the place in `package` that it came through.
 
     Where DEBUG is on the whole traceback goes to stderr.
@@ -19,16 +19,16 @@ def told(failure: BaseException, package: str) -> str:
     if is_on(os.environ.get("DEBUG")):
         traceback.print_exception(failure, file=sys.stderr)
     place = _place(failure, package)
-    return f"{worded(failure)} ({place})" if place else worded(failure)
+    return f"{reason_of(failure)} ({place})" if place else reason_of(failure)
 
 
-def worded(failure: BaseException) -> str:
+def reason_of(failure: BaseException) -> str:
     """Return an exception as one line that a list can show."""
-    text = shortened(" ".join(str(failure).split()))
+    text = short_reason(" ".join(str(failure).split()))
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
 
 
-def shortened(text: str) -> str:
+def short_reason(text: str) -> str:
     """Return `text`, cut where it is longer than anybody reads."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 

@@ -16,7 +16,7 @@ from typing import Any
 import pluggy
 
 from host import hookspecs
-from host.planning.failure import told, worded
+from host.planning.failure import placed_reason, reason_of
 from host.run.importing import StdoutOnStderr
 from host.run.lock import Plugin
 
@@ -82,7 +82,7 @@ class Loaded:
         try:
             yield
         except ANYTHING as failure:
-            self.broken[name] = f"{hook} raised {told(failure, self.packages[name])}"
+            self.broken[name] = f"{hook} raised {placed_reason(failure, self.packages[name])}"
 
 
 def package_of(plugin: Plugin) -> str:
@@ -153,12 +153,12 @@ def _register(manager: pluggy.PluginManager, plugin: Plugin) -> str:
             found = _load_named(plugin.reference)
         manager.register(found, plugin.name)
     except ANYTHING as failure:  # a plugin may do anything
-        return told(failure, package_of(plugin))
+        return placed_reason(failure, package_of(plugin))
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as failure:
         manager.unregister(name=plugin.name)
-        return worded(failure)
+        return reason_of(failure)
     reason = _unsupported(manager, plugin)
     if reason:
         manager.unregister(name=plugin.name)

@@ -15,7 +15,7 @@ _MOST_NAMED = 5  # names that a quote swallowed
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
 
-class Entry:
+class Binding:
     """One assignment: `value` is unquoted, and `literal` when no reference in it counts.
 
     In a value that is not literal a backslash still stands before what it protects,
@@ -53,7 +53,7 @@ class FileWarnings:
             self.warn(f"{self.path}: {lines}")
 
 
-def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry] | None":
+def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | None":
     """Return the assignments in the `.env` file at `path`, None when there is no such file.
 
     `warn` gets one line for each that cannot be read, never with its content.
@@ -69,19 +69,19 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Entry] | No
     return list(parse_env(path, text.replace("\r\n", "\n"), warn))
 
 
-def parse_env(path: str, text: str, warn: "Callable[[str], None]") -> "Iterator[Entry]":
+def parse_env(path: str, text: str, warn: "Callable[[str], None]") -> "Iterator[Binding]":
     """Yield the assignments in `text`, which holds no NUL; see `read_env_file`."""
-    entries = _plain_entries(text)
-    return _Dotenv(path, warn).entries(text) if entries is None else iter(entries)
+    bindings = _plain_bindings(text)
+    return _Dotenv(path, warn).bindings(text) if bindings is None else iter(bindings)
 
 
-def _plain_entries(text: str) -> "list[Entry] | None":
-    """Return the entries when every line is `NAME=value` in a form that has one reading.
+def _plain_bindings(text: str) -> "list[Binding] | None":
+    """Return the bindings when every line is `NAME=value` in a form that has one reading.
 
     That is most files, and importing python-dotenv costs more than a whole run;
     None means that only its parser can tell.
     """
-    entries: list[Entry] = []
+    bindings: list[Binding] = []
     if "\r" in text:
         return None
     for index, whole_line in enumerate(text.split("\n"), 1):
@@ -96,12 +96,12 @@ def _plain_entries(text: str) -> "list[Entry] | None":
             inner = value[1:-1]
             if len(value) < 2 or value[-1] != quote or quote in inner or "\\" in inner:
                 return None
-            entries.append(Entry(name, inner, quote == "'", index))
+            bindings.append(Binding(name, inner, quote == "'", index))
         elif value[:1] == " " or "#" in value or "\\" in value or "'" in value or '"' in value:
             return None
         else:
-            entries.append(Entry(name, value, False, index))
-    return entries
+            bindings.append(Binding(name, value, False, index))
+    return bindings
 
 
 class _Dotenv:
@@ -128,7 +128,7 @@ class _Dotenv:
         # No line of Base64 is taken for a name: it ends with its =.
         self.assigned = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
 
-    def entries(self, text: str) -> "Iterator[Entry]":
+    def bindings(self, text: str) -> "Iterator[Binding]":
         import io
 
         try:
@@ -153,11 +153,11 @@ class _Dotenv:
             elif name is not None and binding.value is None:
                 problem = "no = after the name; it is left out"
             elif name is not None:
-                yield self.entry(name, statement, line)
+                yield self.binding(name, statement, line)
             if problem:
                 self.warn(f"{self.path}:{line}: {problem}")
 
-    def entry(self, name: str, statement: str, line: int) -> Entry:
+    def binding(self, name: str, statement: str, line: int) -> Binding:
         start = self.before_value.match(statement)
         position = start.end() if start else 0
         single = self.single_quoted.match(statement, position)
@@ -166,13 +166,13 @@ class _Dotenv:
         if quoted and self.assigned.match(quoted[1].rpartition("\n")[2] + "…"):
             self.warn(f"{self.path}:{line}: {self.swallowing(quoted[1] + '…')}; is one missing?")
         if single:
-            return Entry(name, single[1].replace("\\'", "'"), True, line)
+            return Binding(name, single[1].replace("\\'", "'"), True, line)
         if double:
-            return Entry(name, self.escape.sub(_unescaped, double[1]), False, line)
+            return Binding(name, self.escape.sub(_unescaped, double[1]), False, line)
         value = statement[position:].rstrip("\r\n")
         if value.startswith("#") and start and start[1]:
             value = ""  # NAME= # a comment
-        return Entry(name, self.comment.split(value, 1)[0].rstrip(), False, line)
+        return Binding(name, self.comment.split(value, 1)[0].rstrip(), False, line)
 
     def unreadable(self, statement: str) -> str:
         """Say what is wrong with a statement, by the names in it and never by its content."""

@@ -52,8 +52,12 @@ class Layout:
         self.lib_dir = join(self.core_dir, "lib")
 
     @property
+    def config_dir(self) -> str:
+        return join(self.root, "config")
+
+    @property
     def settings_file(self) -> str:
-        return join(self.root, "config/settings.conf")
+        return join(self.config_dir, "settings.conf")
 
     @property
     def lock_file(self) -> str:
@@ -229,7 +233,7 @@ class OpenInstallation:
             root=self.layout.root,
             commands_dir=self.commands_dir,
             plugins_dir=self.plugins_dir,
-            config_dir=join(self.layout.root, "config"),
+            config_dir=self.layout.config_dir,
         )
 
 

@@ -36,7 +36,7 @@ def main(argv: list[str]) -> int:
     try:
         with RaisedInterrupts():
             target = load_reference(reference)
-            if asks_help(args) and not answers_help(target, reference):
+            if asks_help(args) and not target_answers_help(target, reference):
                 become_help_page(label)
             status = call(target, label, args, reference)
             flush()
@@ -60,7 +60,7 @@ def is_click_command(target: "Any") -> bool:
     return hasattr(target, "main") and hasattr(target, "make_context")
 
 
-def answers_help(target: "Any", reference: str) -> bool:
+def target_answers_help(target: "Any", reference: str) -> bool:
     """Tell whether `--help` is for the target: click answers it, or its module speaks of it."""
     if is_click_command(target):
         return True

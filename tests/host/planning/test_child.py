@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from host.planning.child import Report, survey
+from host.planning.child import PluginAnswer, survey
 from host.planning.loading import load
 from host.records import CommandDeclaration, EnvSource, Installation
 from host.run.lock import Plugin
@@ -84,7 +84,7 @@ ODD = {
 }
 
 
-def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[str, Report]:
+def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[str, PluginAnswer]:
     made: Made = builder(tmp_path)()
     for name, text in files.items():
         made.write({f"plugins/{name}/plugin.json": {"hooks": "h.py"}, f"plugins/{name}/h.py": text})

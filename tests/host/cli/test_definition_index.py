@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from host.cli import definition_index
 from host.cli.catalog import contents
+from host.cli.definition_index import DefinitionIndex, KnownDefinition
 from host.errors import DefinitionError
-from host.planning import definition_index
-from host.planning.definition_index import DefinitionIndex, KnownDefinition
 from host.run.definition import Definition
 from host.run.installation import OpenInstallation, find_layout, open_installation
 from host.run.lock import checksum, read_lock
