@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         Variable,
         Watch,
     )
-    from host.run.arguments import Argument
+    from host.run.declared_arguments import Argument
     from host.run.definition import Definition
     from host.run.text import printable
     from host.secrets import is_secret, masked
@@ -78,7 +78,7 @@ __all__ = [
 
 
 _ELSEWHERE = {
-    "Argument": "host.run.arguments",
+    "Argument": "host.run.declared_arguments",
     "Definition": "host.run.definition",
     "Program": "host.program",
     "hookimpl": "host.marking",

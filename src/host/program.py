@@ -14,7 +14,7 @@ from host.cli.unknown import find_command, unknown
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
-from host.run.command_line import given_variables
+from host.run.given_arguments import given_variables
 from host.run.installation import FRAMEWORK_NAMES, Layout, words_of_run
 from host.run.plan import layers_of
 from host.run.text import Messages

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from host.run.arguments import Argument
+    from host.run.declared_arguments import Argument
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
     from host.run.locate import Found

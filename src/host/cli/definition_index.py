@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from host.run.arguments import Argument
+    from host.run.declared_arguments import Argument
     from host.run.installation import OpenInstallation
 
     Entries = dict[str, Any]
@@ -205,7 +205,7 @@ def _row(definition: Definition) -> "tuple[Any, ...]":
 
 
 def _argument(values: "Sequence[Any]") -> "Argument":
-    from host.run.arguments import Argument
+    from host.run.declared_arguments import Argument
 
     argument = Argument.__new__(Argument)
     for name, value in zip(Argument.__slots__, values, strict=True):

@@ -8,7 +8,7 @@ from host.cli.columns import width
 from host.cli.page import Page, argument_tables
 from host.cli.styles import MISSING, NAME, styled
 from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
-from host.run.arguments import usage_of
+from host.run.declared_arguments import usage_of
 from host.run.definition import Definition
 from host.run.text import printable
 

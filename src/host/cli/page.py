@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from host.records import Terminal
-    from host.run.arguments import Argument
+    from host.run.declared_arguments import Argument
 
 _INDENT = "  "
 _GAP = 2  # columns between a term and its explanation

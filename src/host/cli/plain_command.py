@@ -5,7 +5,7 @@ click costs more than all that they do, so only their help pages use it.
 
 from __future__ import annotations
 
-from host.run.arguments import Argument, read_declarations
+from host.run.declared_arguments import Argument, read_declarations
 from host.run.json_files import Fields
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class PlainCommand:
 
     def call(self, session: Session, words: tuple[str, ...], args: Sequence[str]) -> None:
         """Call it with `args`; raises UsageError where they do not fit."""
-        from host.run.command_line import texts
+        from host.run.given_arguments import texts
 
         self.action(session, texts(self.arguments, args, session.program, words))
 

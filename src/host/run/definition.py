@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from host.run.arguments import Argument
+    from host.run.declared_arguments import Argument
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
@@ -141,7 +141,7 @@ class Definition:
         return takes
 
     def _arguments(self, declared: list[Fields]) -> "tuple[Argument, ...]":
-        from host.run.arguments import read_declarations
+        from host.run.declared_arguments import read_declarations
 
         return read_declarations(declared, self.directory)
 

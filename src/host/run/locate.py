@@ -1,10 +1,11 @@
-"""Words → the command or category that they name: what the finders of all trees say, merged.
+"""Words → the command or category that they name, and which of two with the same words wins.
 
-Only what lies on the way is looked at, so a run costs the same with ten commands and
-with ten thousand. What is below a place is the business of the tree's finder, which the
-lock names; nothing here touches a disk. What a plugin declares in code is a tree without
-a path behind the others. A finder is made from a tree's path and answers for places, which
-only it understands (`root` is the one of no words):
+`decide` says who wins; what the finders of all trees say is merged. Only what lies on the
+way is looked at, so a run costs the same with ten commands and with ten thousand. What is
+below a place is the business of the tree's finder, which the lock names; nothing here
+touches a disk. What a plugin declares in code is a tree without a path behind the others.
+A finder is made from a tree's path and answers for places, which only it understands
+(`root` is the one of no words):
 
     enter(place, word)        the place that a word leads to, "" for none
     command(place)            its command.json, None for none; raises DefinitionError

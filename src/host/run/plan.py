@@ -58,7 +58,7 @@ def plan_run(
         return None
     given: dict[str, str] = {}
     if definition.args:
-        from host.run.command_line import given_variables, without
+        from host.run.given_arguments import given_variables, without
 
         given = given_variables(definition.args, args, messages.program, found.words)
         environ = without(definition.args, environ)

@@ -8,7 +8,7 @@ from builtin_plugins.self_commands.lint.finding import Finding, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
 from host import Definition, HostError, is_secret
-from host.run.arguments import Argument
+from host.run.declared_arguments import Argument
 from host.run.json_files import read_regular
 
 _LARGEST = 16 * 1024 * 1024

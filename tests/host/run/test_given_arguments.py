@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from host.errors import UsageError
-from host.run import command_line
-from host.run.arguments import read_declarations
+from host.run import given_arguments
+from host.run.declared_arguments import read_declarations
 from host.run.json_files import Fields
 from testing.installation import command
 
@@ -26,7 +26,7 @@ def read(entries):
 
 
 def variables(entries, *words):
-    found = command_line.given_variables(read(entries), words, "cli", ["a", "b"])
+    found = given_arguments.given_variables(read(entries), words, "cli", ["a", "b"])
     return {name.removeprefix("ARG_"): value for name, value in found.items()}
 
 
@@ -163,10 +163,10 @@ def test_words_of_any_number_take_linear_time():
 
 def test_the_variables_of_nobody_stay():
     environ = {"ARG_NAME": "1", "ARG_FILES": "2", "ARG_FILES_7": "3", "ARG_X": "4", "HOME": "5"}
-    found = command_line.without(read([NAME, FILES]), environ)
+    found = given_arguments.without(read([NAME, FILES]), environ)
     assert found == {"ARG_X": "4", "HOME": "5"}
     declared = read([ENV, NAME, FORCE, COUNT, FILES])
-    absent = command_line.given_variables(declared, ["--help", "x"], "cli", ["a"])
+    absent = given_arguments.given_variables(declared, ["--help", "x"], "cli", ["a"])
     assert absent == {"ARG_FORCE": "false", "ARG_COUNT": "3", "ARG_FILES_COUNT": "0"}
 
 

@@ -5,7 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError
-from host.run.arguments import is_digits, is_integer, is_number, read_declarations, usage_of
+from host.run.declared_arguments import (
+    is_digits,
+    is_integer,
+    is_number,
+    read_declarations,
+    usage_of,
+)
 from host.run.json_files import Fields
 
 TWICE = {"name": "a"}, {"name": "a"}
