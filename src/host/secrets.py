@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 
 from host.records import Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Mapping
 
     from host.run.layers import Assignment
 
-SECRET_PARAMETER = re.compile(r"token|key|secret|passw|sig|auth|credential", re.IGNORECASE)
-_WORD = re.compile(r"\S+")
-_SITE = re.compile(r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)")
-_PARAMETER = re.compile(r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)""")
+_SITE = r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)"
+_PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
 # Words that say of a name that its value is a secret; the last ones also at the end of a
 # word (PGPASS, APIKEY).
@@ -99,11 +97,22 @@ def masked_text(text: str) -> str:
     Those are user and password, where ssh's user is no secret, and secret-looking
     values of a query; also of what is too broken to be an address. Takes linear time.
     """
-    return _PARAMETER.sub(_without_value, _WORD.sub(_without_users, text))
+    if "@" not in text and "=" not in text:  # then nothing in it is a credential
+        return text
+    import re
+
+    return re.sub(_PARAMETER, _without_value, re.sub(r"\S+", _without_users, text))
+
+
+def is_secret_parameter(name: str) -> bool:
+    """Tell whether a parameter of this name in the query of an address looks like a secret."""
+    import re
+
+    return re.search(r"(?i)token|key|secret|passw|sig|auth|credential", name) is not None
 
 
 def _without_value(found: re.Match[str]) -> str:
-    return f"{found['name']}=…" if SECRET_PARAMETER.search(found["name"]) else found[0]
+    return f"{found['name']}=…" if is_secret_parameter(found["name"]) else found[0]
 
 
 def _without_users(found: re.Match[str]) -> str:
@@ -112,10 +121,12 @@ def _without_users(found: re.Match[str]) -> str:
     Where what looks like a host has a port that is none, it is the beginning of a
     password with a slash in it, which ends at the word's last @.
     """
+    import re
+
     word = found[0]
     last = word.rfind("@")
     kept, at = [], 0
-    for part in _SITE.finditer(word, 0, last + 1):
+    for part in re.compile(_SITE).finditer(word, 0, last + 1):
         site, start = part["site"], part.start("site")
         if start < at:
             continue

@@ -92,8 +92,9 @@ main()
         (["a"], 40, set()),
         (["--complete", "zsh", "a", ""], 20, set()),
         (["self", "list", "--format", "json"], 40, {"json", "re", "functools", "typing", "site"}),
+        (["self", "plugin", "list"], 40, {"site"}),
     ],
-    ids=["version", "listing", "completion", "everything"],
+    ids=["version", "listing", "completion", "everything", "plugins"],
 )
 def test_what_an_answer_loads(
     install: Callable[..., Made], words: list[str], most: int, may: set[str]

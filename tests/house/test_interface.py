@@ -29,7 +29,8 @@ _PLUGINS = {
     "host.run.paths.find_program": "a program is found on PATH as a run finds it",
     "host.run.installation.home": "HOME of a caller that has none",
     "host.run.text.Messages": "lines on stderr look like the host's",
-    "host.secrets.SECRET_PARAMETER": "addresses: which values of a query are secret",
+    "host.records.Record": "entries of the registry, without what typing costs a list",
+    "host.secrets.is_secret_parameter": "addresses: which values of a query are secret",
     "host.secrets.masked_text": "addresses are shown without their credentials",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.styles": "colours as on help pages",

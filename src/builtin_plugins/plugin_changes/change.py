@@ -96,9 +96,9 @@ def put(
                 raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
         else:
             entry = _unchanged(entry, former, registry)
-        entry = entry._replace(installed_at=now())
+        entry = entry.replaced(installed_at=now())
         if entry.label:
-            entry = entry._replace(versions=trimmed(entry, former))
+            entry = entry.replaced(versions=trimmed(entry, former))
         kind.put(entry, work, undo)
         registry.put(entry)
     return entry
@@ -109,10 +109,10 @@ def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
     there = registry.entries.get(entry.name)
     if there is None:
         raise PluginError(f"{entry.name} was removed meanwhile; nothing was changed")
-    if there != former._replace(enabled=there.enabled):
+    if there != former.replaced(enabled=there.enabled):
         raise PluginError(f"{entry.name} was changed by somebody else meanwhile", "try again")
     # Switched on or off meanwhile, which stays.
-    return entry if there == former else entry._replace(enabled=there.enabled)
+    return entry if there == former else entry.replaced(enabled=there.enabled)
 
 
 def each(

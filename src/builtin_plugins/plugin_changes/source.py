@@ -106,7 +106,7 @@ def stored(entry: Entry) -> Entry:
     That must be of the form that `add` stores for its kind. Raises UsageError or OperationError.
     """
     if entry.kind == "pip":
-        entry = entry._replace(source=entry.source or entry.name)
+        entry = entry.replaced(source=entry.source or entry.name)
         if not entry.source.endswith(WHEEL) and "://" not in entry.source:
             parse_requirement(entry.source)
     elif entry.kind != "local":

@@ -84,13 +84,13 @@ def add_staged(
     session: Session, staged: Staged, name: str, work: Work, *, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
-    entry = staged.entry._replace(name=name) if name else staged.entry
+    entry = staged.entry.replaced(name=name) if name else staged.entry
     found = staged.contents
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
     else:
-        entry = entry._replace(enabled=former.enabled)
+        entry = entry.replaced(enabled=former.enabled)
     replaces = former is not None and _is_here(session, former)
     if former is not None and replaces and former.label == entry.label:
         session.show_lines(installed(session, former))

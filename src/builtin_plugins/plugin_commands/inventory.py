@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any
 
 from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
-from builtin_plugins.plugin_directories.repair import record
 from host import UsageError
 from host.cli.session import Session
 from host.run.definition import is_word
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.misspelt import nearest
 from host.run.text import EMPTY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
 
 class Row:
@@ -134,6 +136,8 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, the current one among them."""
+    from builtin_plugins.plugin_directories.repair import record
+
     found = (record(plugins_dir, entry.name, label) for label in entry.versions)
     return [one for one in found if one is not None and one.kind == entry.kind]
 
@@ -172,7 +176,7 @@ def _unregistered(plugins_dir: str, plugin: DirectoryPlugin) -> Entry:
 
 
 def _with(entry: Entry, **fields: Any) -> Entry:
-    return entry._replace(**{name: value for name, value in fields.items() if value})
+    return entry.replaced(**{name: value for name, value in fields.items() if value})
 
 
 def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:

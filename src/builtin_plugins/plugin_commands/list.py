@@ -35,11 +35,13 @@ def command(session: Session, given: Texts) -> None:
     table = [_HEADER, *(_cells(row) for row in rows)]
     widths = [max(width(cells[index]) for cells in table) for index in range(len(_HEADER))]
     reasons = ["", *(row.reason for row in rows)]
+    lines = []
     for cells, reason in zip(table, reasons, strict=True):
         padded = [
             cell + " " * (size - width(cell)) for cell, size in zip(cells, widths, strict=True)
         ]
-        session.show_lines("  ".join(padded).rstrip(), *([f"    {reason}"] if reason else []))
+        lines += ["  ".join(padded).rstrip(), *([f"    {reason}"] if reason else [])]
+    session.show_lines(*lines)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    target = chosen._replace(enabled=entry.enabled, source=entry.source)
+    target = chosen.replaced(enabled=entry.enabled, source=entry.source)
     with working(session) as work:
         put(session, target, entry, work)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")

@@ -32,9 +32,9 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
         row = named_row(session, name)
         entry = row.entry
         with changing(work.stage) as (registry, _):
-            there = registry.entries.get(entry.name, entry._replace(installed_at=now()))
+            there = registry.entries.get(entry.name, entry.replaced(installed_at=now()))
             if there.enabled != on or not row.registered:
-                registry.put(there._replace(enabled=on))
+                registry.put(there.replaced(enabled=on))
     state = "enabled" if on else "disabled"
     already = " already" if there.enabled == on else ""
     session.show_lines(f"{entry.name} is {state}{already}")

@@ -79,7 +79,7 @@ def _update(
             session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
             return
         staged = built(session, staged, work, yes=yes)
-        newest = staged.entry.following(entry)._replace(source=entry.source)
+        newest = staged.entry.following(entry).replaced(source=entry.source)
         staged = Staged(newest, staged.contents)
         if staged.entry.label == entry.label:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")

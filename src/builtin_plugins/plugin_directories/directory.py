@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from builtin_plugins.plugin_directories.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugin_directories.registry import (
@@ -16,7 +14,12 @@ from builtin_plugins.plugin_directories.registry import (
     registry_path,
 )
 from host import DefinitionError, PluginError
+from host.records import Record
 from host.run.json_files import Fields, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
@@ -25,7 +28,7 @@ REMOVED = ".removed"
 TREE = "tree"
 
 
-class DirectoryPlugin(NamedTuple):
+class DirectoryPlugin(Record):
     """A plugin's directory: where it is, where its categories and its hooks file are.
 
     `entry` is None until the registry knows it; `problem` says why it does not count.
@@ -143,7 +146,7 @@ def _check_place(name: str, root: str, *, leads_out: bool) -> None:
         raise PluginError(f"{root}: leads out of the plugins directory")
 
 
-class Manifest(NamedTuple):
+class Manifest(Record):
     """What plugin.json says, "" where it says nothing.
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
@@ -167,7 +170,8 @@ def read_manifest(root: str) -> Manifest | None:
         said = Fields(path, read_json(path))
     except FileNotFoundError:
         return None
-    return Manifest(*map(said.text, Manifest._fields))
+    keys = ("name", "version", "description", "directory", "hooks")
+    return Manifest(**{key: said.text(key) for key in keys})
 
 
 def inside(root: str, relative: str, what: str) -> str:

@@ -12,15 +12,19 @@ survive. Nothing read here is trusted: each entry is checked before it is used.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
-from typing import Any, NamedTuple
 
-from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.locks import PATIENCE, Waiting, locked
 from host import HostError, PluginError
+from host.records import Record
+from host.run.definition import is_word
 from host.run.json_files import Number, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from builtin_plugins.files.locks import Waiting
 
 FILE_NAME = "registry.json"
 LAST = ".registry.last.json"  # beside it: what it was when it was last intact
@@ -30,8 +34,7 @@ _SCHEMA = (
 )
 KINDS = ("git", "local", "archive", "pip")
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
+_LONGEST_LABEL = 128  # characters
 FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 _LOCK_FILE = ".registry.lock"
 _TEXTS = {
@@ -43,10 +46,10 @@ _TEXTS = {
 
 def is_plugin_name(text: str) -> bool:
     """Tell whether `text` can name a plugin: `[a-z0-9][a-z0-9._-]*`, at most 64, not reserved."""
-    return bool(_NAME.match(text)) and text not in {*FRAMEWORK_WORDS, FILE_NAME}
+    return is_word(text) and text == text.lower() and text not in {*FRAMEWORK_WORDS, FILE_NAME}
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """One checked entry; "" where the file has null or nothing."""
 
     name: str
@@ -86,7 +89,7 @@ class Entry(NamedTuple):
 
     def following(self, former: Entry) -> Entry:
         """Return it with what the user decided about the plugin when it was `former`."""
-        return self._replace(
+        return self.replaced(
             name=former.name, enabled=former.enabled, ref=former.ref, pinned=former.pinned
         )
 
@@ -178,7 +181,10 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
 
 
 def is_label(text: Any) -> bool:
-    return type(text) is str and bool(_LABEL.match(text))  # a number is a str, too
+    """Tell whether `text` names a kept version: `[A-Za-z0-9][A-Za-z0-9._+!-]*`, at most 128."""
+    if type(text) is not str or len(text) > _LONGEST_LABEL:  # a number is a str, too
+        return False
+    return is_word(text[:1]) and all(one in "._+!-" or is_word(one) for one in text)
 
 
 def registry_path(plugins_dir: str) -> str:
@@ -246,6 +252,8 @@ def exclusive(
 
     Raises OperationError when that one stays.
     """
+    from builtin_plugins.files.locks import PATIENCE, locked  # who reads needs none of it
+
     path = os.path.join(plugins_dir, _LOCK_FILE)
     return locked(path, PATIENCE if patient else 0.0, waiting, create=True)
 
@@ -256,6 +264,10 @@ def write_registry(path: str, registry: Registry) -> None:
     A link is followed, so that a team's file can stay where it is shared. A copy beside
     it is what counts when somebody damages it. Raises OSError.
     """
+    from contextlib import suppress
+
+    from builtin_plugins.files.atomic import write_file
+
     if registry.changed:
         registry.values = {"$schema": _SCHEMA, **registry.values}
         write_file(os.path.realpath(path), dump(registry.values) + "\n")

@@ -105,8 +105,8 @@ def described(entry: Entry, root: str, origin: Origin) -> Staged:
     found = replace(found, problems=tuple(_named(one, root, origin) for one in found.problems))
     said = found.manifest
     if said is None:
-        return Staged(entry._replace(name=origin.suggested_name), found)
-    entry = entry._replace(
+        return Staged(entry.replaced(name=origin.suggested_name), found)
+    entry = entry.replaced(
         name=said.name or origin.suggested_name,
         version=said.version,
         description=said.description,

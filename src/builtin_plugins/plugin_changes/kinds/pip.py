@@ -60,7 +60,7 @@ class PipPlugin(Kind):
         if found.path:
             return _staged(found.path, entry)
         name = canonicalize_name(wanted.name)
-        entry = entry._replace(name=name, version=found.version, sha256=origin.sha256)
+        entry = entry.replaced(name=name, version=found.version, sha256=origin.sha256)
         return Staged(entry, PluginContents(), unbuilt=True)
 
     def install(self, session: Session, entry: Entry, work: Work, *, force: bool) -> None:
@@ -159,7 +159,7 @@ def _staged(path: str, entry: Entry) -> Staged:
     if not found.modules:
         raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
     _refuse_needed(found.name)
-    entry = entry._replace(
+    entry = entry.replaced(
         name=canonicalize_name(found.name), version=found.version, description=found.summary
     )
     return Staged(entry, found.contents)
@@ -185,7 +185,7 @@ def build_wheel(staged: Staged, work: Work) -> Staged:
     wanted = Requirement(f"{entry.name}=={entry.version}")
     work.reporter.info(f"building {entry.name} {entry.version}")
     found = build(wanted, entry.sha256, work)
-    built = _staged(found.path, entry._replace(sha256=found.sha256))
+    built = _staged(found.path, entry.replaced(sha256=found.sha256))
     if built.entry.name != entry.name:
         raise PluginError(f"{entry.name}: what is built calls itself {built.entry.name}")
     return built
