@@ -72,15 +72,15 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--name does not go with a distribution; its name is its own")
     there = _known(session, origin, name)
     if there is not None:
-        session.show_lines(f"{installed(session, there)}{or_name(there)}")
+        session.show_lines(f"{_installed(session, there)}{or_name(there)}")
         return
     with working(session, timeout) as work:
         work.reporter.debug(f"fetching {origin.source}")
         staged = built(session, kind_of(origin.kind).fetch(origin, work), work, yes=yes)
-        add_staged(session, staged, name, work, force=force, yes=yes)
+        _add_staged(session, staged, name, work, force=force, yes=yes)
 
 
-def add_staged(
+def _add_staged(
     session: Session, staged: Staged, name: str, work: Work, *, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
@@ -93,7 +93,7 @@ def add_staged(
         entry = entry.replaced(enabled=former.enabled)
     replaces = former is not None and _is_here(session, former)
     if former is not None and replaces and former.label == entry.label:
-        session.show_lines(installed(session, former))
+        session.show_lines(_installed(session, former))
         return
     if entry.kind != "pip" and not found.commands and not found.hooks:
         raise PluginError(
@@ -126,7 +126,7 @@ def _known(session: Session, origin: Origin, name: str) -> Entry | None:
     for entry in registry.entries.values():
         same = entry.source == origin.source and entry.ref == origin.ref
         if name and entry.name == name and not same:
-            raise PluginError(f"{installed(session, entry)}", "or use --name")
+            raise PluginError(f"{_installed(session, entry)}", "or use --name")
         if same and entry.name == (name or entry.name) and _is_here(session, entry):
             return None if entry.from_wheel else entry  # what the file holds now decides
     return None
@@ -149,11 +149,11 @@ def _former(session: Session, entry: Entry) -> Entry | None:
     if there is None or there.kind == entry.kind == "pip":
         return there
     if _is_here(session, there) or (there.kind, there.source) != (entry.kind, entry.source):
-        raise PluginError(f"{installed(session, there)}{or_name(entry)}")
+        raise PluginError(f"{_installed(session, there)}{or_name(entry)}")
     return there
 
 
-def installed(session: Session, entry: Entry) -> str:
+def _installed(session: Session, entry: Entry) -> str:
     """Return what to say of a plugin that is there: what it is, how to update or remove it."""
     return "; ".join([f"{heading(entry)} is installed already", *_ways(session, entry)])
 

@@ -123,11 +123,6 @@ def _copies(root: Path, name: str | None) -> Iterator[bool]:
         target = root / relative
         content = source.read_bytes()
         if name and target == root / "core" / "cli.json":
-            content = _renamed(content, name)
+            values = json.loads(content) | {"name": name}
+            content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
         yield make_file(target, content, source.stat().st_mode & 0o777)
-
-
-def _renamed(content: bytes, name: str) -> bytes:
-    values = json.loads(content)
-    values["name"] = name
-    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()

@@ -13,6 +13,7 @@ from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError
+from host.run.installation import Layout
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
 _LONGEST_SHEBANG = 250
@@ -59,6 +60,11 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
         return False
     ours = anywhere or os.fsencode(sys.prefix) in head
     return ours and b"from host.__main__ import main\n" in head
+
+
+def launcher_of(layout: Layout) -> str:
+    """Return where the launcher of an installation is."""
+    return os.path.join(layout.core_dir, layout.program)
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

@@ -18,18 +18,14 @@ _COMMANDS = (
 
 def shipped_files() -> Iterator[tuple[Path, Path]]:
     """Yield each shipped file: its path in an installation, relative, and where it is now."""
-    skeleton = _skeleton()
+    package = Path(host.__file__).parent
+    shipped = package / "skeleton"
+    skeleton = shipped if shipped.is_dir() else package.parent.parent  # a checkout is one itself
     for part in _PARTS:
         for source in sorted((skeleton / part).rglob("*")):
             relative = source.relative_to(skeleton)
             if source.is_file() and _is_shipped(relative):
                 yield relative, source
-
-
-def _skeleton() -> Path:
-    package = Path(host.__file__).parent
-    shipped = package / "skeleton"
-    return shipped if shipped.is_dir() else package.parent.parent  # a checkout is one itself
 
 
 def _is_shipped(path: Path) -> bool:

@@ -62,19 +62,15 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines("goes:", *(f"  {path}" for path in removal.paths))
     session.show_lines(*(f"  {file}: what completes in {one}" for one, file in completed.items()))
     session.show_lines("stays:", *(f"  {line}" for line in stays))
+    if not (yes or is_attended()):
+        raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
     if not yes:
-        _ask(session)
+        click.confirm(f"uninstall {printable(session.program)}?", abort=True, err=True)
     with explained():
         for shell in completed:
             complete_in(shell, session.program, session.environ, present=False)
         _remove(removal, session.layout.root)
     session.show_lines(f"{session.program} is uninstalled")
-
-
-def _ask(session: Session) -> None:
-    if not is_attended():
-        raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
-    click.confirm(f"uninstall {printable(session.program)}?", abort=True, err=True)
 
 
 def _planned(session: Session, *, purge: bool) -> Removal:

@@ -11,12 +11,12 @@ import click
 from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import working
-from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
-from builtin_plugins.self_commands.update_program import (
-    CheckoutUpdate,
-    PackageUpdate,
+from builtin_plugins.self_commands.launcher import (
+    is_of_other_version,
     launcher_of,
+    write_launcher,
 )
+from builtin_plugins.self_commands.update_program import CheckoutUpdate, PackageUpdate
 from host import OperationError, UsageError
 from host.cli.session import Session
 

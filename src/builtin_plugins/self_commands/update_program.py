@@ -28,6 +28,7 @@ from builtin_plugins.self_commands.core_files import (
     renew_launcher,
     staged_libraries,
 )
+from builtin_plugins.self_commands.launcher import launcher_of
 from builtin_plugins.venv.check import check_starts
 from builtin_plugins.venv.copy import VenvCopy, copied_environment
 from host import OperationError
@@ -153,10 +154,6 @@ def _said(git: Git, *arguments: str) -> str:
         return git(*arguments).decode("utf-8", "replace").strip()
     except OperationError:
         return ""
-
-
-def launcher_of(layout: Layout) -> str:
-    return os.path.join(layout.core_dir, layout.program)
 
 
 def _shipped(prefix: str, name: str) -> str:

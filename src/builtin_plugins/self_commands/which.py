@@ -37,6 +37,7 @@ def command(session: Session, words: tuple[str, ...], everything: bool, format: 
 def _described(session: Session, found: Found, definition: Definition) -> dict[str, Any]:
     file = check_runnable(found.words, definition)
     interpreter = start_of(file, session.environ).interpreter if file else sys.executable
+    inside = session.contents(found.words[:-1])
     origin = "python" if not definition.file else "plugin" if found.plugin else "commands"
     return {
         "file": file or definition.entrypoint,
@@ -44,10 +45,7 @@ def _described(session: Session, found: Found, definition: Definition) -> dict[s
         "definition": definition.file,
         "origin": origin,
         "plugin": found.plugin or None,
-        "shadows": _shadows(session, found),
+        "shadows": [
+            place for one in inside.commands if one.words == found.words for place in one.shadows
+        ],
     }
-
-
-def _shadows(session: Session, found: Found) -> list[str]:
-    inside = session.contents(found.words[:-1])
-    return [place for one in inside.commands if one.words == found.words for place in one.shadows]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from builtin_plugins.self_commands.launcher import is_launcher
+from builtin_plugins.self_commands.launcher import is_launcher, launcher_of
 from host import Command, HostError
 from host.cli.catalog import contents
 from host.cli.session import Session
@@ -51,7 +51,7 @@ class Patient:
     @cached_property
     def call(self) -> str:
         """Return what starts the program here: its name, or its path where that is not on PATH."""
-        path = os.path.join(self.layout.core_dir, self.program)
+        path = launcher_of(self.layout)
         if find_program(self.program, self.environ) is None and os.access(path, os.X_OK):
             return shlex.quote(path)
         return self.program

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
-from builtin_plugins.self_commands.launcher import is_of_other_version, write_launcher
+from builtin_plugins.self_commands.launcher import is_of_other_version, launcher_of, write_launcher
 from builtin_plugins.self_commands.shipped import shipped_files
 from builtin_plugins.venv.distributions import find_distribution, installed_version
 from host import HostError
@@ -65,7 +65,7 @@ def _otherwise(root: str) -> Iterator[str]:
 def launcher(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what keeps a launcher in `core` from starting the program."""
     if not patient.launchers:
-        path = os.path.join(patient.layout.core_dir, patient.program)
+        path = launcher_of(patient.layout)
         if os.path.lexists(path):
             yield Diagnosis(
                 f"{path} is no launcher of this program", "move it away, and look again"
@@ -102,7 +102,7 @@ def _what_keeps(path: str, patient: Patient) -> str:
 
 def on_path(patient: Patient) -> Iterator[Diagnosis]:
     """Yield why the program's name, typed, does not start this installation."""
-    path = os.path.join(patient.layout.core_dir, patient.program)
+    path = launcher_of(patient.layout)
     if patient.layout.default or path not in patient.launchers:
         return
     for link in _dangling(patient):

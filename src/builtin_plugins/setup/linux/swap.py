@@ -95,7 +95,8 @@ def _recover(places: Places) -> None:
         if starts_from_stage(places):
             for name in (NEW, OLD):
                 staged = os.path.join(places.stage, name)
-                if directory_owner(places) is Owner.NOBODY and _belongs(staged, places):
+                belongs = read_mark(staged).get("tool") == places.tool
+                if belongs and directory_owner(places) is Owner.NOBODY:
                     os.rename(staged, places.install_dir)
             launcher = read_mark(places.install_dir).get("launcher", "")
             if directory_owner(places) is Owner.SETUP and launcher:
@@ -110,10 +111,6 @@ def left_behind(places: Places) -> list[str]:
     """Return what interrupted runs left outside the stage."""
     paths = (temporary(places.link), temporary(places.desktop_file))
     return [path for path in paths if os.path.lexists(path)]
-
-
-def _belongs(directory: str, places: Places) -> bool:
-    return read_mark(directory).get("tool") == places.tool
 
 
 def _swap_directory(places: Places, launcher: str, undo: ExitStack) -> None:
