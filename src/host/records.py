@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
@@ -207,17 +205,15 @@ class Command(Record):
 
     @property
     def missing(self) -> bool:
-        """Whether its entrypoint is a file that is not there; the disk is asked each time."""
-        if not self.directory or self.definition.in_python:
-            return False
-        return not os.path.exists(os.path.join(self.directory, self.definition.entrypoint))
+        """Whether its entrypoint is no file in its folder; the disk is asked each time."""
+        return bool(self.directory) and not self.definition.has_entrypoint
 
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return what stands behind its row, in the fixed order.
 
         `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
         `[destroy]`, the systems of a command that is not for this one, and `[missing]`
-        where its entrypoint is not there.
+        where a run would find no entrypoint: it is no file, or not in the command's folder.
         """
         marks = []
         if self.installed:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import RLock
-from typing import TextIO
+from typing import Any, TextIO
 
 from host import printable
 from host.run.text import Messages
@@ -16,8 +16,16 @@ from host.run.text import Messages
 Progress = Callable[[int, int | None, str], None]
 
 _LINE_SECONDS = 10.0  # between two plain lines of progress
-_KNOWN = "{desc}{percentage:3.0f}% {n_fmt}/{total_fmt} {rate_fmt} {remaining} {bar}"
-_UNKNOWN = "{desc}{n_fmt} {rate_fmt} {elapsed} {bar:b}"
+# What stands behind the name: the first that fits whole; a bar comes last where there is room.
+_KNOWN = (
+    "{percentage:3.0f}% {n_fmt}/{total_fmt} {rate_fmt} {remaining}",
+    "{percentage:3.0f}% {n_fmt}/{total_fmt} {remaining}",
+    "{percentage:3.0f}% {remaining}",
+    "{percentage:3.0f}%",
+)
+_UNKNOWN = ("{n_fmt} {rate_fmt} {elapsed}", "{n_fmt} {elapsed}", "{n_fmt}")
+_CUT = "..."
+_LEAST_BAR = 6  # columns, with the blank before it
 
 
 class Reporter(Messages):
@@ -50,29 +58,33 @@ class _Bar:
     """A bar with rate and remaining time on one line of any width, drawn by tqdm."""
 
     def __init__(self, label: str) -> None:
-        from tqdm import tqdm
-
-        tqdm.set_lock(RLock())  # its own one would be shared with other processes
-        tqdm.monitor_interval = 0  # no thread that watches bars
         self._label = label
-        self._bar = tqdm(
-            file=sys.stderr,
-            delay=1e-9,  # nothing is drawn before the first update
-            ncols=1,
-            nrows=2,
-            unit="iB",
-            unit_scale=True,
-            unit_divisor=1024,
-        )
+        self._bar = _new_bar()
+        self._drawn = self._bar.format_meter
+        self._bar.format_meter = self._fitted  # at each refresh, with what is true then
+
+    def _fitted(self, **facts: Any) -> str:
+        from tqdm.utils import disp_len, disp_trim
+
+        columns = facts["ncols"]
+        label = self._label[:columns]
+        for form in _KNOWN if facts["total"] else _UNKNOWN:
+            text = self._drawn(**facts | {"ncols": None, "prefix": "", "bar_format": form})
+            room = columns - len(text) - 1
+            if room >= min(disp_len(label), columns // 3):
+                break
+        if disp_len(label) > room:
+            label = disp_trim(label, room - len(_CUT)) + _CUT if room > 2 * len(_CUT) else ""
+        prefix = f"{label} " if label else ""
+        if facts["total"] and columns - disp_len(prefix + text) >= _LEAST_BAR:
+            form += " {bar}"
+        line: str = self._drawn(**facts | {"prefix": prefix, "bar_format": "{desc}" + form})
+        return line
 
     def update(self, done: int, total: int | None, trouble: str) -> None:
-        from tqdm.utils import disp_trim
-
         bar = self._bar
         with suppress(OSError, ValueError):  # nobody looks any more
             bar.ncols = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
-            bar.desc = disp_trim(self._label[: bar.ncols], bar.ncols // 3) + " "
-            bar.bar_format = _KNOWN if total else _UNKNOWN
             if trouble:
                 bar.write(printable(trouble), file=sys.stderr)
             bar.total = total
@@ -85,6 +97,23 @@ class _Bar:
     def close(self) -> None:
         with suppress(OSError, ValueError):
             self._bar.close()
+
+
+def _new_bar() -> Any:
+    """Return tqdm's bar; any type, as its way to word a line is replaced."""
+    from tqdm import tqdm
+
+    tqdm.set_lock(RLock())  # its own one would be shared with other processes
+    tqdm.monitor_interval = 0  # no thread that watches bars
+    return tqdm(
+        file=sys.stderr,
+        delay=1e-9,  # nothing is drawn before the first update
+        ncols=1,
+        nrows=2,
+        unit="iB",
+        unit_scale=True,
+        unit_divisor=1024,
+    )
 
 
 class _Lines:

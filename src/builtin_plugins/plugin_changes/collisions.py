@@ -40,8 +40,10 @@ def check_collisions(
     """Warn of each collision of what reading finds in a plugin, whose `entry` has its name.
 
     Words that the plugin has already do not count. Whoever has others keeps them (the order of
-    precedence is fixed). Raises PluginError where nobody forces it, or the plugin would win.
+    precedence is fixed). Raises PluginError where nobody forces it, or the plugin would win, and
+    where its Python has the name of another's, as only one of a name is asked.
     """
+    _check_names(session.plugins_known, entry, found)
     own, others = _parted(session.plugins_known, entry)
     after = others
     if found.tree:
@@ -68,6 +70,19 @@ def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, forc
         raise PluginError(f"{entry.name}: holds no command and no hook")
     known, _ = _parted(session.plugins_known, entry)
     _check(session, entry, _words(own) - _words(known), others, after, force=force)
+
+
+def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
+    own = (entry.name,) if found.hooks else ()
+    for name in found.names if entry.kind == "pip" else own:
+        there = lock.plugins.get(name)
+        if there is None or there in _points(lock, entry) or (there.file and there.name in own):
+            continue
+        raise PluginError(
+            f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
+            "and only one of a name works",
+            "ask for another name" if there.ours else "remove that one first",
+        )
 
 
 def _check(

@@ -26,7 +26,7 @@ class PluginContents:
     """The commands of a plugin by their words, the hooks that its Python implements.
 
     `problems` are definitions that do not count, and hooks that cannot work; `tree` is the
-    directory of its categories, where it has one.
+    directory of its categories, where it has one; `names` are those of a distribution's plugins.
     """
 
     commands: Mapping[Words, Definition] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class PluginContents:
     problems: tuple[str, ...] = ()
     manifest: Manifest | None = None
     tree: str = ""
+    names: tuple[str, ...] = ()
 
 
 def read_contents(root: str) -> PluginContents:

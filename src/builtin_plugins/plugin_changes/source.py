@@ -26,6 +26,7 @@ SITES = {
 
 _SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")
 _SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
+_TRANSPORT = re.compile(r"[A-Za-z0-9+.-]*::")  # git starts a program of that name
 _GIT_SCHEMES = ("https", "ssh", "git", "file")
 # What `git check-ref-format` refuses, and what an option or a glob would be.
 _NO_REF = re.compile(
@@ -151,7 +152,7 @@ def _check_options(ref: str, sha256: str) -> None:
 def _check_address(text: str) -> None:
     if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
         raise UsageError("SOURCE holds control characters")
-    if "::" in text:
+    if _TRANSPORT.match(text):
         raise UsageError(f"{masked_text(text)}: only https, ssh, git and file are fetched with git")
 
 

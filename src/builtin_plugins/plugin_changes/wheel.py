@@ -29,13 +29,12 @@ _TREE_NAMES = ("commands", "cli_commands")
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel's name, version, summary and requirements, its plugins' modules, its contents."""
+    """A wheel's name, version, summary and requirements, and its contents."""
 
     name: str
     version: str
     summary: str
     requires: Sequence[Requirement]
-    modules: Sequence[str]
     contents: PluginContents
 
 
@@ -97,11 +96,7 @@ def _read(archive: zipfile.ZipFile) -> Wheel:
     canonicalize_name(name, validate=True)
     Version(version)  # both become names of files
     requires = list(map(Requirement, packed.requires or ()))
-    return Wheel(name, version, summary, requires, _modules(packed), found)
-
-
-def _modules(distribution: Any) -> list[str]:
-    return [point.module for point in distribution.entry_points.select(group=PROJECT)]
+    return Wheel(name, version, summary, requires, found)
 
 
 def _contents(
@@ -112,8 +107,9 @@ def _contents(
     commands: dict[Words, Definition] = {}
     problems: list[str] = []
     hooks: list[str] = []
-    for module in _modules(distribution):
-        path = module.replace(".", "/")
+    points = list(distribution.entry_points.select(group=PROJECT))
+    for point in points:
+        path = point.module.replace(".", "/")
         source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
         if source:
             implemented, declared = read_source(source, text(source).encode(), problems)
@@ -123,7 +119,12 @@ def _contents(
         if name.endswith("/command.json"):
             commands |= _in_tree(name, text(name), problems)
     problems = [f"{distribution.metadata['Name']}: {one}" for one in problems]
-    return PluginContents(commands, tuple(dict.fromkeys(hooks)), tuple(problems))
+    return PluginContents(
+        commands,
+        tuple(dict.fromkeys(hooks)),
+        tuple(problems),
+        names=tuple(point.name for point in points),
+    )
 
 
 def _text(archive: zipfile.ZipFile, name: str) -> str:

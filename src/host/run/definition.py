@@ -4,7 +4,7 @@ import sys
 
 from host.errors import DefinitionError, InstallationError
 from host.run.json_files import Fields, read_json
-from host.run.paths import dirname
+from host.run.paths import dirname, is_file, join, stays_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,6 +154,14 @@ class Definition:
     def in_python(self) -> bool:
         """Tell whether `entrypoint` names an object of a module, not a file."""
         return is_reference(self.entrypoint)
+
+    @property
+    def has_entrypoint(self) -> bool:
+        """Tell whether there is something to run: a file in `directory`, or an object."""
+        if self.in_python:
+            return True
+        file = join(self.directory, self.entrypoint)
+        return is_file(file) and stays_inside(self.directory, self.entrypoint)
 
     @property
     def compatible(self) -> bool:

@@ -55,6 +55,17 @@ def realpath(path: str) -> str:
     return real or "/"
 
 
+def stays_inside(directory: str, path: str) -> bool:
+    """Tell whether a path from `directory` ends in it, wherever links lead.
+
+    Each folder on the way to both is looked at for that, which a plain name spares.
+    """
+    file = join(directory, path)
+    if "/" not in path and path.strip(".") and not is_link(file):
+        return True
+    return realpath(file).startswith(realpath(directory) + "/")
+
+
 def is_file(path: str) -> bool:
     return _stat.S_ISREG(_mode(path))
 

@@ -16,7 +16,7 @@ from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY
 from host.run.json_files import read_regular
 from host.run.layers import Layers, Reading
-from host.run.paths import dirname, is_link, join, realpath
+from host.run.paths import dirname, join, stays_inside
 from host.run.process import Exec, as_bash_env, asks_help, start_of
 from host.run.text import Messages
 
@@ -117,23 +117,12 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     if definition.in_python:
         return ""
     file = join(definition.directory, definition.entrypoint)
-    if not _stays_inside(definition.directory, definition.entrypoint):
+    if not stays_inside(definition.directory, definition.entrypoint):
         raise DefinitionError(
             f'{definition.file}: "entrypoint": {definition.entrypoint} is not inside the '
             "command's directory"
         )
     return file
-
-
-def _stays_inside(directory: str, entrypoint: str) -> bool:
-    """Tell whether a path from `directory` ends in it, wherever links lead.
-
-    Each folder on the way to both is looked at for that, which a plain name spares.
-    """
-    file = join(directory, entrypoint)
-    if "/" not in entrypoint and entrypoint.strip(".") and not is_link(file):
-        return True
-    return realpath(file).startswith(realpath(directory) + "/")
 
 
 def check_required(definition: Definition, layers: Layers) -> None:

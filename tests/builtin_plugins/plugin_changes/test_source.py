@@ -30,6 +30,8 @@ ORIGINS = {
     "https://h.test/a.zip?x=1": ("archive", "https://h.test/a.zip?x=1"),
     "https://h.test/a.zip?X-Amz-Signature=1": ("archive", "https://h.test/a.zip"),
     "https://h.test/a-1.0-py3-none-any.whl": ("pip", "https://h.test/a-1.0-py3-none-any.whl"),
+    "https://[2001:db8::1]:8/a.zip": ("archive", "https://[2001:db8::1]:8/a.zip"),
+    "ssh://git@[::1]/a": ("git", "ssh://git@[::1]/a"),
     "pip:acme>=1": ("pip", "acme>=1"),
     "pip: acme-cli[x]~=1.2 ": ("pip", "acme-cli[x]~=1.2"),
 }
@@ -50,7 +52,7 @@ def test_sources_of_sites() -> None:
 
 REFUSED = [
     "", "-x", "--upload-pack=touch x", "ext::sh -c id", "fd::3", "http://h.test/a", "ftp://h/a",
-    "javascript://x", "file+ext::x", "a\nb", "git+ext://x", "transport::address",
+    "javascript://x", "file+ext::x", "a\nb", "git+ext://x", "transport::address", "git+ext::sh",
     "https://h.test\\@evil.test/a", "ssh://h.test\\@evil.test/a", "https://h:443@@evil.test/a.zip",
 ]  # fmt: skip
 

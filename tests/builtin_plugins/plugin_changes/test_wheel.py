@@ -26,8 +26,8 @@ def test_what_a_wheel_says(tmp_path: Path) -> None:
     path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=("click>=8", "six; extra == 'x'"))
     found = read_wheel(str(path))
     assert (found.name, found.version, found.summary) == ("acme-cli", "1.0", "A test")
-    assert (list(found.modules), list(found.contents.commands)) == (
-        ["acme_cli.plugin"],
+    assert (found.contents.names, list(found.contents.commands)) == (
+        ("acme-cli",),
         [("acme", "py")],
     )
     assert found.contents.hooks == ("discover_commands",)

@@ -136,6 +136,31 @@ def test_a_command_without_its_file_is_marked(team: Made) -> None:
     assert team.run("ops", "gone").status == 127
 
 
+def test_a_command_whose_file_a_run_would_refuse_is_marked(install: Install) -> None:
+    files = {
+        f"commands/demo/{name}/command.json": command(entrypoint=file, description="D")
+        for name, file in (
+            ("out", "../a.sh"),
+            ("far", "/bin/sh"),
+            ("link", "b.sh"),
+            ("own", "c.sh"),
+        )
+    }
+    made = install(files | {"commands/demo/a.sh": "", "commands/demo/own/sub/c.sh": ":"})
+    demo = made.root / "commands/demo"
+    (demo / "link/b.sh").symlink_to("/bin/sh")
+    (demo / "own/c.sh").symlink_to("sub/c.sh")
+    shown = made.run("demo").stdout
+    for name in ("out", "far", "link"):
+        assert f"  {name:4}  D [missing]\n" in shown
+        assert made.run("demo", name).status == 1
+    assert "  own   D\n" in shown
+    (demo / "own/c.sh").unlink()
+    (demo / "own/c.sh").mkdir()
+    assert "  own   D [missing]\n" in made.run("demo").stdout
+    assert made.run("demo", "own").status == 126
+
+
 def test_wrapped_rows_of_a_tree_keep_their_branches(team: Made) -> None:
     shown = ESCAPES.sub("", on_terminal(team, "--format", "tree", "ops")[1]).splitlines()
     at = next(index for index, line in enumerate(shown) if "backup" in line)

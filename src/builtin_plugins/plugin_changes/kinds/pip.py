@@ -156,7 +156,7 @@ def _brought(origin: Origin, work: Work) -> tuple[str, str]:
 def _staged(path: str, entry: Entry) -> Staged:
     """Return the plugin in a wheel, its entry completed; raises HostError when it is none."""
     found = read_wheel(path)
-    if not found.modules:
+    if not found.contents.names:
         raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
     _refuse_needed(found.name)
     entry = entry.replaced(

@@ -148,6 +148,17 @@ def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
     assert listed(made) == {}
 
 
+def test_a_name_that_is_taken(environment: Environment, tmp_path: Path) -> None:
+    made = environment.made
+    environment.unpack(environment.acme("1.0"))
+    for name, owner in (("acme-cli", "acme-cli"), ("builtin.setup", "cli-host")):
+        twin = wheel(tmp_path, "a-twin", "1", "", points={name: "twin.plugin"})
+        refused = plugin(made, "add", str(twin))
+        assert refused.status == 1
+        assert f"a-twin: its plugin {name} has the name of one of {owner}, and on" in refused.stderr
+    assert listed(made).keys() == {"acme-cli"}
+
+
 @pytest.mark.parametrize(
     ("file", "owner"), [("host/__init__.py", "cli-host"), ("click/core.py", "click")]
 )
