@@ -76,7 +76,7 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     program = program_name(executable)
     own, default = _own_root(executable, program, environ)
     inherited = _Inherited(program, environ)
-    at_home = _is_installation(own)
+    at_home = is_there(join(own, "core/cli.json"))
     named, chosen = inherited.named(alone=not at_home), inherited.chosen()
     root = _absolute(named) if named else own
     usual = join(root, "core/cli.json")
@@ -115,7 +115,11 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tuple[str, bool]:
-    directory = dirname(_resolved(executable))
+    """Return the installation that the executable is of, and whether it is only the usual place."""
+    try:
+        directory = dirname(realpath(executable))
+    except OSError:
+        raise _lost(executable) from None
     if basename(directory) == "core":
         return dirname(directory), False
     return join(data_home(environ), program), True
@@ -160,22 +164,9 @@ class _Inherited:
         return chosen if self.own or chosen != self.config_file else ""
 
 
-def _is_installation(root: str) -> bool:
-    return is_there(join(root, "core/cli.json"))
-
-
-def _resolved(path: str) -> str:
-    try:
-        return realpath(path)
-    except OSError:
-        raise _lost(path) from None
-
-
 def _absolute(path: str) -> str:
     import os
 
-    if path.startswith("/"):
-        return os.path.normpath(path) if path != "/" else path
     try:
         return os.path.abspath(path)
     except OSError:

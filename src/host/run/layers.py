@@ -106,23 +106,16 @@ class Layers:
             by_name = {name: [] for name in self.system}
         for assignment in self._offered:
             by_name.setdefault(assignment.name, []).append(assignment)
-        for name, winner in self._winners.items():
-            if winner.rank == FRAMEWORK:
-                by_name.setdefault(name, []).append(winner)
+        ours = {one.name: one for one in self._winners.values() if one.rank == FRAMEWORK}
+        for name, winner in ours.items():
+            by_name.setdefault(name, []).append(winner)
         for name, assignments in by_name.items():
-            if name in self.system and self.system[name] != self._framework_value(name):
-                assignments.insert(0, Assignment(name, self.system[name], SYSTEM, "system"))
+            said = self.system.get(name)
+            if said is not None and not (name in ours and ours[name].value == said):
+                assignments.insert(0, Assignment(name, said, SYSTEM, "system"))
             assignments.reverse()  # within a rank the later one wins
-            assignments.sort(key=_rank)
+            assignments.sort(key=lambda one: one.rank)
             yield assignments[0], assignments[1:]
-
-    def _framework_value(self, name: str) -> str | None:
-        winner = self._winners.get(name)
-        return winner.value if winner is not None and winner.rank == FRAMEWORK else None
-
-
-def _rank(assignment: Assignment) -> float:
-    return assignment.rank
 
 
 class Reading:

@@ -32,8 +32,8 @@ class _Silence(Messages):
     __slots__ = ()
     quiet = True
 
-    def line(self, text: str) -> None:
-        del text
+    def _write(self, shown: str) -> None:
+        del shown
 
 
 def outer_environment(

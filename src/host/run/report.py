@@ -51,7 +51,7 @@ def report_of(
     pipes = Pipes(quiet=quiet)
     pid = 0
     jobs: Iterable[int] | None = None
-    restore = _nothing
+    passed_on: list[int] = []
     # A caller may ignore SIGCHLD; then nobody could wait for the child.
     disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
     # Held back until `pid` is known: Ctrl-C must not leave the child behind.
@@ -60,7 +60,7 @@ def report_of(
     try:
         try:
             pid = start(pipes, mask)
-            restore = _pass_on(endings, pid)
+            passed_on = _pass_on(endings, pid)
         finally:
             pipes.close_far_ends()
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
@@ -70,7 +70,8 @@ def report_of(
     finally:
         if pid:  # its background jobs too
             _end_tree(pid, [pid] if jobs is None else jobs)
-        restore()
+        for number in passed_on:
+            _signal.signal(number, _signal.SIG_DFL)
         pipes.close()
         _signal.signal(_signal.SIGCHLD, disposition)
 
@@ -178,12 +179,8 @@ def _open_descriptors() -> list[int]:
     return found
 
 
-def _nothing() -> None:
-    """Undo nothing: there was no child yet."""
-
-
-def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
-    """Let signals that end this process end the process group `pid` first; return the undo."""
+def _pass_on(numbers: "Iterable[int]", pid: int) -> list[int]:
+    """Let signals that end this process end the process group `pid` first; return which do."""
     import _signal
 
     def end(number: int, _: object) -> None:
@@ -196,12 +193,7 @@ def _pass_on(numbers: "Iterable[int]", pid: int) -> "Callable[[], None]":
     changed = [one for one in numbers if _signal.getsignal(one) == _signal.SIG_DFL]
     for number in changed:
         _signal.signal(number, end)
-
-    def restore() -> None:
-        for number in changed:
-            _signal.signal(number, _signal.SIG_DFL)
-
-    return restore
+    return changed
 
 
 def _read_until_end(pipes: Pipes, pid: int, timeout: float) -> bytes | None:
@@ -244,7 +236,12 @@ def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
         for one in inner:
             _wait_until_stopped(one)
         found |= inner
-    _kill_group(pid, _signal.SIGKILL)
+    try:
+        posix.killpg(pid, _signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    _send(pid, _signal.SIGKILL)  # it may have no group of its own yet
+    posix.waitpid(pid, 0)
     for one in found - {pid}:
         _send(one, _signal.SIGKILL)
 
@@ -281,12 +278,3 @@ def _send(pid: int, signal: int) -> None:
         posix.kill(pid, signal)
     except (ProcessLookupError, PermissionError):
         pass
-
-
-def _kill_group(pid: int, signal: int) -> None:
-    try:
-        posix.killpg(pid, signal)
-    except (ProcessLookupError, PermissionError):
-        pass
-    _send(pid, signal)  # it may have no group of its own yet
-    posix.waitpid(pid, 0)

@@ -14,8 +14,7 @@ from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterable, Iterator, Mapping
 
     from host.run.report import Pipes
 
@@ -127,7 +126,9 @@ def capture_settings(
     timeout = time_limit(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
-    output = _run(bash, path, _wants_parse(content), env, timeout, quiet=quiet)
+    # bash goes on after an error in an array or in a test: the file is parsed once more.
+    parse = "yes" if _ARRAY in content or _TEST in content else ""
+    output = _run(bash, path, parse, env, timeout, quiet=quiet)
     if output is None:
         raise SourceError(
             f"{path}: did not end within {timeout:g} s",
@@ -159,10 +160,19 @@ def _run(
     bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float, *, quiet: bool
 ) -> bytes | None:
     """Return what the capture wrote, or None when time ran out."""
+    import _signal
 
     def start(pipes: "Pipes", mask: "Iterable[int]") -> int:
         own = (basename(path), path, str(pipes.output_number), parse)
-        return _spawn((bash, "-p", "-c", _CAPTURE, *own), environ, pipes.actions(), mask)
+        return posix.posix_spawn(
+            bash,
+            [encode(word) for word in (bash, "-p", "-c", _CAPTURE, *own)],
+            {encode(name): encode(value) for name, value in environ.items()},
+            file_actions=pipes.actions(),
+            setsid=True,  # a group of its own, which no terminal can stop
+            setsigmask=mask,
+            setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
+        )
 
     try:
         return report_of(start, timeout, _jobs, quiet=quiet)
@@ -175,30 +185,6 @@ def _run(
                 largest_variables(environ),
             ) from None
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
-
-
-def _spawn(
-    argv: "Sequence[str]",
-    environ: "Mapping[str, str]",
-    actions: "list[Any]",
-    mask: "Iterable[int]",
-) -> int:
-    import _signal
-
-    return posix.posix_spawn(
-        argv[0],
-        [encode(word) for word in argv],
-        {encode(name): encode(value) for name, value in environ.items()},
-        file_actions=actions,
-        setsid=True,  # a group of its own, which no terminal can stop
-        setsigmask=mask,
-        setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
-    )
-
-
-def _wants_parse(content: bytes) -> str:
-    """Return "yes" when the file has an array or a test: bash goes on after an error in one."""
-    return "yes" if _ARRAY in content or _TEST in content else ""
 
 
 def _jobs(output: bytes) -> list[int]:

@@ -270,7 +270,7 @@ LAYOUTS = {
 )
 def test_layout(monkeypatch, executable, environ, root, config, mark):
     """As for programs that have installations of their own at these paths."""
-    monkeypatch.setattr("host.run.installation._is_installation", lambda _root: True)
+    monkeypatch.setattr("host.run.installation.is_there", lambda _path: True)
     found = find_layout(executable, environ)
     assert (found.root, found.config_file, found.adopted) == (
         root,

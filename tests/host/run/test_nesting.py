@@ -109,3 +109,19 @@ def test_the_sources_that_are_asked_again_are_not_heard_again(install):
     )
     twice = "from settings\n" * 2  # once for each of the two commands
     assert made.run("outer", "call").all == (0, "30|||unset|unset|\n", twice)
+
+
+def test_what_is_wrong_with_the_outer_commands_files_is_said_once(install):
+    made = install(
+        {
+            "commands/outer/call/command.json": command(env_files=[".env"]),
+            "commands/outer/call/.env": "1BAD=x\n",
+            "commands/outer/call/main.sh": OUTER["sh"],
+            "commands/inner/show/command.json": command(),
+            "commands/inner/show/main.sh": SHOW,
+        }
+    )
+    assert made.run("outer", "call").stderr == (
+        f"cli: warning: {made.root}/commands/outer/call/.env:1: what stands before the = cannot "
+        "name a variable; it is left out\n"
+    )
