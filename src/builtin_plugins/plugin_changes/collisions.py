@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from packaging.utils import canonicalize_name
-
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -158,11 +156,7 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
 
 
 def _points(lock: Lock, entry: Entry) -> list[Plugin]:
-    return [
-        one
-        for one in lock.plugins.values()
-        if one.reference and canonicalize_name(one.distribution) == entry.name
-    ]
+    return [one for one in lock.plugins.values() if one.reference and one.project == entry.name]
 
 
 def _words(lock: Lock) -> set[Words]:

@@ -183,9 +183,7 @@ def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
     found: dict[str, list[Plugin]] = {}
     for plugin in lock.plugins.values():
         if plugin.reference and not plugin.ours:
-            from packaging.utils import canonicalize_name
-
-            found.setdefault(canonicalize_name(plugin.distribution), []).append(plugin)
+            found.setdefault(plugin.project, []).append(plugin)
     return found
 
 

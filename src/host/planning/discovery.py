@@ -152,11 +152,7 @@ class _Collected:
         return list(found.values())
 
     def is_off(self, plugin: Plugin) -> bool:
-        if plugin.file or not self.disabled:
-            return False
-        from packaging.utils import canonicalize_name
-
-        return canonicalize_name(plugin.distribution) in self.disabled
+        return not plugin.file and plugin.project in self.disabled
 
     def add(self, answer: PluginAnswer) -> None:
         plugin = self.plugins.setdefault(answer.plugin.name, answer.plugin)

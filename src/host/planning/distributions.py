@@ -25,7 +25,17 @@ def entry_points() -> Iterator[Plugin]:
             name = str(distribution.metadata["Name"])
             version = str(distribution.version)
             ours = name == OWN_DISTRIBUTION
-            found += [Plugin(point.name, name, version, point.value, ours=ours) for point in points]
+            project = name if ours else _canonical(name)
+            found += [
+                Plugin(point.name, name, version, point.value, ours=ours, project=project)
+                for point in points
+            ]
         except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
             continue
     yield from sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))
+
+
+def _canonical(name: str) -> str:
+    from packaging.utils import canonicalize_name  # as much to import as all the rest here
+
+    return canonicalize_name(name)

@@ -24,7 +24,7 @@ SELF = "Manage this program and its plugins"  # what that category is for
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
-FORMAT = b"cli-host lock 5 "
+FORMAT = b"cli-host lock 6 "
 _HASH_KEY = 0x636C69
 _OURS = "builtin_plugins."  # where the modules of our own plugins are
 _NOTHING: "Mapping[str, Any]" = {}
@@ -126,14 +126,15 @@ class Plugin:
     """What is known of one plugin, by the name of its entry point or in the registry.
 
     `distribution` and `version` are those of an entry point, whose `reference` is
-    "package.module"; `file` is a hooks file. `ours` marks this distribution's own.
-    `hooks` has those that it implements, each with the place that it asked for: -1
-    (tryfirst), 0 or 1 (trylast). `trees` are the paths that it named, `broken` is why it
-    does not count, "" when it does.
+    "package.module"; `project` is the distribution's name as packaging compares it; `file`
+    is a hooks file. `ours` marks this distribution's own. `hooks` has those that it
+    implements, each with the place that it asked for: -1 (tryfirst), 0 or 1 (trylast).
+    `trees` are the paths that it named, `broken` is why it does not count, "" when it does.
     """
 
     __slots__ = (
-        "broken", "distribution", "file", "hooks", "name", "ours", "reference", "trees", "version",
+        "broken", "distribution", "file", "hooks", "name", "ours", "project", "reference", "trees",
+        "version",
     )  # fmt: skip
 
     def __init__(
@@ -144,9 +145,11 @@ class Plugin:
         reference: str = "",
         file: str = "",
         ours: bool = False,
+        project: str = "",
     ) -> None:
         self.name = name
         self.distribution = distribution
+        self.project = project
         self.version = version
         self.reference = reference
         self.file = file
@@ -163,13 +166,13 @@ class Plugin:
 
     def row(self) -> "list[Any]":
         origin = [self.name, self.distribution, self.version, self.reference, self.file]
-        return [*origin, self.ours, self.hooks, self.trees, self.broken]
+        return [*origin, self.ours, self.project, self.hooks, self.trees, self.broken]
 
     @classmethod
     def of_row(cls, row: "Sequence[Any]") -> "Plugin":
         """Return the plugin that `row` described."""
-        plugin = cls(*row[:6])
-        hooks, plugin.trees, plugin.broken = row[6:]
+        plugin = cls(*row[:7])
+        hooks, plugin.trees, plugin.broken = row[7:]
         plugin.hooks = {hook: int(place) for hook, place in hooks.items()}
         return plugin
 

@@ -74,7 +74,7 @@ def test_plugins_that_a_plugin_of_ours_finds(
         "entry_points",
         lambda: [
             Plugin("builtin.scanner", "cli-host", reference="a_scanner", ours=True),
-            Plugin("acme", "Acme.CLI", reference="not_there"),
+            Plugin("acme", "Acme.CLI", reference="not_there", project="acme-cli"),
         ],
     )
     lock = discovery.ask(places, directory_hooks=True, python=True)
