@@ -16,7 +16,7 @@ from referencing import Registry, Resource
 from builtin_plugins.plugin_directories.directory import read_manifest
 from builtin_plugins.plugin_directories.registry import read_registry
 from host.errors import HostError, PluginError
-from host.run.definition import read_category, read_command, read_config
+from host.run.definition import read_config, read_definition
 from testing.installation import PROJECT, Made
 
 SCHEMAS = {
@@ -51,9 +51,9 @@ def registry_at(path: str) -> None:
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "category": read_category,
+    "category": read_definition,
     "cli": read_config,
-    "command": read_command,
+    "command": read_definition,
     "plugin": manifest_at,
     "registry": registry_at,
 }

@@ -20,7 +20,7 @@ _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
     "host.run.definition": "the finder reads with it, or with an index that does the same",
     "host.run.definition.is_word": "directories that are no words are no commands",
-    "host.run.definition.read_command": "the finder reads what a run needs",
+    "host.run.definition.read_definition": "the finder reads what a run needs",
     "host.run.paths": "the finder is in every run, which has no os",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Fields": "and so has each key of it",

@@ -3,7 +3,7 @@
 import posix
 
 from host import DefinitionError
-from host.run.definition import read_command
+from host.run.definition import read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _files(words: "Sequence[str]") -> list[bytes]:
 
 def _definition(file: str) -> "Definition | None":
     try:
-        return read_command(file)
+        return read_definition(file)
     except (FileNotFoundError, DefinitionError):
         return None
 

@@ -57,19 +57,11 @@ class Directories:
 
     def command(self, place: str) -> "Definition | None":
         """Return what the command.json there says, None without one; raises DefinitionError."""
-        try:
-            found: Definition = self.definitions.read_command(f"{place}/command.json")
-        except FileNotFoundError:
-            return None
-        return found
+        return self._definition(f"{place}/command.json")
 
     def category(self, place: str) -> "Definition | None":
         """Return what the category.json there says, None without one; raises DefinitionError."""
-        try:
-            found: Definition = self.definitions.read_category(f"{place}/category.json")
-        except FileNotFoundError:
-            return None
-        return found
+        return self._definition(f"{place}/category.json")
 
     def inner(self, place: str, tell: "Tell | None" = None) -> list[tuple[str, str]]:
         """Return (word, path) of the directories in `place` that can be something, sorted."""
@@ -114,6 +106,13 @@ class Directories:
         if not paths.is_directory(path):
             return ""
         return f"{path} holds no command.json that makes it a command"
+
+    def _definition(self, path: str) -> "Definition | None":
+        try:
+            found: Definition = self.definitions.read_definition(path)
+        except FileNotFoundError:
+            return None
+        return found
 
     def _listed(self, place: str, tell: "Tell | None", *, names: bool) -> list[str]:
         """Return the words in `place`, in no order."""

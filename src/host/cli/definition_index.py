@@ -26,7 +26,7 @@ from host.run.lock import checksum, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from host.run.declared_arguments import Argument
@@ -69,21 +69,14 @@ class DefinitionIndex:
         self._changed: set[str] = set()
         self._place, self._table = _found(self._places, self._key)
 
-    def read_command(self, path: str) -> Definition:
-        """Do what `host.run.definition.read_command` does."""
-        return self._read(path, definition_files.read_command)
-
-    def read_category(self, path: str) -> Definition:
-        """Do what `host.run.definition.read_category` does."""
-        return self._read(path, definition_files.read_category)
-
-    def _read(self, path: str, read: "Callable[[str], Definition]") -> Definition:
+    def read_definition(self, path: str) -> Definition:
+        """Do what `host.run.definition.read_definition` does."""
         folder, word, name = path.rsplit("/", 2)
         file = f"{word}/{name}"
         try:
             status = os.stat(file, dir_fd=self._enter(folder))
         except (OSError, ValueError):
-            return read(path)
+            return definition_files.read_definition(path)
         changed, written = status.st_ctime_ns, status.st_mtime_ns
         now = (changed, written, status.st_size, status.st_ino, status.st_dev)
         entries = self._folders.get(folder)
@@ -92,7 +85,7 @@ class DefinitionIndex:
         entry = entries.get(file)
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, entry[1])
-        definition = read(path)
+        definition = definition_files.read_definition(path)
         if max(changed, written) < self._settled:
             entries[file] = (now, _row(definition))
             self._changed.add(folder)
@@ -183,10 +176,8 @@ class KnownDefinition(Definition):
         """Read the file, as a listing seldom has to."""
         if name not in Definition.__slots__:
             raise AttributeError(name)
-        is_command = self.file.endswith("/command.json")
-        read = definition_files.read_command if is_command else definition_files.read_category
         try:
-            whole = read(self.file)
+            whole = definition_files.read_definition(self.file)
         except FileNotFoundError:
             raise DefinitionError(f"{self.file}: is gone") from None
         for one in Definition.__slots__:

@@ -196,20 +196,14 @@ def read_config(path: str) -> Config:
         raise InstallationError(error.what, error.remedy) from None
 
 
-def read_command(path: str) -> Definition:
-    """Return the checked command.json at `path`.
+def read_definition(path: str) -> Definition:
+    """Return the checked command.json or category.json at `path`.
 
-    Raises DefinitionError for a bad one, FileNotFoundError where there is none.
+    In the latter name and description may be missing. Raises DefinitionError for a bad
+    one, FileNotFoundError where there is none.
     """
-    return Definition(path, Fields(path, read_json(path)))
-
-
-def read_category(path: str) -> Definition:
-    """Return the checked category.json at `path`; name and description may be missing.
-
-    Raises DefinitionError for a bad one, FileNotFoundError where there is none.
-    """
-    return Definition(path, Fields(path, read_json(path)), required=False)
+    required = not path.endswith("/category.json")
+    return Definition(path, Fields(path, read_json(path)), required)
 
 
 def parse_declared(owner: str, fields: "Mapping[str, Any]") -> Definition:

@@ -7,7 +7,7 @@ import pytest
 
 from builtin_plugins.directories import aliases
 from builtin_plugins.directories.finder import Directories
-from host.run.definition import read_command
+from host.run.definition import read_definition
 from testing.installation import command
 
 HEAD = '{"name": "N", "description": "D", "entrypoint": "main.sh", '
@@ -55,9 +55,9 @@ def test_an_alias_is_found_however_it_is_written(tmp_path, monkeypatch, name):
 
     def read(path):
         parsed.append(os.path.relpath(path, tmp_path))
-        return read_command(path)
+        return read_definition(path)
 
-    monkeypatch.setattr(aliases, "read_command", read)
+    monkeypatch.setattr(aliases, "read_definition", read)
     (tmp_path / "fifo").mkdir()
     os.mkfifo(tmp_path / "fifo/command.json")
     (tmp_path / "folder/command.json").mkdir(parents=True)

@@ -126,14 +126,14 @@ def test_with_and_without_and_with_garbage_it_is_the_same(made: Made) -> None:
 def test_what_is_known_is_not_read_again(made: Made) -> None:
     remember(made)
     index = DefinitionIndex(opened(made))
-    known = index.read_command(f"{made.root}/commands/demo/hello/command.json")
+    known = index.read_definition(f"{made.root}/commands/demo/hello/command.json")
     assert isinstance(known, KnownDefinition)
     assert (known.effects, known.examples[0]) == ("destroy", {"command": "hello Ada"})
     assert known.envs == {"TOKEN": "tell-nobody", "NUMBER": "4.0"}
     assert known.extra["x-own"] == {"a": [1, 2.5]}
     assert all(hasattr(known, name) for name in Definition.__slots__)
     assert not hasattr(known, "other")
-    gone = index.read_command(f"{made.root}/commands/demo/plain/command.json")
+    gone = index.read_definition(f"{made.root}/commands/demo/plain/command.json")
     shutil.rmtree(made.root / "commands/demo/plain")
     with pytest.raises(DefinitionError, match=r"plain/command.json: is gone"):
         _ = gone.envs
@@ -228,21 +228,21 @@ def test_what_others_can_read_or_write_does_not_count(made: Made, mode: int) -> 
     assert index.stat().st_mode & 0o777 == 0o600
     known = f"{made.root}/commands/demo/plain/command.json"
     index.chmod(mode)
-    assert not isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_what_somebody_else_owns_does_not_count(made: Made) -> None:
     os.chown(remember(made), 65534, 65534)
     known = f"{made.root}/commands/demo/plain/command.json"
-    assert not isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)
 
 
 def test_another_code_or_system_has_another(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     known = f"{made.root}/commands/demo/plain/command.json"
     remember(made)
     monkeypatch.setattr(definition_index, "SYSTEM_OS", "plan9")
-    assert not isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)
 
 
 def test_it_has_a_limit(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,8 +264,8 @@ def test_a_tab_leaves_the_others_parts_as_they_are(made: Made) -> None:
     index = remember(made)
     made.write({"plugins/extra/else/one/command.json": command(description="Elsewhere")})
     again = DefinitionIndex(opened(made), time.time_ns() + LATER)
-    again.read_command(f"{made.root}/plugins/extra/else/one/command.json")
+    again.read_definition(f"{made.root}/plugins/extra/else/one/command.json")
     again.save()
     assert json.dumps("Elsewhere").encode()[1:-1] in index.read_bytes()
     known = f"{made.root}/commands/demo/plain/command.json"
-    assert isinstance(DefinitionIndex(opened(made)).read_command(known), KnownDefinition)
+    assert isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)

@@ -15,9 +15,8 @@ from host.run.definition import (
     is_reference,
     is_word,
     parse_declared,
-    read_category,
-    read_command,
     read_config,
+    read_definition,
 )
 from host.run.json_files import Number, parse_json, read_json, read_regular
 from testing.growth import grows_in_proportion
@@ -30,7 +29,7 @@ OTHER_OS = "mac" if SYSTEM_OS == "linux" else "linux"
 def read(tmp_path, text):
     path = tmp_path / "command.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_command(str(path))
+    return read_definition(str(path))
 
 
 def refused(tmp_path, text) -> str:
@@ -142,7 +141,7 @@ def test_reading_takes_time_in_proportion_to_what_is_read(tmp_path, make):
 
     def read_whatever(file):
         with contextlib.suppress(DefinitionError):
-            read_command(file)
+            read_definition(file)
 
     assert grows_in_proportion(write, read_whatever, 10_000)
 
@@ -445,14 +444,14 @@ def test_config(tmp_path):
 def test_category_needs_nothing(tmp_path):
     path = tmp_path / "category.json"
     path.write_text("{}")
-    found = read_category(str(path))
+    found = read_definition(str(path))
     assert (found.name, found.description, found.entrypoint) == ("", "", "")
     path.write_text('{"name": 1}')
     with pytest.raises(DefinitionError):
-        read_category(str(path))
+        read_definition(str(path))
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        read_category(str(path))
+        read_definition(str(path))
 
 
 def test_declared_in_code():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from builtin_plugins.self_commands.lint.finding import Finding, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
 from host import Definition, HostError, is_secret
 from host.run.declared_arguments import Argument
+from host.run.definition import read_definition
 from host.run.json_files import read_regular
 
 _LARGEST = 16 * 1024 * 1024
@@ -33,13 +34,13 @@ def positions_in(file: str) -> Positions:
 class Linted:
     """One definition: `definition` is None where the reader refuses it."""
 
-    def __init__(self, file: str, read: Callable[[str], Definition]) -> None:
+    def __init__(self, file: str) -> None:
         self.file = file
         self.positions = positions_in(file)
         self.definition: Definition | None = None
         self.refused: HostError | None = None
         try:
-            self.definition = read(file)
+            self.definition = read_definition(file)
         except HostError as error:
             self.refused = error
 

@@ -22,10 +22,10 @@ from builtin_plugins.self_commands.lint.scripts import (
     shellcheck_findings,
 )
 from host import HostError
-from host.run.definition import read_category, read_command, read_config
+from host.run.definition import read_config
 from host.run.paths import find_program
 
-_READERS = {"category.json": read_category, "command.json": read_command}
+_DEFINITIONS = ("category.json", "command.json")
 
 
 class Lint:
@@ -115,18 +115,18 @@ class Lint:
             yield from alias_findings([word for word, _ in finder.inner(place)], siblings)
         for text in told:
             path, _, said = text.rpartition(": ")
-            if any(os.path.lexists(os.path.join(path, name)) for name in _READERS):
+            if any(os.path.lexists(os.path.join(path, name)) for name in _DEFINITIONS):
                 yield Finding(path, 1, 1, "word", said)
 
     def _place(self, place: str, above: str) -> Generator[Finding, None, Linted | None]:
         """Yield what is wrong in one directory; return its command.json when that runs."""
         runnable = None
-        for name, read in _READERS.items():
+        for name in _DEFINITIONS:
             file = os.path.join(place, name)
             if not os.path.lexists(file):
                 continue
             self.count += 1
-            linted = Linted(file, read)
+            linted = Linted(file)
             if above:
                 text = f"cannot be reached: {above} is a command, so its folders are not looked at"
                 yield Finding(file, 1, 1, "unreachable", f"{text}; move one of them")
