@@ -76,7 +76,7 @@ class Row:
 def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
-    if not session.safe and session.held is None:  # a lock that holds was made when settled
+    if not session.safe and session.lock_on_disk is None:  # a lock that holds was made when settled
         from builtin_plugins.plugin_directories.repair import settle
 
         settle(plugins_dir)

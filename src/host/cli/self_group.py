@@ -8,7 +8,6 @@ from host.cli.session import Session
 from host.cli.unknown import unknown_word
 from host.cli.verbs import SELF_VERBS
 from host.errors import InstallationError, UsageError
-from host.run.definition import is_reference
 from host.run.importing import load_reference
 from host.run.lock import RESERVED, Declared
 
@@ -28,10 +27,7 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
         if tuple(words[: len(one.words)]) == one.words:
             args = list(words[len(one.words) :])
             args += ["--help"] if help_asked else []
-            entrypoint = one.definition.entrypoint
-            if not is_reference(entrypoint):
-                raise AssertionError(f"{entrypoint} was checked when it was declared")
-            return _call(session, one.words, entrypoint, args)
+            return _call(session, one.words, one.definition.entrypoint, args)
     rest = list(words[1:])
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
         where = f"{session.program} {RESERVED}"
@@ -45,14 +41,14 @@ def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int
 
 def _declared(session: Session) -> list[Declared]:
     try:
-        held = session.held
+        lock = session.lock_on_disk
     except InstallationError:
-        held = None  # `self init` makes one
-    if held is None:
+        lock = None  # `self init` makes one
+    if lock is None:
         from host.planning.discovery import own_commands
 
         return own_commands(session.layout)
-    return [one for one in held.commands if one.words[0] == RESERVED]
+    return [one for one in lock.commands if one.words[0] == RESERVED]
 
 
 def _call(session: Session, words: tuple[str, ...], reference: str, args: list[str]) -> int:

@@ -45,7 +45,7 @@ class Session:
         self.output = Output(environ, messages)
         self._found = None
         if start is not None:
-            self.__dict__["installation"], self.__dict__["held"], self._found = start
+            self.__dict__["installation"], self.__dict__["lock_on_disk"], self._found = start
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout, as it is."""
@@ -77,11 +77,11 @@ class Session:
 
     @once
     def lock(self) -> Lock:
-        if self.held is None:
+        if self.lock_on_disk is None:
             return self.refresh_lock()
-        for warning in self.held.warnings(self.program):
+        for warning in self.lock_on_disk.warnings(self.program):
             self.messages.warn(warning)
-        return self.held
+        return self.lock_on_disk
 
     @once
     def plugins_known(self) -> Lock:
@@ -89,15 +89,15 @@ class Session:
 
         The lock when it holds; else installed distributions are asked, unless in safe mode.
         """
-        if self.held is not None:
-            return self.held
+        if self.lock_on_disk is not None:
+            return self.lock_on_disk
         self.find_packages()
         from host.planning.discovery import ask
 
         return ask(self.installation, directory_hooks=False, python=not self.safe)
 
     @once
-    def held(self) -> Lock | None:
+    def lock_on_disk(self) -> Lock | None:
         """The lock as it is on disk, None when it does not hold, or in safe mode."""
         from host.run.lock import read_lock
 

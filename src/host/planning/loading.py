@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
+from importlib.metadata import EntryPoint
 from types import ModuleType
 from typing import Any
 
@@ -92,14 +92,6 @@ def package_of(plugin: Plugin) -> str:
     return plugin.reference.partition(":")[0].partition(".")[0]
 
 
-def _load_named(reference: str) -> Any:
-    module, _, attributes = reference.partition("[")[0].partition(":")
-    found: Any = importlib.import_module(module.strip())
-    for attribute in filter(None, attributes.strip().split(".")):
-        found = getattr(found, attribute)
-    return found
-
-
 def _file_module(name: str) -> str:
     return f"{_FILE_MODULES}{name.encode().hex()}"
 
@@ -131,9 +123,7 @@ def load(plugins: Iterable[Plugin]) -> Loaded:
         for plugin in plugins:
             before = set(sys.modules)
             reason = _register(manager, plugin)
-            if reason and plugin.name in loaded.packages:
-                loaded.broken[f"{plugin.name} ({plugin.distribution})"] = reason
-            elif reason:
+            if reason:
                 loaded.broken[plugin.name] = reason
             else:
                 loaded.packages[plugin.name] = package_of(plugin)
@@ -144,13 +134,11 @@ def load(plugins: Iterable[Plugin]) -> Loaded:
 
 def _register(manager: pluggy.PluginManager, plugin: Plugin) -> str:
     """Load one plugin; return why it is broken, "" when it is not."""
-    if manager.has_plugin(plugin.name):
-        return "another plugin has this name"
     try:
         if plugin.file:
             found = _load_file(plugin.name, plugin.file)
         else:
-            found = _load_named(plugin.reference)
+            found = EntryPoint(plugin.name, plugin.reference, hookspecs.PROJECT).load()
         manager.register(found, plugin.name)
     except ANYTHING as failure:  # a plugin may do anything
         return placed_reason(failure, package_of(plugin))

@@ -69,10 +69,10 @@ class Patient:
     @cached_property
     def lock(self) -> Lock:
         """Return what plugins say now; in safe mode without anybody's Python."""
-        if self.session.held is not None:
-            return self.session.held
+        if self.session.lock_on_disk is not None:
+            return self.session.lock_on_disk
         python = not self.session.safe
-        return ask(self.installation, directory_hooks=python, python=python)
+        return ask(self.installation, python=python)
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
