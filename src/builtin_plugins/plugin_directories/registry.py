@@ -194,11 +194,16 @@ def registry_path(plugins_dir: str) -> str:
 def read_registry(path: str) -> Registry:
     """Return the registry in the file `path`, an empty one where there is none.
 
-    Raises PluginError when it is unreadable or of a newer format.
+    Raises PluginError when it is unreadable, of a newer format or a link to nothing.
     """
     try:
         values: Any = read_json(path)
     except FileNotFoundError:
+        if os.path.islink(path):  # where a team shares it may come back
+            raise PluginError(
+                f"{path}: links to {os.readlink(path)}, which is not there",
+                "bring that back, or remove the link",
+            ) from None
         return _empty()
     except HostError as error:
         raise PluginError(error.what, error.remedy) from None
@@ -218,20 +223,28 @@ def read_registry(path: str) -> Registry:
 def effective_registry(plugins_dir: str) -> tuple[Registry, str]:
     """Return what counts of the registry, and what is wrong with it, "" where nothing is.
 
-    While the file cannot be read its last intact state counts: what was switched off
-    stays so, and the order of precedence too. Without one, nothing is known.
+    While the file cannot be read, or is lost, its last intact state counts: what was switched
+    off stays so, and the order of precedence too. Without one, nothing is known.
     """
-    path = registry_path(plugins_dir)
+    problem = ""
     try:
-        return read_registry(path), ""
+        found = read_registry(registry_path(plugins_dir))
+        if found.exists:
+            return found, ""
     except PluginError as error:
-        try:
-            last = read_registry(os.path.join(plugins_dir, LAST))
-        except PluginError:
-            last = _empty()
-        if last.exists:
-            return last, f"{error}; its last intact state counts until it is mended"
-        return last, str(error)
+        problem = str(error)
+    last = last_intact(plugins_dir)
+    if problem and last.exists:
+        problem += "; its last intact state counts until it is mended"
+    return last, problem
+
+
+def last_intact(plugins_dir: str) -> Registry:
+    """Return what the registry was when it was last intact, an empty one where nobody knows."""
+    try:
+        return read_registry(os.path.join(plugins_dir, LAST))
+    except PluginError:
+        return _empty()
 
 
 def disabled_distributions(plugins_dir: str) -> list[str]:

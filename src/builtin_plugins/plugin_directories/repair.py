@@ -29,6 +29,7 @@ from builtin_plugins.plugin_directories.registry import (
     exclusive,
     is_kept,
     is_plugin_name,
+    last_intact,
     read_entry,
     read_registry,
     registry_path,
@@ -64,6 +65,7 @@ def heal(plugins_dir: str) -> Registry:
     """
     registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:
+        registry = last_intact(plugins_dir)
         _recover(plugins_dir, registry)
     _clear_staging(plugins_dir, registry)
     _settle_removals(plugins_dir, registry)
@@ -160,10 +162,11 @@ def _adopted(plugin: DirectoryPlugin) -> Entry:
 
 
 def _recover(plugins_dir: str, registry: Registry) -> None:
-    """Enter the plugins whose kept versions are still linked, from the records beside those."""
+    """Make a lost registry again of its last intact state, and of the records beside versions."""
+    registry.changed = registry.exists
     for name in _names(plugins_dir):
         entry = recorded(plugins_dir, name)
-        if entry is not None:
+        if entry is not None and name not in registry.names:
             registry.put(entry)
 
 

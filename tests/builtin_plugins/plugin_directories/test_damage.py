@@ -29,6 +29,7 @@ DAMAGE = {
     "empty": "",
     "of a newer format": '{"version": "9.0.0", "plugins": []}',
     "a directory": None,
+    "a link to nothing": "->",
 }
 
 
@@ -37,6 +38,8 @@ def _damage(made: Made, content: str | None) -> Path:
     path.unlink()
     if content is None:
         path.mkdir()
+    elif content == "->":
+        path.symlink_to("nowhere")
     else:
         path.write_text(content)
     return path
@@ -76,7 +79,20 @@ def test_the_last_intact_state_counts(two: Made, content: str | None) -> None:
     assert states == {"one": "enabled", "two": "enabled", "three": "disabled"}
     refused = plugin(two, "enable", "three")
     assert (refused.status, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
-    assert path.is_dir() if content is None else path.read_text() == content
+    if content == "->":
+        assert os.readlink(path) == "nowhere"
+        assert not path.exists()
+    else:
+        assert path.is_dir() if content is None else path.read_text() == content
+
+
+def test_a_registry_that_is_lost_comes_back_as_it_was(two: Made) -> None:
+    path = two.root / "plugins/registry.json"
+    before = path.read_text()
+    path.unlink()
+    assert two.run("other", "hi").status == 2
+    assert two.run("both", "hi").stdout == "one\n"
+    assert path.read_text() == before
 
 
 def test_what_was_written_by_hand_is_an_intact_state_too(two: Made) -> None:
