@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from builtin_plugins.self_commands.lint.positions import Positions
+from testing.growth import grows_in_proportion
 from testing.installation import PROJECT, Made, command
 from testing.terminal import on_terminal
 
@@ -354,3 +356,11 @@ def test_the_hook_for_pre_commit_runs_it(install: Install) -> None:
         [made.launcher, *words], cwd=made.root, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.count("\n")) == (1, 1)
+
+
+NESTED = {"arrays": "[", "objects": '{"a":'}
+
+
+@pytest.mark.parametrize("opening", NESTED.values(), ids=NESTED)
+def test_a_deeply_nested_text_costs_what_its_length_costs(opening: str) -> None:
+    assert grows_in_proportion(lambda size: opening * size, Positions, 2_000)

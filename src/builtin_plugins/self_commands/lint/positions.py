@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 
+from host.run.json_files import DEEPEST
+
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 Path = tuple[str | int, ...]
 
 
 class Positions:
-    """The offsets of keys and array items in a text; of a key that comes twice, the last."""
+    """The offsets of keys and array items in a text; of a key that comes twice, the last.
+
+    Those deeper than a definition may go are not kept: a path for each level takes the square.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -20,7 +25,7 @@ class Positions:
         frames: list[list[str | int | None]] = []  # of an object its key, of an array its index
         for token in _TOKEN.finditer(text):
             sign, offset = token[0], token.start()
-            if frames and sign not in ("]", "}", ",", ":"):
+            if 0 < len(frames) <= DEEPEST and sign not in ("]", "}", ",", ":"):
                 self._value(frames, sign, offset)
             if sign in ("{", "["):
                 frames.append([None if sign == "{" else 0])
