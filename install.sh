@@ -242,4 +242,6 @@ tell_path
 case ${SHELL##*/} in
   bash | zsh | fish) say "Words complete with Tab after: $name self completion ${SHELL##*/} --install" ;;
 esac
-say "Try: $launcher demo hello"
+try=$launcher
+if [[ $(type -P "$name") -ef $launcher ]]; then try=$name; fi
+say "Try: $try demo hello"

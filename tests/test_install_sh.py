@@ -43,6 +43,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str]) -> P
     assert done[0] == 0, done
     assert f"Installed: {env['HOME']}/bin/acme\n" in done[1]
     assert f"{env['HOME']}/bin is not on your PATH" in done[1]
+    assert done[1].endswith(f"Try: {target}/core/acme demo hello\n")
     assert f'export PATH="{env["HOME"]}/bin":"$PATH"\n' in done[1]
     return target
 
@@ -108,8 +109,10 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     binaries = Path(env["HOME"]) / "bin"
     assert run("bash", checkout / "install.sh", *_named("first", env), env=env)[0] == 0
     (checkout / "core/first").rename(checkout / "core/second")
-    done = run("bash", checkout / "install.sh", *_named("second", env), env=env)
+    found = {**env, "PATH": f"{binaries}:{env['PATH']}"}
+    done = run("bash", checkout / "install.sh", *_named("second", env), env=found)
     assert done[0] == 0, done
+    assert done[1].endswith("\nTry: second demo hello\n")
     gone = f"Removing {binaries}/first: there is no {checkout}/core/first any more\n"
     assert gone in done[1]
     assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")

@@ -160,6 +160,12 @@ def test_the_wheel_holds_the_packages_and_what_init_needs(built: Built) -> None:
         assert set(archive.namelist()) == packages | skeleton | placed | information
 
 
+def test_packages_that_say_they_are_typed_are() -> None:
+    for file in PROJECT.glob("packages/*/pyproject.toml"):
+        typed = "Typing :: Typed" in tomllib.loads(file.read_text())["project"]["classifiers"]
+        assert len([*file.parent.glob("src/*/py.typed")]) == typed, file
+
+
 def test_the_same_sources_give_the_same_bytes(built: Built, tmp_path: Path) -> None:
     checkout(tmp_path / "elsewhere" / "checkout", 1_234_567_890, 0o077)
     again = Built(*build(tmp_path / "elsewhere" / "checkout", tmp_path / "dist"), frozenset())

@@ -16,7 +16,7 @@ import click
 from builtin_plugins.files.locks import locked
 from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.completion import SHELLS, completes
-from builtin_plugins.self_commands.launcher import make_file, write_launcher
+from builtin_plugins.self_commands.launcher import is_launcher, make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -46,11 +46,15 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
         raise OperationError(
             f"{directory}: cannot be found from a deleted current directory", "give its full path"
         ) from None
+    launcher = root / "core" / program
     with explained(root):
         root.mkdir(parents=True, exist_ok=True)
         with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
+            if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):
+                raise OperationError(
+                    f"{launcher}: is in the way and is no launcher", "move it, or use --name"
+                )
             made = sum(_copies(root, name))
-            launcher = root / "core" / program
             made += write_launcher(launcher)
             _remember(root)
     said = f"{made} files made" if made else "nothing to do: every file is there"

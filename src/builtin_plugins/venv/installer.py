@@ -25,6 +25,7 @@ INSTALLERS = ("pip", "uv")
 _CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
 _HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
 _CAUSE = re.compile(r"(?:^\s*cause:|╰─▶)\s*(?P<text>.*?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+_UNSOLVED = "No solution found"  # its cause says all of it
 _BUILD = re.compile(r"\xd7 (?P<what>[^\n]+?)\.?\n[^\xd7]*?(?P<last>[^\n]+)\n\s*\[end of output\]")
 
 # What would send it to another place than the environment that it is to change.
@@ -130,12 +131,13 @@ def _reason(output: str) -> str:
         return f"these cannot be met together: {sides}"
     if hashes := _HASHES.search(output):
         return f"the SHA-256 is {hashes['found']}, expected {hashes['expected']}"
-    if cause := _CAUSE.search(output):
-        return " ".join(cause["text"].split())
-    if build := _BUILD.search(output):
-        return f"{build['what']}: {build['last'].strip()}"
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     told = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
+    if cause := _CAUSE.search(output):
+        text = " ".join(cause["text"].split())
+        return text if not told or told[0].startswith(_UNSOLVED) else f"{told[0]}: {text}"
+    if build := _BUILD.search(output):
+        return f"{build['what']}: {build['last'].strip()}"
     text = told[-1] if told else (lines[-1] if lines else "failed without a word")
     if told and "No matching distribution" in told[-1] and len(told) > 1:
         text = f"{told[-2]}; {told[-1]}"

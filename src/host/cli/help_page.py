@@ -76,7 +76,7 @@ def _example(program: str, words: Sequence[str], example: dict[str, object]) -> 
     command = str(example["command"])
     if command.split(" ", maxsplit=1)[0] == words[-1]:
         command = " ".join([program, *words[:-1], command])
-    return command, str(example.get("description", ""))
+    return command, str(example.get("description") or "")
 
 
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:

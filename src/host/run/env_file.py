@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 1024 * 1024  # bytes
 _MOST_TOLD = 5  # lines of one file that are warned of one by one
 _MOST_NAMED = 5  # names that a quote swallowed
+_OPEN_QUOTE = "the quote that opens here"
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
 
@@ -32,25 +33,36 @@ class Binding:
 
 
 class FileWarnings:
-    """Warnings about one file: the first five as they come, the rest as a number."""
+    """Warnings about one file: the first five as they come, the rest as a number.
 
-    __slots__ = ("left", "path", "warn")
+    Behind these an open quote is told all the same, once: no other line shows where it is.
+    """
+
+    __slots__ = ("beyond", "left", "path", "quotes", "warn")
 
     def __init__(self, path: str, warn: "Callable[[str], None]") -> None:
         self.path = path
         self.warn = warn
         self.left = _MOST_TOLD
+        self.quotes = 1
+        self.beyond = 0
 
     def tell(self, text: str) -> None:
-        self.left -= 1
-        if self.left >= 0:
-            self.warn(text)
+        if self.left:
+            self.left -= 1
+        elif self.quotes and _OPEN_QUOTE in text:
+            self.quotes -= 1
+        else:
+            self.beyond += 1
+            return
+        self.warn(text)
 
     def close(self) -> None:
-        """Tell how many came beyond the first five."""
-        if self.left < 0:
-            lines = "1 more line" if self.left == -1 else f"{-self.left:,} more lines"
-            self.warn(f"{self.path}: {lines}")
+        """Tell how many were only counted."""
+        if self.beyond:
+            faults = "fault" if self.beyond == 1 else "faults"
+            more = f"{self.beyond:,} more such {faults}, told once these are mended"
+            self.warn(f"{self.path}: {more}")
 
 
 def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | None":
@@ -181,7 +193,7 @@ class _Dotenv:
         if value[:1] not in ("'", '"'):
             return "this line cannot be read; it is left out"
         if "\n" not in value and value.find(value[0], 1) < 0:
-            return "the quote that opens here never closes; the line is left out"
+            return f"{_OPEN_QUOTE} never closes; the line is left out"
         if "\n" not in value:
             return "something stands behind the closing quote; the line is left out"
         return f"{self.swallowing(value)}; all of it is left out"
@@ -194,7 +206,7 @@ class _Dotenv:
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
         place = "on the next line" if len(lines) == 1 else f"{len(lines)} lines below"
-        return f"the quote that opens here closes {place}{swallowed}"
+        return f"{_OPEN_QUOTE} closes {place}{swallowed}"
 
 
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

@@ -241,7 +241,8 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
     try:
         config = read_config(layout.config_file)
     except InstallationError as error:
-        if layout.default and not is_there(layout.config_file):
+        usual = join(layout.root, "core/cli.json")
+        if layout.default and layout.config_file == usual and not is_there(usual):
             raise InstallationError(
                 error.what, f"to make an installation run: {layout.program} self init"
             ) from None

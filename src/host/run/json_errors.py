@@ -7,12 +7,13 @@ if TYPE_CHECKING:
     from json import JSONDecodeError
 
 _NO_COMMA = "Expecting ',' delimiter"
+_CONTROL = "Invalid control character at"
 _WORDS = {
     "Expecting value": "a value is missing here, or it is none that JSON has",
     "Expecting ':' delimiter": "a colon is missing here",
     _NO_COMMA: "a comma is missing here, or the number before it is none",
     "Expecting property name enclosed in double quotes": "a key stands in double quotes",
-    "Invalid control character at": "a text ends on its line: its last quote is missing, or \\n",
+    _CONTROL: "a text ends on its line: its last quote is missing, or \\n",
     "Invalid \\escape": "a backslash in a text is written twice",
     "Unterminated string starting at": "the last quote of this text is missing",
     "Extra data": "nothing can stand behind the end",
@@ -27,7 +28,7 @@ def syntax_error(path: str, text: str) -> DefinitionError:
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as failure:
-        position, what = _slip(text, failure) or (failure.pos, "")
+        position, what = _control(text, failure) or _slip(text, failure) or (failure.pos, "")
         if not text.strip(_BLANKS):
             what = "the file is empty"
         what = what or _WORDS.get(failure.msg.partition(": ")[0], failure.msg)
@@ -52,6 +53,14 @@ def _slip(text: str, failure: "JSONDecodeError") -> "tuple[int, str] | None":
     if before.endswith(",") and text[after : after + 1] in ("]", "}"):
         return len(before) - 1, "trailing comma"
     return None
+
+
+def _control(text: str, failure: "JSONDecodeError") -> "tuple[int, str] | None":
+    """Say how a control character is written in a text: None for the end of its line."""
+    if failure.msg != _CONTROL or text[failure.pos] in "\r\n":
+        return None
+    what, way = ("tab", "\\t") if text[failure.pos] == "\t" else ("control character", "\\u00…")
+    return failure.pos, f"a {what} in a text is written {way}"
 
 
 def _behind_blanks(text: str, position: int) -> int:

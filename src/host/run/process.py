@@ -261,4 +261,5 @@ def _passes_over(option: str) -> bool:
 
 def as_bash_env(path: str) -> str:
     """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
-    return "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
+    text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
+    return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text

@@ -143,6 +143,10 @@ def _check_text(path: str, content: bytes) -> None:
         raise SourceError(f"{path}: is UTF-16", "save it as UTF-8")
     if content.startswith(BOM):
         raise SourceError(f"{path}: begins with a byte-order mark", "save it as UTF-8 without BOM")
+    at = content.find(b"\0")
+    if at >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise SourceError(f"{path}:{line}: holds a NUL", "take it out")
     if b"\r" not in content:
         return
     at = content.find(b"\r\n")

@@ -47,3 +47,20 @@ def test_the_demos_end_quietly_where_nobody_reads_on(install: Install, tmp_path:
     (tmp_path / "text").write_text("\n".join(f"word{n}" for n in range(50_000)))
     line = f"{root}/core/cli demo words 50000 < {tmp_path}/text | head -1"
     assert made.run("-c", line, executable=Path("/bin/bash")).all == (0, "1 word0\n", "")
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\n", None], ids=["a file", "a dangling link"])
+def test_what_is_in_the_launchers_place_and_is_none_is_told_before_anything_is_made(
+    install: Install, tmp_path: Path, text: str | None
+) -> None:
+    made = install()
+    theirs = tmp_path / "new/core/cli"
+    theirs.parent.mkdir(parents=True)
+    if text is None:
+        theirs.symlink_to("gone")
+    else:
+        theirs.write_text(text)
+    said = f"cli: {theirs}: is in the way and is no launcher; move it, or use --name\n"
+    assert made.run("self", "init", str(tmp_path / "new")).all == (1, "", said)
+    assert [*(tmp_path / "new").rglob("*")] == [theirs.parent, theirs]
+    assert made.run("self", "init", str(tmp_path / "new"), "--name", "acme").status == 0

@@ -224,7 +224,10 @@ def test_help_page(install: Install) -> None:
                     {"name": "target", "description": "where to", "required": True},
                     {"name": "tag", "choices": ["new", "old"]},
                 ],
-                examples=[{"command": "deploy staging", "description": "to staging"}],
+                examples=[
+                    {"command": "deploy staging", "description": "to staging"},
+                    {"command": "deploy -", "description": None},
+                ],
             ),
             "commands/ops/deploy/main.sh": BASH,
         }
@@ -251,6 +254,7 @@ Aliases:
 
 Examples:
   cli ops deploy staging  to staging
+  cli ops deploy -
 
 Notes:
   Runs on linux and mac.

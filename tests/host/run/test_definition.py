@@ -68,6 +68,8 @@ SYNTAX = {
     "text after": ('{"name": "N"}\nx', "2:1: nothing can stand behind the end"),
     "no colon": ('{"name" "N"}', "1:9: a colon is missing here"),
     "newline in a string": ('{"name": "a\nb"}', "1:12: a text ends on its line: "),
+    "tab in a string": ('{"name": "a\tb"}', "1:12: a tab in a text is written \\t"),
+    "another control character": ('{"name": "a\x01b"}', "1:12: a control character in a text "),
     "bad escape": ('{"name": "\\q"}', "1:11: a backslash in a text is written twice"),
     "open string": ('{"name": "N', "1:10: the last quote of this text is missing"),
     "NaN": ('{"name": "NaN",\n "x": NaN}', "2:7: NaN "),

@@ -318,12 +318,25 @@ def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     result = place("bad.env")
     assert (result.status, result.stdout, result.stderr.count("\n")) == (0, "x|y\n", 5)
     path.write_text("X=x\n" + "\n".join(lines[:6]) + "\nY=y\n")
-    assert place("bad.env").stderr.splitlines()[5:] == [f"cli: warning: {path}: 1 more line"]
+    rest = f"cli: warning: {path}: 1 more such fault, told once these are mended"
+    assert place("bad.env").stderr.splitlines()[5:] == [rest]
     path.write_text("X=x\n" + "\n".join(lines) + "\nY=y\n")
     result = place("bad.env", "bad.env", required_envs=["NONE"])  # nothing runs with so many
     told = result.stderr.splitlines()
     assert (result.status, len(told)) == (1, 7)
-    assert told[5] == f"cli: warning: {path}: 19,995 more lines"
+    rest = f"cli: warning: {path}: 19,995 more such faults, told once these are mended"
+    assert told[5] == rest
+
+
+def test_an_open_quote_behind_many_bad_lines_is_told_where_it_opens(place):
+    path = place.folder / "bad.env"
+    path.write_text("no words\n" * 6 + 'A="open\nX=1\n' * 3 + 'Z="z"\nY=y\n')
+    result = place("bad.env")
+    told = result.stderr.splitlines()
+    assert (result.status, result.stdout, len(told)) == (0, "1|y\n", 7)
+    assert told[5].startswith(f"cli: warning: {path}:7: the quote that opens here closes ")
+    assert "swallows X" in told[5]
+    assert "more such faults" in told[6]
 
 
 def test_pwd_of_the_system_in_a_path(place, tmp_path):

@@ -199,6 +199,10 @@ def test_an_installation_in_the_data_home_needs_no_launcher_inside(shared_instal
     assert f"{empty}/acme/core/cli.json" in result.stderr
     assert "acme self init" in result.stderr
     assert result.stderr.count("\n") == 1
+    # A config file that the caller chose is none that `self init` makes.
+    chosen = {"XDG_DATA_HOME": str(data), "GLOBAL_CONFIG_FILE": f"{empty}.json"}
+    result = made.run("demo", "show", executable=launcher, env=chosen)
+    assert result.all == (1, "", f"acme: configuration file not found: {empty}.json\n")
 
 
 # name: (executable, environment) → root, config file, mark for children

@@ -375,7 +375,7 @@ def test_too_large_for_the_system(made):
 ODD_NAMES = [
     "$(touch pwned)", "`touch pwned`", "$HOME", "${HOME}", "$((1+1))", "a b", "'", '"', "\\",
     "\\$HOME", "~", "*?[a]", "a\nb", "!", "é\udcff", "%s", "-x", "#", "a:b", "a;b&c|d", "{a,b}",
-    "=", "\x1b[1m",
+    "=", "\x1b[1m", "\x01\x01$\x01\x7f",
 ]  # fmt: skip
 
 

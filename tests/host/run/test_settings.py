@@ -232,6 +232,7 @@ NO_TEXT = {
     "UTF-16": ("X=1\nY=2\n".encode("utf-16"), ": is UTF-16; save it as UTF-8"),
     "UTF-16 without BOM": ("X=1\nY=2\n".encode("utf-16-le"), ": is UTF-16; save it as UTF-8"),
     "UTF-16, big-endian": ("X=1\nY=2\n".encode("utf-16-be"), ": is UTF-16; save it as UTF-8"),
+    "NUL": (b"X=1\nY=a\0b\n", ":2: holds a NUL; take it out"),
 }
 
 
