@@ -18,7 +18,7 @@ from host.cli.catalog import contents
 from host.cli.session import Session
 from host.planning.cache_files import write_lock
 from host.run.installation import Layout
-from host.run.locate import locate, roots
+from host.run.locate import NOT_CATEGORIES, locate, roots
 from host.run.lock import Lock, Plugin, Tree, read_lock
 from host.run.text import Messages
 
@@ -129,7 +129,7 @@ def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collis
             found = locate(one, roots(after.trees, after.commands))
             kept = (found.directories, found.plugin) == (there.directories, there.plugin)
             yield Collision(f"{' '.join(one)} is a command of {owner} already", kept)
-        elif one[0] in ("self", "help"):
+        elif one[0] in NOT_CATEGORIES:
             yield Collision(f"{' '.join(one)} cannot be called: {one[0]} is reserved", True)
 
 

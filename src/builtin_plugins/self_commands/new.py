@@ -19,7 +19,7 @@ from host import OperationError, UsageError
 from host.cli.plain_command import Group
 from host.cli.session import Session
 from host.run.definition import is_word
-from host.run.lock import NOT_CATEGORIES
+from host.run.locate import NOT_CATEGORIES
 
 _HERE = "builtin_plugins.self_commands.new:"
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}

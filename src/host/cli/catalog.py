@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from host.records import Category, Command, Record
-from host.run.locate import Found, below, locate, roots
-from host.run.lock import RESERVED, Lock
+from host.run.locate import RESERVED, Found, below, locate, roots
+from host.run.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

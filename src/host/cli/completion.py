@@ -9,8 +9,7 @@ pluggy is loaded, and only the category in question is looked at.
 
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
-from host.run.locate import below, locate, roots
-from host.run.lock import RESERVED
+from host.run.locate import RESERVED, below, locate, roots
 from host.run.paths import join
 
 TYPE_CHECKING = False

@@ -9,7 +9,8 @@ from host.cli.unknown import unknown_word
 from host.cli.verbs import SELF_VERBS
 from host.errors import InstallationError, UsageError
 from host.run.importing import load_reference
-from host.run.lock import RESERVED, Declared
+from host.run.locate import RESERVED
+from host.run.lock import Declared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from itertools import chain, islice
 from host.cli.verbs import RUN_VERBS, SELF_VERBS
 from host.errors import DefinitionError
 from host.run.definition import is_word
-from host.run.locate import Found, Place, roots
-from host.run.lock import RESERVED
+from host.run.locate import RESERVED, Found, Place, roots
 from host.run.misspelt import nearest
 
 TYPE_CHECKING = False

@@ -8,8 +8,7 @@ from host.cli.session import Session
 from host.cli.suggestions import suggestions
 from host.errors import UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
-from host.run.locate import Found, roots
-from host.run.lock import RESERVED
+from host.run.locate import RESERVED, Found, roots
 from host.run.misspelt import nearest
 from host.run.text import EMPTY
 

@@ -72,26 +72,22 @@ def variable_rows(session: Session, found: Found, definition: Definition) -> lis
     What cannot be read is warned of; the page is shown all the same.
     """
     layers = _layers(session, found.words, definition)
-    traced = {winner.name: (winner, *shadowed) for winner, shadowed in layers.trace()}
     own = [
-        name
-        for name, every in traced.items()
-        if any(one.rank in (ENVS, ENV_FILES) for one in every)
+        winner.name
+        for winner, shadowed in layers.trace()
+        if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
     ]
+    traced = [(winner, *shadowed) for winner, shadowed in layers.trace(everything=True)]
+    mask = Mask(one for every in traced for one in every)
+    winners = {winner.name: winner for winner, *_ in traced}
     needed = frozenset(definition.required_envs)
-    order = dict.fromkeys([*definition.required_envs, *definition.envs, *own])
-    mask = Mask(
-        one for winner, shadowed in layers.trace(everything=True) for one in (winner, *shadowed)
-    )
     rows = []
-    for name in order:
+    for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
         required = name in needed
-        winner = traced[name][0] if name in traced else None
-        if winner is None and name in layers.system:
-            winner = Assignment(name, layers.system[name], SYSTEM, "")
-        if winner is None:
+        if name not in winners:
             rows.append(VariableRow(name, "", "", required))
             continue
+        winner = winners[name]
         value = None if UNKNOWN in winner.value else mask.of(winner.name, winner.value)
         rows.append(VariableRow(name, value, _source(winner, session, definition), required))
     return rows

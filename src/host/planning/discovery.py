@@ -29,13 +29,14 @@ from host.records import (
 )
 from host.run.definition import is_reference, is_word
 from host.run.installation import Layout, OpenInstallation
-from host.run.lock import RESERVED, USUAL_FINDER, Declared, Lock, Plugin, Source, Tree, stamp
+from host.run.layers import ENV_FILES, ENVS
+from host.run.locate import RESERVED
+from host.run.lock import USUAL_FINDER, Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
 # Settings first, so that plugin sources can use them; the definition's own last.
 _LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 _ASKED = ("find_plugins", "discover_commands", "env_sources")
-_STRONGEST, _WEAKEST = 2.0, 4.0
 
 
 def refresh(
@@ -238,7 +239,7 @@ def _source(plugin: Plugin, record: Any) -> Source:
     if not isinstance(record, EnvSource):
         raise TypeError(f"expected an EnvSource, not {record!r}")
     name = _text(record.name, "an EnvSource's name")
-    if type(record.rank) not in (int, float) or not _STRONGEST <= record.rank <= _WEAKEST:
+    if type(record.rank) not in (int, float) or not ENVS <= record.rank <= ENV_FILES:
         raise ValueError(f"{name}: rank must be from 2 to 4, not {record.rank!r}")
     reader = "python" if record.provider else record.reader
     if reader not in ("dotenv", "python") and not plugin.ours:

@@ -23,7 +23,7 @@ own: what a plugin adds costs a run of another's command nothing.
 
 from host.errors import DefinitionError
 from host.run.definition import is_word
-from host.run.lock import NOT_CATEGORIES, RESERVED, SELF, Tree
+from host.run.lock import Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from host.run.lock import Declared
 
     Tell = Callable[[str], None]
+
+RESERVED = "self"  # the first word of the commands that manage the program itself
+SELF = "Manage this program and its plugins"  # what that category is for
+NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 
 
 class Place:

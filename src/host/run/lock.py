@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-RESERVED = "self"  # the first word of the commands that manage the program itself
-SELF = "Manage this program and its plugins"  # what that category is for
-NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
 FORMAT = b"cli-host lock 6 "
