@@ -61,7 +61,6 @@ _ADMINISTRATION = {
     "host.secrets": "env masks values as help pages do",
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.definition": "lint, new and add judge definitions as a run does",
-    "host.run.declared_arguments": "lint: the keys of a declared argument",
     "host.run.json_files": "lint and wheels: JSON has the errors of a file's",
     "host.run.expand": "lint: which names a text refers to",
     "host.run.env_file": "lint: which names a file of env_files defines",

@@ -16,11 +16,17 @@ from builtin_plugins.files.atomic import sync_file_system, write_file
 from builtin_plugins.self_commands.launcher import is_launcher
 from builtin_plugins.venv.check import ask
 
+RENEWED = ("lib", "schema")  # the directories of `core`
+
 Warn = Callable[[str], None]
 
 
-def libraries_stage(here: str) -> str:
-    """Return where the new libraries are put together; what is there belongs to no change."""
+def stages(core_dir: str) -> list[str]:
+    """Return where the new directories are put together; what is there belongs to no change."""
+    return [_stage_of(os.path.join(core_dir, name)) for name in RENEWED]
+
+
+def _stage_of(here: str) -> str:
     return os.path.join(os.path.dirname(here), f".{os.path.basename(here)}.cli-stage")
 
 
@@ -32,7 +38,7 @@ def staged_libraries(here: str, former: str, shipped: str, warn: Warn) -> Iterat
     is told. "" where nothing changes. Raises OSError.
     """
     names = list(_to_renew(here, former, shipped, warn))
-    stage = libraries_stage(here)
+    stage = _stage_of(here)
     try:
         shutil.rmtree(stage, ignore_errors=True)
         if names:

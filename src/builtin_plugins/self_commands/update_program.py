@@ -24,9 +24,10 @@ from builtin_plugins.git.fast_forward import FastForward
 from builtin_plugins.git.login import login_of
 from builtin_plugins.plugin_changes.kinds.kind import Work
 from builtin_plugins.self_commands.core_files import (
-    libraries_stage,
+    RENEWED,
     renew_launcher,
     staged_libraries,
+    stages,
 )
 from builtin_plugins.self_commands.launcher import launcher_of
 from builtin_plugins.venv.check import check_starts
@@ -35,8 +36,6 @@ from host import OperationError
 from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
-
-_RENEWED = ("lib", "schema")  # what an installation's core has of this program
 
 
 class PackageUpdate:
@@ -51,8 +50,7 @@ class PackageUpdate:
     def look(self, work: Work) -> str:
         """Return the newest version, "" when it is here; changes nothing."""
         # A kill after the program's swap leaves it, and then there is nothing to bring.
-        for name in _RENEWED:
-            stage = libraries_stage(os.path.join(self.layout.core_dir, name))
+        for stage in stages(self.layout.core_dir):
             shutil.rmtree(stage, ignore_errors=True)
         copy = work.exits.enter_context(copied_environment(work.reporter.info))
         copy.change(work.installer, "install", "--upgrade", OWN_DISTRIBUTION)
@@ -67,7 +65,7 @@ class PackageUpdate:
             raise AssertionError("look comes before bring")
         copy = self._copy
         with ExitStack() as renewed, undoing() as undo:
-            for name in _RENEWED:  # before the program: a kill leaves what is taken for the new
+            for name in RENEWED:  # before the program: a kill leaves what is taken for the new
                 here = os.path.join(self.layout.core_dir, name)
                 former, new = _shipped(copy.prefix, name), _shipped(copy.path, name)
                 staging = staged_libraries(here, former, new, work.reporter.warn)

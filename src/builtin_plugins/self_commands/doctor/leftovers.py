@@ -16,7 +16,7 @@ from builtin_plugins.files.atomic import discard, temporary
 from builtin_plugins.files.locks import locked
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
 from builtin_plugins.self_commands.completion import SHELLS, start_up_file
-from builtin_plugins.self_commands.core_files import libraries_stage
+from builtin_plugins.self_commands.core_files import stages
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.shipped import shipped_files
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
@@ -63,9 +63,8 @@ def _plugins(plugins_dir: str, call: str) -> Iterator[Diagnosis]:
 
 def _updates(patient: Patient) -> Iterator[Diagnosis]:
     """Yield copies of the environment and of the libraries that no update works in."""
-    stages = [VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
-    stages.append(libraries_stage(patient.layout.lib_dir))
-    for path in dict.fromkeys(stages):
+    copies = [VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
+    for path in dict.fromkeys([*copies, *stages(patient.layout.core_dir)]):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
             fix = partial(shutil.rmtree, path, ignore_errors=True)
             yield _left(path, "an update that was interrupted", fix)

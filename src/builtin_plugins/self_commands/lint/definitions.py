@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from builtin_plugins.self_commands.lint.finding import Finding, of_error
 from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
-from host import Definition, HostError, is_secret
-from host.run.declared_arguments import Argument
+from host import Argument, Definition, HostError, is_secret
 from host.run.definition import read_definition
 from host.run.json_files import read_regular
 
