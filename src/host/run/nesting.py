@@ -59,12 +59,14 @@ def outer_environment(
         given = _given(words, found.definition, installation, lock, environ, reading)
     except HostError:
         return dict(environ)
-    arguments = tuple(f"{one.variable}_" for one in found.definition.args)
-    return {
-        name: value
-        for name, value in environ.items()
-        if given.get(name) not in (value, UNKNOWN) and not f"{name}_".startswith(arguments)
+    left = {
+        name: value for name, value in environ.items() if given.get(name) not in (value, UNKNOWN)
     }
+    if not found.definition.args:
+        return left
+    from host.run.given_arguments import without
+
+    return without(found.definition.args, left)
 
 
 def _given(

@@ -11,7 +11,9 @@ OUTER = {
     'subprocess.run([os.environ["CLI_DIR"] + "/core/cli", "inner", "show"])\n',
     "two levels": '#!/bin/sh\n"$CLI_DIR/core/cli" middle pass\n',
 }
-SHOW = '#!/bin/sh\necho "$TIMEOUT|$OWN|$FILE|${OUTER_ONLY-unset}|${ARG_WHERE-unset}|$KEPT"\n'
+SHOW = """#!/bin/sh
+echo "$TIMEOUT|$OWN|$FILE|${OUTER_ONLY-unset}|${ARG_WHERE-unset}|$KEPT$ARG_WHERE_TO"
+"""
 
 
 @pytest.fixture(params=OUTER)
@@ -43,6 +45,7 @@ CALLERS = {
     "what the outer one names": {"OUTER_ONLY": "2"},
     "empty": {"TIMEOUT": "", "OWN": ""},
     "what nobody names": {"KEPT": "kept"},
+    "what begins as an argument's": {"ARG_WHERE_TO": "there"},
 }
 
 
