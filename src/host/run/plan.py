@@ -17,7 +17,7 @@ from host.run.installation import ADOPTED_BY
 from host.run.json_files import read_regular
 from host.run.layers import Layers, Reading
 from host.run.paths import dirname, join, stays_inside
-from host.run.process import Exec, as_bash_env, asks_help, start_of
+from host.run.process import Exec, asks_help, start_of
 from host.run.text import Messages
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from host.run.locate import Found
     from host.run.lock import Lock
 
-LIBRARY_MARK = "CLI_HOST_INIT"
+_LIBRARY_MARK = "CLI_HOST_INIT"
 _NOTHING: "Mapping[str, str]" = {}
 
 
@@ -179,10 +179,10 @@ def prepare(
     env = dict(environment)
     if start.loads_library and (library := _library(env["LIB_DIR"])):
         given = env.get("BASH_ENV")
-        env["BASH_ENV"] = as_bash_env(library)
+        env["BASH_ENV"] = _as_bash_env(library)
         kept = "u" if given is None else f"s{given}"
         name = "" if ":" in program else program
-        env[LIBRARY_MARK] = f"{posix.getpid()}:{name}:{kept}"
+        env[_LIBRARY_MARK] = f"{posix.getpid()}:{name}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
 
 
@@ -194,6 +194,12 @@ def _library(lib_dir: str) -> str:
     homes = (f"{package}/skeleton", dirname(dirname(package)))  # or a checkout
     shipped = [f"{home}/core/lib/init.sh" for home in homes]
     return next(filter(_is_readable, shipped), "")
+
+
+def _as_bash_env(path: str) -> str:
+    """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
+    text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
+    return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text
 
 
 def _is_readable(library: str) -> bool:

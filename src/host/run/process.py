@@ -257,9 +257,3 @@ def _passes_over(option: str) -> bool:
     if option.startswith("--"):
         return option == "--posix"
     return option == "posix" or (option.startswith("-") and not {"p", "i"}.isdisjoint(option))
-
-
-def as_bash_env(path: str) -> str:
-    """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
-    text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
-    return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text
