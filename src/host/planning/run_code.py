@@ -15,7 +15,7 @@ RUN = (
     *("host.errors", "host.run", "host.run.paths", "host.run.expand", "host.run.json_files"),
     *("host.run.definition", "host.run.installation", "host.run.text", "host.run.process"),
     *("builtin_plugins", "builtin_plugins.directories", "builtin_plugins.directories.finder"),
-    *("host.run.locate", "host.run.lock", "host.run.layers", "host.run.plan"),
+    *("host.run.lock", "host.run.locate", "host.run.layers", "host.run.plan"),
 )
 """The modules that every run loads, each after those that it imports."""
 

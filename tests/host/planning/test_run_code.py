@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from host.planning.run_code import RUN
 from testing.installation import PROJECT, Made, command
+
+
+def test_each_module_comes_after_those_that_it_imports() -> None:
+    """One that came before would be imported from its file, and made a second time."""
+    for place, name in enumerate(RUN):
+        spec = find_spec(name)
+        top = ast.parse(Path(str(spec and spec.origin)).read_bytes()).body
+        asked = {str(one.module) for one in top if isinstance(one, ast.ImportFrom)}
+        assert asked.intersection(RUN) <= {*RUN[:place]}, name
+
 
 _RUN = """
 import sys
