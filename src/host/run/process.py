@@ -11,7 +11,7 @@ from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _PLAIN = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
@@ -164,8 +164,12 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
     program, _, argument = line.replace("\t", " ").partition(" ")
     argument = argument.strip(" ")
-    interpreter = _check_interpreter(file, program, argument, environ)
-    loads_library = _loads_library(program, argument, environ)
+    wanted = _wanted_of_env(program, argument)
+    interpreter = _check_interpreter(file, program, argument, wanted, environ)
+    options = argument.removeprefix("-S").split()
+    if wanted:
+        options = options[options.index(wanted) + 1 :]
+    loads_library = basename(wanted or program) == "bash" and _reads_bash_env(environ, options)
     if executable:
         return Start(file, [file], interpreter, loads_library)
     argv = [program, argument, file] if argument else [program, file]
@@ -199,8 +203,10 @@ def _read_head(file: str) -> tuple[bytes, bool]:
         posix.close(descriptor)
 
 
-def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping[str, str]") -> str:
-    """Return the path of the interpreter that a shebang comes down to."""
+def _check_interpreter(
+    file: str, program: str, argument: str, wanted: str, environ: "Mapping[str, str]"
+) -> str:
+    """Return the path of the interpreter that a shebang comes down to: what env `wanted`, or it."""
     if program.endswith("\r") or argument.endswith("\r"):
         raise MissingError(f"{file}: its first line ends with CR LF", "save it with LF line ends")
     if not program:
@@ -209,7 +215,6 @@ def _check_interpreter(file: str, program: str, argument: str, environ: "Mapping
         raise MissingError(f"{file}: its interpreter {program} is missing")
     if not posix.access(program, posix.X_OK):
         raise CannotStartError(f"{file}: its interpreter {program} is not executable")
-    wanted = _wanted_of_env(program, argument)
     if not wanted:
         return program
     found = find_program(wanted, environ)
@@ -234,22 +239,14 @@ def _wanted_of_env(program: str, argument: str) -> str:
     return ""
 
 
-def _loads_library(program: str, argument: str, environ: "Mapping[str, str]") -> bool:
-    """Tell whether this is a bash that reads BASH_ENV."""
-    words = argument.removeprefix("-S").split()
-    wanted = _wanted_of_env(program, argument)
-    options = words[words.index(wanted) + 1 :] if wanted else words
+def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
+    """Tell whether neither its options nor the environment make bash pass over BASH_ENV."""
+    set_outside = environ.get("SHELLOPTS", "").split(":")
     return (
-        basename(wanted or program) == "bash"
-        and _reads_bash_env(environ)
-        and not any(_passes_over(option) for option in options)
+        "POSIXLY_CORRECT" not in environ
+        and {"posix", "privileged"}.isdisjoint(set_outside)
+        and not any(map(_passes_over, options))
     )
-
-
-def _reads_bash_env(environ: "Mapping[str, str]") -> bool:
-    """Tell whether nothing in the environment makes bash pass over BASH_ENV."""
-    options = environ.get("SHELLOPTS", "").split(":")
-    return "POSIXLY_CORRECT" not in environ and not {"posix", "privileged"}.intersection(options)
 
 
 def _passes_over(option: str) -> bool:
