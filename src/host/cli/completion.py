@@ -11,6 +11,7 @@ from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
 from host.run.locate import RESERVED, below, locate, roots
 from host.run.paths import join
+from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         if shell == "bash":
             lines.append(_for_bash(word[dropped:], quote))
         else:
-            lines.append(f"{word}\t{_one_line(about)}")
+            line, _, _ = about.partition("\n")
+            lines.append(f"{word}\t{printable(line)}")
     return "".join(f"{line}\n" for line in (found.beside, *dict.fromkeys(lines)))
 
 
@@ -225,9 +227,3 @@ def _for_bash(word: str, quote: str) -> str:
     if quote:
         return word
     return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)
-
-
-def _one_line(text: str) -> str:
-    from host.run.text import printable
-
-    return printable(text.partition("\n")[0])
