@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from host.run.lock import Lock
 
 _LIBRARY_MARK = "CLI_HOST_INIT"
+# What a new interpreter does for a command in Python; -m would import `runpy` first.
+PYTHON_COMMAND = (
+    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
+)
 _NOTHING: "Mapping[str, str]" = {}
 
 
@@ -169,8 +173,8 @@ def prepare(
         argv = [
             sys.executable,
             f"-IX{UNBLOCK}" if holds_interrupt else "-I",
-            "-m",
-            "host.run.python_entrypoint",
+            "-c",
+            PYTHON_COMMAND,
             label,
             definition.entrypoint,
         ]

@@ -1,6 +1,7 @@
-"""`python -m host.run.python_entrypoint LABEL module:attr ARGS…`: a command written in Python."""
+"""A command written in Python: what the new interpreter of a run calls, and loads little for."""
 
 import _signal
+import gc
 import os
 import sys
 
@@ -12,14 +13,14 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this 
 from host.errors import HostError, PluginError
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts, die_of
-from host.run.process import asks_help, caller_environment
-from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 # What a launcher does, for a program's name that is no path.
+_UNWATCHED = 100_000  # objects that importing may make before Python looks for garbage
 _PROGRAM = "import sys; del sys.argv[0]; from host.__main__ import main; sys.exit(main())"
 
 
@@ -30,34 +31,71 @@ def main(argv: list[str]) -> int:
     """
     label, reference, *args = argv
     sys.argv = [label, *args]  # by what name it was called, as programs expect it
-    if b"LC_CTYPE" not in caller_environment():  # what it starts gets none either
-        os.environ.pop("LC_CTYPE", None)
-    messages = Messages(label, os.environ)
+    if "LC_CTYPE" in os.environ:
+        drop_lc_ctype()
+    environ = dict(os.environ)
     try:
         with RaisedInterrupts():
-            target = load_reference(reference)
-            if asks_help(args) and not target_answers_help(target, reference):
+            target = load(reference)
+            if wants_page(target, args, reference):
                 become_help_page(label)
             status = call(target, label, args, reference)
             flush()
-    except HostError as error:
-        messages.error(error.what, error.remedy)
-        return error.status
     except KeyboardInterrupt:
         return die_of(_signal.SIGINT)
     except Exception as failure:
         if isinstance(failure, BrokenPipeError) and reader_is_gone():
             return die_of(_signal.SIGPIPE)
-        drop_output()
-        if messages.debugging:
+        if not tell(failure, label, environ):
             raise
-        messages.error(f"{type(failure).__name__}: {failure}", "DEBUG=1 shows where")
-        return HostError.status
+        return failure.status if isinstance(failure, HostError) else HostError.status
     return status
+
+
+def drop_lc_ctype() -> None:
+    """Take away what this Python set itself: what the command starts gets none either."""
+    from host.run.process import caller_environment
+
+    if b"LC_CTYPE" not in caller_environment():
+        os.environ.pop("LC_CTYPE", None)
+
+
+def load(reference: str) -> "Any":
+    """Return what the reference names. Python does not look for garbage while it imports."""
+    usual = gc.get_threshold()
+    gc.set_threshold(_UNWATCHED)
+    try:
+        return load_reference(reference)
+    finally:
+        if gc.get_threshold()[0] == _UNWATCHED:  # else the command wants it otherwise
+            gc.set_threshold(*usual)
+
+
+def tell(failure: Exception, label: str, environ: "Mapping[str, str]") -> bool:
+    """Tell in one line what went wrong; returns False where a traceback is wanted instead."""
+    from host.run.text import Messages
+
+    messages = Messages(label, environ)
+    if isinstance(failure, HostError):
+        messages.error(failure.what, failure.remedy)
+        return True
+    drop_output()
+    if not messages.debugging:
+        messages.error(f"{type(failure).__name__}: {failure}", "DEBUG=1 shows where")
+    return not messages.debugging
 
 
 def is_click_command(target: "Any") -> bool:
     return hasattr(target, "main") and hasattr(target, "make_context")
+
+
+def wants_page(target: "Any", args: list[str], reference: str) -> bool:
+    """Tell whether the words ask for help on a target that has none of its own."""
+    if not args or not args[0].startswith("-"):
+        return False
+    from host.run.process import asks_help
+
+    return asks_help(args) and not target_answers_help(target, reference)
 
 
 def target_answers_help(target: "Any", reference: str) -> bool:
@@ -125,7 +163,3 @@ def drop_output() -> None:
         flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

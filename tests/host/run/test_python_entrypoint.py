@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from host.run.plan import PYTHON_COMMAND
 from testing.installation import command
 
 MODULE = '''
@@ -305,7 +306,7 @@ def test_the_callers_python_variables_do_not_disturb(made, tmp_path):
 
 
 def test_called_directly():
-    words = [sys.executable, "-m", "host.run.python_entrypoint", "label", "no:such"]
+    words = [sys.executable, "-c", PYTHON_COMMAND, "label", "no:such"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("label: no:such: cannot be loaded: ")
