@@ -25,8 +25,9 @@ Words = tuple[str, ...]
 class PluginContents:
     """The commands of a plugin by their words, the hooks that its Python implements.
 
-    `problems` are definitions that do not count, and hooks that cannot work; `tree` is the
-    directory of its categories, where it has one; `names` are those of a distribution's plugins.
+    `problems` are definitions that do not count, hooks that cannot work and misspelt keys; `tree`
+    is the directory of its categories, where it has one; `names` are those of a distribution's
+    plugins.
     """
 
     commands: Mapping[Words, Definition] = field(default_factory=dict)
@@ -46,7 +47,7 @@ def read_contents(root: str) -> PluginContents:
     tree = inside(root, manifest.directory, "directory") if manifest else root
     if not os.path.isdir(tree):
         raise PluginError(f'{root}/plugin.json: "directory": there is no {tree}')
-    problems: list[str] = []
+    problems = [*manifest.warnings] if manifest else []
     lock = Lock([Tree(tree)])
     found = contents((), lock, problems.append, deep=True)
     commands = {one.words: one.definition for one in found.commands}

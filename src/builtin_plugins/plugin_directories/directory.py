@@ -150,7 +150,7 @@ class Manifest(Record):
     """What plugin.json says, "" where it says nothing.
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
-    with hookimpls; both relative to the plugin.
+    with hookimpls; both relative to the plugin. `warnings` are lines about misspelt keys.
     """
 
     name: str = ""
@@ -158,6 +158,7 @@ class Manifest(Record):
     description: str = ""
     directory: str = ""
     hooks: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def read_manifest(root: str) -> Manifest | None:
@@ -171,7 +172,8 @@ def read_manifest(root: str) -> Manifest | None:
     except FileNotFoundError:
         return None
     keys = ("name", "version", "description", "directory", "hooks")
-    return Manifest(**{key: said.text(key) for key in keys})
+    texts = {key: said.text(key) for key in keys}
+    return Manifest(**texts, warnings=said.misspelt())
 
 
 def inside(root: str, relative: str, what: str) -> str:

@@ -132,6 +132,13 @@ def test_what_is_wrong(install: Install, files: Any, check: str, message: str, r
     assert text.stdout.endswith("1 finding\n")
 
 
+def test_a_registry_that_is_wrong_is_no_plugin_to_switch_off(install: Install) -> None:
+    made = install(WELL | {"plugins/registry.json": "{"})
+    row = only(made)
+    assert row["message"].startswith(f"{made.root}/plugins/registry.json:1:2: ")
+    assert row["remedy"] == "mend it"
+
+
 def make_open(made: Made) -> None:
     (made.root / "commands").chmod(0o777)
 

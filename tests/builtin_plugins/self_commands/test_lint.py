@@ -218,6 +218,10 @@ PLUGINS = {
         {"registry.json": '{\n "version": null}'},
         'registry.json:2:2: "version": expected',
     ),
+    "misspelt": (
+        {"p/plugin.json": '{\n "direcotry": "sub"}'},
+        'p/plugin.json:2:2: unknown key "direcotry"; did you mean "directory"?\n',
+    ),
     "command": ({"p/x/y/command.json": "[]"}, "p/x/y/command.json:1:1: expected an object"),
 }
 
@@ -364,3 +368,13 @@ NESTED = {"arrays": "[", "objects": '{"a":'}
 @pytest.mark.parametrize("opening", NESTED.values(), ids=NESTED)
 def test_a_deeply_nested_text_costs_what_its_length_costs(opening: str) -> None:
     assert grows_in_proportion(lambda size: opening * size, Positions, 2_000)
+
+
+def test_places_in_a_text_of_many_keys_cost_what_their_number_costs() -> None:
+    def places(text: str) -> list[tuple[int, int]]:
+        positions = Positions(text)
+        return [positions.place(path) for path in positions.offsets]
+
+    assert places('{"a":\n\n 1, "b":\n2}') == [(1, 2), (3, 5)]
+    assert places("") == []
+    assert grows_in_proportion(lambda size: '"a":\n[' + "1,\n" * size, places, 10_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from builtin_plugins.plugin_directories.directory import find_directory_plugins
+from builtin_plugins.plugin_directories.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.lint.finding import shown_path
@@ -40,7 +41,9 @@ def plugins(patient: Patient) -> Iterator[Diagnosis]:
     """Yield the plugins that are broken or whose files are gone."""
     call = f"{patient.call} self plugin"
     for plugin in patient.lock.plugins.values():
-        if plugin.broken:
+        if plugin.broken and plugin.name == REGISTRY:
+            yield Diagnosis(plugin.broken, "mend it")
+        elif plugin.broken:
             message = f"plugin {plugin.label} is broken: {plugin.broken}"
             yield Diagnosis(message, f"mend it, or: {call} disable {plugin.name}")
     plugins_dir = patient.installation.plugins_dir

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 
 from host.run.json_files import DEEPEST
 
@@ -19,7 +20,7 @@ class Positions:
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self._ends = [found.start() for found in re.finditer("\n", text)]
         self.offsets: dict[Path, int] = {}
         self._twice: dict[str, int] = {}
         frames: list[list[str | int | None]] = []  # of an object its key, of an array its index
@@ -59,8 +60,8 @@ class Positions:
         return self._line_and_column(self._twice.get(key, 0))
 
     def _line_and_column(self, offset: int) -> tuple[int, int]:
-        line = self.text.count("\n", 0, offset) + 1
-        return line, offset - self.text.rfind("\n", 0, offset)
+        line = bisect_left(self._ends, offset)
+        return line + 1, offset - (self._ends[line - 1] if line else -1)
 
 
 def _unquoted(token: str) -> str:

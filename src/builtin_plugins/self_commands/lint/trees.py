@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator, Mapping
 from builtin_plugins.directories.finder import Directories
 from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import (
+    Manifest,
     find_directory_plugins,
     inside,
     read_manifest,
@@ -81,6 +82,7 @@ class Lint:
             if plugin.problem:
                 yield _of_plugin(plugin.root, plugin.problem)
             elif plugin.enabled:
+                yield from _misspelt(plugin.root, plugin.manifest)
                 yield from self._tree(plugin.tree)
 
     def _plugin(self, root: str) -> Iterator[Finding]:
@@ -92,6 +94,7 @@ class Lint:
         except HostError as error:
             yield _of_plugin(root, str(error))
             return
+        yield from _misspelt(root, manifest)
         for key, place in places.items():
             if not os.path.exists(place):
                 file = os.path.join(root, MANIFEST)
@@ -138,6 +141,12 @@ class Lint:
                 runnable = linted
             yield from script_findings(linted, definition, self.environ, self._shells)
         return runnable
+
+
+def _misspelt(root: str, manifest: Manifest | None) -> Iterator[Finding]:
+    file = os.path.join(root, MANIFEST)
+    for line in manifest.warnings if manifest else ():
+        yield of_error(file, positions_in(file), line)
 
 
 def _of_plugin(root: str, text: str) -> Finding:
