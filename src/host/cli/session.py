@@ -92,9 +92,9 @@ class Session:
         if self.lock_on_disk is not None:
             return self.lock_on_disk
         self.find_packages()
-        from host.planning.discovery import ask
+        from host.planning.discovery import ask_plugins
 
-        return ask(self.installation, directory_hooks=False, python=not self.safe)
+        return ask_plugins(self.installation, directory_hooks=False, python=not self.safe)
 
     @once
     def lock_on_disk(self) -> Lock | None:

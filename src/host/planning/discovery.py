@@ -53,7 +53,7 @@ def refresh(
     """
     if any(map(can_be_made, installation.locks)):
         run = ()
-    lock = ask(installation, python=not safe, prepare=not safe, run=run)
+    lock = ask_plugins(installation, python=not safe, prepare=not safe, run=run)
     for warning in lock.warnings(messages.program):
         messages.warn(warning)
     if not safe:
@@ -71,7 +71,7 @@ def own_commands(layout: Layout) -> list[Declared]:
     return collected.lock().commands
 
 
-def ask(
+def ask_plugins(
     installation: OpenInstallation,
     *,
     python: bool,

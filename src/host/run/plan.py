@@ -71,7 +71,7 @@ def plan_run(
     environment = layers.environment()
     if definition.args:
         environment = {**without(definition.args, environment), **given}
-    return prepare(messages.program, found.words, definition, file, args, environment)
+    return exec_of(messages.program, found.words, definition, file, args, environment)
 
 
 def question(found: "Found", words: "Sequence[str]") -> str:
@@ -156,7 +156,7 @@ def check_required(definition: Definition, layers: Layers) -> None:
         raise SourceError(f"{definition.file}: {'; '.join(what)}", "".join(remedies))
 
 
-def prepare(
+def exec_of(
     program: str,
     words: "Sequence[str]",
     definition: Definition,

@@ -77,7 +77,7 @@ def test_plugins_that_a_plugin_of_ours_finds(
             Plugin("acme", "Acme.CLI", reference="not_there", project="acme-cli"),
         ],
     )
-    lock = discovery.ask(places, python=True)
+    lock = discovery.ask_plugins(places, python=True)
     assert [(tree.path, tree.plugin) for tree in lock.trees] == [(str(folder), "found")]
     assert [one.words for one in lock.commands] == [("x", "y")]
     assert lock.plugins["half"].broken == "only half of it is there"
@@ -102,10 +102,10 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "c" / "d").mkdir(parents=True)
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
-    everything = discovery.ask(places, python=True)
+    everything = discovery.ask_plugins(places, python=True)
     left = [one for one in entry_points() if one.name != "builtin.plugin_directories"]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
-    without = discovery.ask(places, python=True)
+    without = discovery.ask_plugins(places, python=True)
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
     assert [tree.plugin for tree in without.trees] == [""]
     gone = everything.plugins.keys() - without.plugins.keys()
@@ -181,6 +181,6 @@ def test_rights_hang_on_the_distribution(
     monkeypatch.setitem(sys.modules, "a_pretender", Pretender())
     points = [Plugin("builtin.pretender", "stranger", reference="a_pretender")]
     monkeypatch.setattr(discovery, "entry_points", lambda: points)
-    lock = discovery.ask(places, python=True)
+    lock = discovery.ask_plugins(places, python=True)
     assert lock.trees == []
     assert "only plugins of cli-host may name one" in lock.plugins["builtin.pretender"].broken

@@ -12,7 +12,7 @@ from builtin_plugins.self_commands.launcher import is_launcher, launcher_of
 from host import Command, HostError
 from host.cli.catalog import contents
 from host.cli.session import Session
-from host.planning.discovery import ask
+from host.planning.discovery import ask_plugins
 from host.run.installation import OpenInstallation
 from host.run.lock import Lock
 from host.run.paths import find_program
@@ -72,7 +72,7 @@ class Patient:
         if self.session.lock_on_disk is not None:
             return self.session.lock_on_disk
         python = not self.session.safe
-        return ask(self.installation, python=python)
+        return ask_plugins(self.installation, python=python)
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
