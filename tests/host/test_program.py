@@ -221,6 +221,32 @@ def test_what_describes_the_run_goes_before_what_the_caller_says_of_it(ask):
         assert rows[name]["value"] == value
 
 
+def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
+    """So it is by whichever way it is asked; a caller's variable of that name does not count."""
+    fields = command(
+        envs={"TO": "to $ARG_WHERE$ARG_NOWHERE"},
+        args=[{"name": "where", "default": "here"}, {"name": "nowhere"}],
+    )
+    ask.made.write(
+        {
+            "config/settings.conf": "ARG_NOWHERE=settings\n",
+            "commands/team/to/command.json": fields,
+            "commands/team/to/main.sh": '#!/bin/sh\necho "$TO ${ARG_NOWHERE-unset}"\n',
+        }
+    )
+    caller = {"ARG_WHERE": "caller", "ARG_NOWHERE": "caller"}
+    assert ask.made.run("team", "to", env=caller).stdout == "to here unset\n"
+    found = ask(f"program.environment(['team', 'to'], caller={caller})['TO'].value")
+    told = ask.made.run("self", "env", "team", "to", "TO", "ARG_WHERE", env=caller).stdout
+    page = ask.made.run("help", "team", "to", env=caller).stdout
+    assert found == "to here"
+    assert told.splitlines() == [
+        "TO         to here  ← commands/team/to/command.json: envs.TO (rank 2)",
+        "ARG_WHERE  here  ← args",
+    ]
+    assert "  TO  to here  ← envs\n" in page
+
+
 def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
     inside = "program.run(['self', 'env', 'team', 'show', '--format', 'json'], capture_output=True)"
     rows = {one["name"]: one for one in ask(f"__import__('json').loads({inside}.stdout)")}

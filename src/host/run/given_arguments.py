@@ -29,7 +29,14 @@ def given_variables(
 
     Words that ask for help reach what answers it with those of an empty command line.
     """
-    return _variables(arguments, {} if asks_help(args) else texts(arguments, args, program, words))
+    if asks_help(args):
+        return default_variables(arguments)
+    return _variables(arguments, texts(arguments, args, program, words))
+
+
+def default_variables(arguments: "Iterable[Argument]") -> dict[str, str]:
+    """Return the variables of the arguments where a command line has no words."""
+    return _variables(arguments, {})
 
 
 def texts(

@@ -41,6 +41,9 @@ _REFUSED_WITH_SUDO = frozenset(
 )
 
 
+_NOTHING: "Mapping[str, str]" = {}
+
+
 class Assignment:
     """One value that one source gives to one name. `origin` is shown to people."""
 
@@ -62,12 +65,18 @@ class Layers:
 
     __slots__ = ("_offered", "_winners", "missing", "system")
 
-    def __init__(self, system: "Mapping[str, str]", framework: "Mapping[str, str]") -> None:
+    def __init__(
+        self,
+        system: "Mapping[str, str]",
+        framework: "Mapping[str, str]",
+        given: "Mapping[str, str]" = _NOTHING,
+    ) -> None:
         self.system = system
         self.missing: list[str] = []
         self._winners = {
-            name: Assignment(name, value, FRAMEWORK, "framework")
-            for name, value in framework.items()
+            name: Assignment(name, value, FRAMEWORK, origin)
+            for origin, values in (("framework", framework), ("args", given))
+            for name, value in values.items()
         }
         self._offered: list[Assignment] = []
 
@@ -204,6 +213,8 @@ class Reading:
         warnings.close()
 
     def offer(self, assignment: Assignment) -> None:
+        if any(one.owns(assignment.name) for one in self.definition.args):
+            return  # a command line alone gives these
         if not self.layers.offer(assignment) and assignment.name in self.layers.system:
             self.messages.debug(
                 f"{assignment.name}: {assignment.origin} is ignored, the caller has set it"

@@ -59,14 +59,9 @@ def outer_environment(
         given = _given(words, found.definition, installation, lock, environ, reading)
     except HostError:
         return dict(environ)
-    left = {
+    return {
         name: value for name, value in environ.items() if given.get(name) not in (value, UNKNOWN)
     }
-    if not found.definition.args:
-        return left
-    from host.run.given_arguments import without
-
-    return without(found.definition.args, left)
 
 
 def _given(
@@ -77,15 +72,22 @@ def _given(
     environ: "Mapping[str, str]",
     reading: "type[Reading]",
 ) -> dict[str, str]:
-    """Return the variables that a run of the command has from its sources and the framework.
+    """Return the variables that a run of the command has: its arguments', its sources', its own.
 
-    They are asked twice: what names they speak of shows only where nothing is set, what
+    The sources are asked twice: what names they speak of shows only where nothing is set, what
     they say of them only with all the rest.
     """
     base = {name: environ[name] for name in (*_USUAL, READING) if name in environ}
     silence = _Silence("", {})
+    arguments = {
+        name: value
+        for name, value in environ.items()
+        if any(one.owns(name) for one in definition.args)
+    }
     for _ in range(2):
-        layers = layers_of(words, definition, installation, lock, base, silence, reading=reading)
+        layers = layers_of(
+            words, definition, installation, lock, base, silence, arguments, reading=reading
+        )
         given = {one.name: one.value for one, _ in layers.trace()}
         base = {name: value for name, value in environ.items() if name not in given}
     return given

@@ -33,7 +33,6 @@ _LIBRARY_MARK = "CLI_HOST_INIT"
 PYTHON_COMMAND = (
     "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
 )
-_NOTHING: "Mapping[str, str]" = {}
 
 
 def plan_run(
@@ -60,18 +59,14 @@ def plan_run(
     file = check_runnable(found.words, definition)
     if helps and file and not answers_help(file):
         return None
-    given: dict[str, str] = {}
+    given = None
     if definition.args:
-        from host.run.given_arguments import given_variables, without
+        from host.run.given_arguments import given_variables
 
         given = given_variables(definition.args, args, messages.program, found.words)
-        environ = without(definition.args, environ)
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
     check_required(definition, layers)
-    environment = layers.environment()
-    if definition.args:
-        environment = {**without(definition.args, environment), **given}
-    return exec_of(messages.program, found.words, definition, file, args, environment)
+    return exec_of(messages.program, found.words, definition, file, args, layers.environment())
 
 
 def question(found: "Found", words: "Sequence[str]") -> str:
@@ -89,18 +84,23 @@ def layers_of(
     lock: "Lock",
     environ: "Mapping[str, str]",
     messages: Messages,
-    given: "Mapping[str, str]" = _NOTHING,
+    given: "Mapping[str, str] | None" = None,
     *,
     reading: "type[Reading]" = Reading,
 ) -> Layers:
     """Return what all sources say for one command, in load order; raises SourceError.
 
-    `environ` is the caller's; `given` are the variables of the declared arguments. Nothing
-    overrides these and those that describe the run. A Python command with
-    `"sources": false` has no sources.
+    `environ` is the caller's; `given` are the variables of the declared arguments, by default
+    those of a command line without words. Nothing overrides these and those that describe
+    the run. A Python command with `"sources": false` has no sources.
     """
     system = {name: value for name, value in environ.items() if name != ADOPTED_BY}
-    layers = Layers(system, {**installation.run_variables(words), **given})
+    if definition.args:
+        from host.run.given_arguments import default_variables, without
+
+        system = without(definition.args, system)
+        given = default_variables(definition.args) if given is None else given
+    layers = Layers(system, installation.run_variables(words), given or {})
     reader = reading(words, definition, layers, messages)
     for source in lock.sources if definition.sources else ():
         reader.read(source)
