@@ -45,6 +45,7 @@ TEXTS = {
         '{"name": "N", "description": "D", "aliases": ["short"]}', "short", False, True,
     ),
     "broken": ('{"aliases": ["short"', "short", False, True),
+    "quotes that do not pair": ('{"aliases": "a"short"b', "short", False, False),
 }  # fmt: skip
 
 
@@ -61,6 +62,7 @@ def test_an_alias_is_found_however_it_is_written(tmp_path, monkeypatch, name):
     (tmp_path / "fifo").mkdir()
     os.mkfifo(tmp_path / "fifo/command.json")
     (tmp_path / "folder/command.json").mkdir(parents=True)
+    (tmp_path / "empty").mkdir()
     (tmp_path / "it").mkdir()
     (tmp_path / "it/command.json").write_text(text)
     found = Directories(str(tmp_path)).aliased(str(tmp_path), alias)
@@ -73,6 +75,10 @@ def test_the_first_that_has_it_counts(tmp_path):
         (tmp_path / word / "command.json").write_text(json.dumps(command(aliases=["short"])))
     (tmp_path / "a/command.json").write_text('{"aliases": ["short"')
     assert Directories(str(tmp_path)).aliased(str(tmp_path), "short") == "b"
+
+
+def test_a_folder_that_is_gone_has_none(tmp_path):
+    assert aliases.aliased(str(tmp_path / "gone"), ["it"], "short") == ""
 
 
 def test_a_long_definition_is_searched_to_its_end(tmp_path):
