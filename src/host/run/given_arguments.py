@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 _HELP = "--help"
 
 
-def without(arguments: "Iterable[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
+def without(arguments: "Sequence[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the environment less every variable that these arguments can have."""
-    own = [name for name in environ if name.startswith("ARG_")]
-    dropped = {name for name in own for one in arguments if one.owns(name)}
-    return {name: value for name, value in environ.items() if name not in dropped}
+    names = {one.variable for one in arguments}
+    repeating = [one for one in arguments if one.repeats]  # one at most
+    return {
+        name: value
+        for name, value in environ.items()
+        if name not in names and not any(one.owns(name) for one in repeating)
+    }
 
 
 def given_variables(
