@@ -27,6 +27,8 @@ _PLAIN = {  # what git says → what it means here
     "Authentication failed": "the login is refused",
     "Could not resolve host": "the host is not known; is there a network?",
     "unable to look up": "the host is not known; is there a network?",
+    "Failed to connect to": "the host cannot be reached",
+    "unable to connect to": "the host cannot be reached",
 }
 
 

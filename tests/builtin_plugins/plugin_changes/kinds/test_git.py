@@ -302,6 +302,10 @@ def test_repositories_without_a_commit(install: Install, repository: Repository)
     assert plugin(made, "add", repository.url, "--name", "other").all == (1, "", said)
     nothing = plugin(made, "add", f"{repository.url}/nothing")
     assert nothing.all == (1, "", f"cli: {repository.url}/nothing: there is no git repository\n")
+    for scheme in ("https", "git"):  # nobody listens there
+        away = plugin(made, "add", f"{scheme}://127.0.0.1:9/x.git")
+        said = f"cli: {scheme}://127.0.0.1:9/x.git: the host cannot be reached\n"
+        assert away.all == (1, "", said)
 
 
 @pytest.mark.parametrize("options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."])
