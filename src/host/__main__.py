@@ -93,9 +93,11 @@ def main() -> int:
     except Exception as failure:
         if messages.debugging:
             raise
-        messages.error(
-            f"internal error: {type(failure).__name__}: {failure}", "DEBUG=1 shows where"
-        )
+        if isinstance(failure, ModuleNotFoundError):
+            messages.error(f"{failure}", f"install cli-host in {sys.prefix} again")
+        else:
+            what = f"internal error: {type(failure).__name__}: {failure}"
+            messages.error(what, "DEBUG=1 shows where")
         return HostError.status
 
 
