@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from host.errors import HostError
+from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.cache_files import can_be_made, write_lock
-from host.planning.child import PluginAnswer, survey
 from host.planning.distributions import entry_points
 from host.planning.failure import short_reason
 from host.planning.loading import OWN_DISTRIBUTION, load, source_files

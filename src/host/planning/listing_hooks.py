@@ -57,7 +57,7 @@ class ListingHooks:
             wanted = answer.__code__.co_varnames[: answer.__code__.co_argcount]
             return [answer(**{name: call[name] for name in wanted}) for call in calls]
         complete_import_path()
-        from host.planning.child import asked
+        from host.planning.asking_plugins import asked
 
         try:
             return asked(plugin, hook, calls, self.messages.program)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from host.planning.child import PluginAnswer, survey
+from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.loading import load
 from host.records import CommandDeclaration, EnvSource, Installation
 from host.run.lock import Plugin
