@@ -158,10 +158,10 @@ class Bench:
         measure([baseline, *rows], self.count)
         print(f"{kind} (x {baseline.name}, {baseline.median * 1000:.1f} ms)")
         for row in rows:
-            ratio = row.median / baseline.median
             if not row.seconds:
                 print(f"  {row.name:<52} too long to wait for")
                 continue
+            ratio = row.over(baseline)
             print(f"  {row.name:<52} {row.median * 1000:9.2f} ms {ratio:7.2f} x", flush=True)
             figure = {"kind": kind, "case": row.name, "ratio": ratio, "seconds": row.median}
             self.figures[-1].append({**figure, "runs": len(row.seconds), **more})

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import truediv
 from pathlib import Path
 
 import host
@@ -61,6 +62,10 @@ class Timed:
         """Return the median of its runs; infinite where one was not waited for."""
         return statistics.median(self.seconds) if self.seconds else float("inf")
 
+    def over(self, baseline: Timed) -> float:
+        """Return the median of the ratios to the baseline, turn by turn, as machines drift."""
+        return statistics.median(map(truediv, self.seconds, baseline.seconds))
+
 
 def measure(
     candidates: Sequence[Timed], runs: int, warm_up: int = 2, longest: float = _LONGEST
@@ -88,15 +93,14 @@ _PLANNED = """
 import sys
 sys.path.append({packages!r})
 sys.argv = {argv!r}
-import host.run.process
+import host.__main__
 def execute(plan):
     for line in open("/proc/self/status"):
         if line.startswith("VmHWM"):
             print(line.split()[1])
     raise SystemExit
-host.run.process.execute = execute
-from host.__main__ import main
-main()
+host.__main__.execute = execute
+host.__main__.main()
 """
 
 
