@@ -123,10 +123,10 @@ def _remember(root: Path) -> None:
 
 def _copies(root: Path, name: str | None) -> Iterator[bool]:
     """Copy what is missing; yield for each file whether it was made."""
-    for relative, source in shipped_files():
-        target = root / relative
-        content = source.read_bytes()
+    for file in shipped_files():
+        target = root / file.relative
+        content = file.source.read_bytes()
         if name and target == root / "core" / "cli.json":
             values = json.loads(content) | {"name": name}
             content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
-        yield make_file(target, content, source.stat().st_mode & 0o777)
+        yield make_file(target, content, file.source.stat().st_mode & 0o777)

@@ -1,11 +1,16 @@
-"""The files that the package ships, from which installations are made."""
+"""The files that the package ships: installations are made of them, and keep up with some."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import host
+from builtin_plugins.files.atomic import discard, write_file
 
 IN_CORE = ("cli.json", "lib", "schema")
 
@@ -16,16 +21,44 @@ _COMMANDS = (
 )
 
 
-def shipped_files() -> Iterator[tuple[Path, Path]]:
-    """Yield each shipped file: its path in an installation, relative, and where it is now."""
-    package = Path(host.__file__).parent
-    shipped = package / "skeleton"
-    skeleton = shipped if shipped.is_dir() else package.parent.parent  # a checkout is one itself
+class ShippedFile(NamedTuple):
+    """A file at `source`, which an installation has at `relative`."""
+
+    relative: Path
+    source: Path
+
+    @property
+    def is_programs(self) -> bool:
+        """Tell whether it stays this program's own: the rest is its user's from then on."""
+        return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
+
+    def became(self, root: str) -> str:
+        """Tell what an installation has of it: "missing", "same" or "changed"."""
+        try:
+            there = _content(os.path.join(root, self.relative))
+        except OSError:
+            return "changed"
+        if there is None:
+            return "missing"
+        return "same" if there == self.source.read_bytes() else "changed"
+
+
+def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
+    """Yield each file that is shipped: here, or in the `skeleton` of another version."""
+    skeleton = skeleton or skeleton_in(sys.prefix)
+    if not skeleton.is_dir():
+        skeleton = Path(host.__file__).parent.parent.parent  # a checkout is one itself
     for part in _PARTS:
         for source in sorted((skeleton / part).rglob("*")):
             relative = source.relative_to(skeleton)
             if source.is_file() and _is_shipped(relative):
-                yield relative, source
+                yield ShippedFile(relative, source)
+
+
+def skeleton_in(prefix: str) -> Path:
+    """Return where an environment that has this program has what it ships."""
+    package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
+    return Path(prefix, package, "skeleton")
 
 
 def _is_shipped(path: Path) -> bool:
@@ -40,3 +73,35 @@ def _is_shipped(path: Path) -> bool:
     if first == "commands":
         return "/".join(rest[:2]) in _COMMANDS
     return rest == ["settings.conf.example"]
+
+
+def renew(root: str, former: Path, new: Path, warn: Callable[[str], None], undo: ExitStack) -> None:
+    """Bring the program's own files in an installation from one skeleton's to another's.
+
+    What is neither's is the user's: it stays, and where the new version has another, `warn`
+    is told. `undo` gets the way back. Raises OSError.
+    """
+    for file in shipped_files(new) if new.is_dir() else ():
+        path = os.path.join(root, file.relative)
+        directory = os.path.dirname(path)
+        if not file.is_programs or not os.path.isdir(directory) or os.path.islink(directory):
+            continue
+        there, wanted = _content(path), file.source.read_bytes()
+        if there == wanted:
+            continue
+        if there is None:
+            write_file(path, wanted)
+            undo.callback(discard, path)
+        elif there == _content(former / file.relative):
+            write_file(path, wanted)
+            undo.callback(write_file, path, there)
+        else:
+            warn(f"{path}: has changes of yours and stays; this version has another")
+
+
+def _content(path: str | Path) -> bytes | None:
+    """Return what a file holds, or where a link leads; None where there is neither."""
+    try:
+        return os.readlink(os.fsencode(path)) if os.path.islink(path) else Path(path).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None

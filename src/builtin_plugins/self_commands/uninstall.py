@@ -100,16 +100,11 @@ def _unchanged(root: str) -> Iterator[str]:
     """Yield the files that are as they were shipped; of a checkout none, it is the source."""
     if os.path.lexists(os.path.join(root, ".git")):
         return
-    for relative, source in shipped_files():
-        path = os.path.join(root, relative)
-        if os.path.realpath(path) != path and os.path.islink(os.path.dirname(path)):
+    for file in shipped_files():
+        path = os.path.join(root, file.relative)
+        if os.path.islink(os.path.dirname(path)):
             continue  # it is somewhere else's
-        try:
-            with open(path, "rb") as file:
-                same = file.read() == source.read_bytes()
-        except OSError:
-            continue
-        if same and not os.path.samefile(path, source):
+        if file.became(root) == "same" and not os.path.samefile(path, file.source):
             yield path
 
 

@@ -16,7 +16,6 @@ from builtin_plugins.files.atomic import discard, temporary
 from builtin_plugins.files.locks import locked
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
 from builtin_plugins.self_commands.completion import SHELLS, start_up_file
-from builtin_plugins.self_commands.core_files import stages
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.shipped import shipped_files
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
@@ -62,9 +61,9 @@ def _plugins(plugins_dir: str, call: str) -> Iterator[Diagnosis]:
 
 
 def _updates(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield copies of the environment and of the libraries that no update works in."""
-    copies = [VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage")]
-    for path in dict.fromkeys([*copies, *stages(patient.layout.core_dir)]):
+    """Yield copies of the environment that no update works in."""
+    copies = (VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage"))
+    for path in dict.fromkeys(copies):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
             fix = partial(shutil.rmtree, path, ignore_errors=True)
             yield _left(path, "an update that was interrupted", fix)
@@ -99,10 +98,9 @@ def _clear(stage: str) -> None:
 def _files(patient: Patient) -> Iterator[str]:
     """Yield the hidden names beside all that is written whole or not at all."""
     root = patient.layout.root
-    yield temporary(patient.layout.config_file)
     yield from map(temporary, patient.launchers)
-    for relative, _ in shipped_files():
-        yield temporary(os.path.join(root, relative))
+    for file in shipped_files():
+        yield temporary(os.path.join(root, file.relative))
     if patient.environ.get("HOME"):
         for shell in SHELLS:
             yield temporary(start_up_file(shell, patient.program, patient.environ))

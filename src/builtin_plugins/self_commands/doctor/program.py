@@ -34,15 +34,17 @@ def installation(patient: Patient) -> Iterator[Diagnosis]:
     if patient.wrong:
         yield Diagnosis(patient.wrong.what, f"mend {file}" if os.path.lexists(file) else again)
         return
-    parts = [str(relative) for relative, _ in shipped_files() if relative.parts[1] == "lib"]
-    missing = [one for one in parts if not os.path.exists(os.path.join(root, one))]
+    ours = {str(one.relative): one.became(root) for one in shipped_files() if one.is_programs}
+    missing = [
+        one for one, state in ours.items() if state == "missing" and one.startswith("core/lib/")
+    ]
     if missing:
         yield Diagnosis(f"{root} lacks {', '.join(missing)}", again)
-    older = [] if os.path.exists(os.path.join(root, ".git")) else list(_otherwise(root))
-    if older:
-        files = " ".join(map(shlex.quote, older))
+    changed = [os.path.join(root, one) for one, state in ours.items() if state == "changed"]
+    if changed and not os.path.exists(os.path.join(root, ".git")):
+        files = " ".join(map(shlex.quote, changed))
         yield Diagnosis(
-            f"{', '.join(older)}: of another version than this program, or with changes of yours",
+            f"{', '.join(changed)}: of another version than this program, or with changes of yours",
             f"to have this version's: rm {files} && {again}",
         )
     commands_dir = patient.installation.commands_dir
@@ -51,15 +53,6 @@ def installation(patient: Patient) -> Iterator[Diagnosis]:
             f"there is no directory of commands, {commands_dir}",
             f'mkdir {shlex.quote(commands_dir)}, or mend "commands_dir" in {file}',
         )
-
-
-def _otherwise(root: str) -> Iterator[str]:
-    """Yield what belongs to this program in an installation and is not as this version ships it."""
-    for relative, source in shipped_files():
-        path = os.path.join(root, relative)
-        ours = relative.parts[:2] in (("core", "lib"), ("core", "schema"))
-        if ours and os.path.isfile(path) and Path(path).read_bytes() != source.read_bytes():
-            yield path
 
 
 def launcher(patient: Patient) -> Iterator[Diagnosis]:
