@@ -1,29 +1,33 @@
 """Unpack an untrusted archive: every member is judged before the first byte is written."""
 
+import lzma
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from builtin_plugins.archives.judge import Judge, Member, Rules
-from builtin_plugins.archives.members import read_members
-from builtin_plugins.archives.stream import check_time
+from builtin_plugins.archives.tar_reader import BLOCK, Stream, tar_members, unpacked
+from builtin_plugins.archives.zip_reader import zip_members
 from host import OperationError
 
 _RATIO = 250  # no honest archive unpacks to more times its size
 _SMALL = 64 << 20  # below this the ratio says nothing
 _USUAL = Rules()
 _USUAL_SECONDS = 600.0
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(ValueError, OverflowError, RecursionError, NotImplementedError),
+)
 
-
-@dataclass(frozen=True)
-class Extracted:
-    """What was written: bytes on disk, and how many setuid, setgid or sticky bits were left out."""
-
-    size: int
-    privileged: int
+_Read = TypeVar("_Read")
+# A member, and what yields its content; called before the next member.
+Opened = tuple[Member, Callable[[], Iterator[bytes | memoryview]]]
 
 
 def extract(
@@ -32,19 +36,20 @@ def extract(
     rules: Rules = _USUAL,
     called: str = "",
     seconds: float = _USUAL_SECONDS,
-) -> Extracted:
+) -> int:
     """Unpack `archive` into the new directory `target`; errors call it `called`, else its name.
 
+    The format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip) is told by content, never by name.
     Files get mode 0755 or 0644 by their execute bits, directories 0755, whatever the
-    umask; owners and times are not kept. Raises OperationError naming archive
-    and member. On failure `target` may hold a part; the caller removes it.
+    umask; owners and times are not kept. Returns how many setuid, setgid or sticky bits
+    were left out. Raises OperationError naming archive and member. On failure `target`
+    may hold a part; the caller removes it.
 
     The archive is read twice: once to judge it whole, once to write. `seconds` bounds both.
     """
     deadline = time.monotonic() + seconds
     try:
-        packed = archive.stat().st_size
-        budget = min(rules.size, max(_SMALL, _RATIO * packed))
+        budget = min(rules.size, max(_SMALL, _RATIO * archive.stat().st_size))
         judge = _judge(archive, budget, rules, deadline)
         _check_room(judge.size, target.parent)
         target.mkdir(mode=0o755)
@@ -56,7 +61,7 @@ def extract(
         raise OperationError(f"{called or archive.name}: {where}{failure.strerror}") from None
     except OperationError as failure:
         raise OperationError(f"{called or archive.name}: {failure}") from None
-    return Extracted(judge.size, judge.privileged)
+    return judge.privileged
 
 
 def _check_room(size: int, directory: Path) -> None:
@@ -67,9 +72,8 @@ def _check_room(size: int, directory: Path) -> None:
 
 def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Judge:
     judge = Judge(rules)
-    with read_members(archive, budget, deadline) as members:
+    with _members(archive, budget, deadline) as members:
         for member, _ in members:
-            check_time(deadline)
             judge.add(member)
             if judge.size > budget:
                 raise OperationError("it unpacks to far more than its size allows")
@@ -77,13 +81,45 @@ def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Judge:
     return judge
 
 
+@contextmanager
+def _members(archive: Path, budget: int, deadline: float) -> Iterator[Iterator[Opened]]:
+    """Give the members of `archive` in stored order; `budget` bounds the bytes unpacked.
+
+    Raises OperationError for anything that is no whole, sound archive of a known format,
+    and after `deadline` (of `time.monotonic`).
+    """
+    try:
+        with archive.open("rb") as file:
+            start = file.read(BLOCK)
+            file.seek(0)
+            if start.startswith(b"PK"):
+                yield _until(deadline, zip_members(file))
+            else:
+                yield tar_members(Stream(_until(deadline, unpacked(file, start)), budget))
+    except _BROKEN as failure:
+        too_large = isinstance(failure, lzma.LZMAError) and "limit" in str(failure).lower()
+        said = (
+            "needs more than 128 MiB of memory to unpack"
+            if too_large
+            else "is damaged or cut short"
+        )
+        raise OperationError(f"it {said}") from None
+
+
+def _until(deadline: float, parts: Iterator[_Read]) -> Iterator[_Read]:
+    """Yield what `parts` does; raises OperationError once `deadline` is over."""
+    for part in parts:
+        if time.monotonic() > deadline:
+            raise OperationError("it takes too long to unpack")
+        yield part
+
+
 def _write(archive: Path, target: Path, judge: Judge, budget: int, deadline: float) -> None:
     """Write the members; links come last, so nothing is ever written through one."""
     links: list[tuple[str, str]] = []
     made = {""}
-    with read_members(archive, budget, deadline) as members:
+    with _members(archive, budget, deadline) as members:
         for known, (member, content) in zip(judge.members, members, strict=True):
-            check_time(deadline)
             if member != known:
                 raise OperationError("it changed while it was read")
             place = judge.place(member.name)
@@ -92,7 +128,8 @@ def _write(archive: Path, target: Path, judge: Judge, budget: int, deadline: flo
             if member.kind == "link":
                 links.append((place, member.target))
             elif member.kind == "file":
-                _write_file(os.path.join(target, place), member, content(), deadline)
+                chunks = _until(deadline, content())
+                _write_file(os.path.join(target, place), chunks, executable=member.executable)
     for place, points_to in links:
         os.symlink(points_to, os.path.join(target, place))
 
@@ -107,15 +144,11 @@ def _make_directories(target: Path, place: str, made: set[str]) -> None:
     made.add(place)
 
 
-def _write_file(
-    path: str, member: Member, content: Iterator[bytes | memoryview], deadline: float
-) -> None:
+def _write_file(path: str, chunks: Iterator[bytes | memoryview], *, executable: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with open(os.open(path, flags, 0o600), "wb") as file:
-            for chunk in content:
-                check_time(deadline)
-                file.write(chunk)
-            os.fchmod(file.fileno(), 0o755 if member.executable else 0o644)
+            file.writelines(chunks)
+            os.fchmod(file.fileno(), 0o755 if executable else 0o644)
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, path) from None

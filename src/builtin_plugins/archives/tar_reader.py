@@ -4,20 +4,107 @@ Not by `tarfile`: in Python 3.11 the time that it takes for some headers grows w
 square of their length, and a header packs to next to nothing.
 """
 
+import bz2
+import lzma
 import re
 import stat
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from builtin_plugins.archives.judge import PRIVILEGED, Member, unwanted
-from builtin_plugins.archives.stream import Stream
+from host import OperationError
 
 BLOCK = 512
+_CHUNK = 1 << 18
+_HEADER_LIMIT = 1 << 20  # no honest member has a longer header
+_XZ_MEMORY = 128 << 20
 _OCTAL = re.compile(rb"[ ]*([0-7]*)[ \0]*")
 _DIGITS = re.compile(rb"[0-9]{1,19}")
 _KINDS = {b"0": "file", b"\0": "file", b"7": "file", b"5": "directory", b"2": "link"}
 _PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_TARGET = (b"x", b"X"), b"g", b"L", b"K"
+
+
+def unpacked(file: BinaryIO, start: bytes) -> Iterator[bytes]:
+    """Return the unpacked chunks of a tar file that begins with `start`.
+
+    Raises OperationError for what is none, EOFError for a cut one, and what the
+    decompressor raises.
+    """
+    if start.startswith(b"\x1f\x8b"):
+        return _inflated(file, lambda: zlib.decompressobj(wbits=31))
+    if start.startswith(b"BZh"):
+        return _inflated(file, bz2.BZ2Decompressor)
+    if start.startswith(b"\xfd7zXZ\0"):
+        return _inflated(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY))
+    if start[257:262] == b"ustar":
+        return iter(lambda: file.read(_CHUNK), b"")
+    hint = "; it looks like a web page" if start.lstrip()[:1] == b"<" else ""
+    raise OperationError(f"it is no .tar, .tar.gz, .tar.bz2, .tar.xz or .zip{hint}")
+
+
+def _inflated(file: BinaryIO, make: Callable[[], Any]) -> Iterator[bytes]:
+    """Yield chunks in bounded memory; several packed streams may follow each other."""
+    packed = file.read(_CHUNK)
+    while packed.strip(b"\0"):  # zeros pad the end of some archives
+        engine = make()
+        while not engine.eof:
+            chunk = engine.decompress(packed, _CHUNK)
+            if chunk:
+                yield chunk
+            packed = getattr(engine, "unconsumed_tail", b"")
+            if not packed and not engine.eof and getattr(engine, "needs_input", True):
+                packed = file.read(_CHUNK)
+                if not packed and not chunk:
+                    raise EOFError
+        packed = engine.unused_data or file.read(_CHUNK)
+
+
+class Stream:
+    """A forward-only view of chunks, at `position`; raises OperationError beyond `budget` bytes."""
+
+    def __init__(self, chunks: Iterator[bytes], budget: int) -> None:
+        self.position = 0
+        self._chunks = chunks
+        self._buffer = memoryview(b"")
+        self._budget = budget
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes of a header; raises EOFError when they are not all there."""
+        if size > _HEADER_LIMIT:
+            raise OperationError("one of its members has a header of unusual size")
+        return b"".join(self.content(size))
+
+    def content(self, size: int) -> Iterator[memoryview]:
+        """Yield the next `size` bytes; raises EOFError when they are not all there."""
+        while size:
+            part = self._some(size)
+            if not part:
+                raise EOFError
+            size -= len(part)
+            yield part
+
+    def skip_to(self, position: int) -> None:
+        """Go on to `position`; raises EOFError when it is not there."""
+        for _ in self.content(position - self.position):
+            pass
+
+    def drain(self) -> None:
+        """Read to the end, so that the last checksum is checked."""
+        while self._some(_CHUNK):
+            pass
+
+    def _some(self, size: int) -> memoryview:
+        """Return between 1 and `size` bytes; none at the end."""
+        if not self._buffer:
+            self._buffer = memoryview(next(self._chunks, b""))
+            self._budget -= len(self._buffer)
+            if self._budget < 0:
+                raise OperationError("it unpacks to far more than its size allows")
+        part, self._buffer = self._buffer[:size], self._buffer[size:]
+        self.position += len(part)
+        return part
 
 
 class _Header(NamedTuple):
@@ -50,14 +137,12 @@ def tar_members(stream: Stream) -> Iterator[tuple[Member, partial[Iterator[memor
             more = {}
             yield member, partial(stream.content, member.size)
         stream.skip_to(after)
-    if len(block) != BLOCK or more:
+    if more:
         raise EOFError
     stream.drain()
 
 
 def _header(block: bytes) -> _Header:
-    if len(block) != BLOCK:
-        raise EOFError
     if _number(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
         raise ValueError
     name, prefix = _text(block[:100]), _text(block[345:500])

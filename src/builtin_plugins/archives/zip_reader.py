@@ -1,5 +1,6 @@
 """Members of a zip file, as `zipfile` reads them, with what it believes too readily bounded."""
 
+import io
 import stat
 import zipfile
 from collections.abc import Iterator
@@ -7,16 +8,16 @@ from functools import partial
 from typing import BinaryIO
 
 from builtin_plugins.archives.judge import LONGEST_TARGET, PRIVILEGED, Member, unwanted
-from builtin_plugins.archives.stream import CHUNK
 from host import OperationError
 
+_CHUNK = 1 << 18
 _DIRECTORY_LIMIT = 16 << 20  # no honest zip has a longer table of contents
 _UNIX = 3
 
 
 def zip_members(file: BinaryIO) -> Iterator[tuple[Member, partial[Iterator[bytes]]]]:
     """Yield each member and how to read it; raises EOFError or what `zipfile` raises."""
-    with zipfile.ZipFile(_Capped(file)) as archive:
+    with zipfile.ZipFile(_Capped(file.fileno(), closefd=False)) as archive:
         for info in archive.infolist():
             yield _member(archive, info), partial(_content, archive, info)
 
@@ -24,7 +25,7 @@ def zip_members(file: BinaryIO) -> Iterator[tuple[Member, partial[Iterator[bytes
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     with archive.open(info) as content:
         left = info.file_size
-        while chunk := content.read(CHUNK):
+        while chunk := content.read(_CHUNK):
             left -= len(chunk)
             if left < 0:
                 raise EOFError
@@ -53,21 +54,12 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
     return Member(name, "file", info.file_size, bool(mode & 0o111), privileged=privileged)
 
 
-class _Capped:
+class _Capped(io.FileIO):
     """A file whose single reads are bounded, as `zipfile` believes what a header says."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.seek = file.seek
-        self.tell = file.tell
-        self.close = file.close
-
-    def seekable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         most = _DIRECTORY_LIMIT + 1
-        content = self._file.read(most if size < 0 else min(size, most))
+        content = super().read(most if size is None or size < 0 else min(size, most))
         if len(content) == most:
             raise OperationError("its table of contents is of unusual size")
         return content

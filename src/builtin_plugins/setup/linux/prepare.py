@@ -44,13 +44,10 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
     reporter.info(f"Unpacking {readable_size(fetched.size)}")
     new = Path(stage, NEW)
     left = deadline - time.monotonic()
-    extracted = extract(archive, new, _RULES, called=shown(settings.address), seconds=left)
+    privileged = extract(archive, new, _RULES, called=shown(settings.address), seconds=left)
     archive.unlink()
-    if extracted.privileged:
-        reporter.warn(
-            f"setuid, setgid or sticky bits left out of the archive: {extracted.privileged}"
-        )
-    reporter.debug(f"{readable_size(extracted.size)} unpacked in {new}")
+    if privileged:
+        reporter.warn(f"setuid, setgid or sticky bits left out of the archive: {privileged}")
     _note(str(new), settings, reporter)
 
 
