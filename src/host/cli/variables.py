@@ -108,8 +108,6 @@ def _layers(session: Session, words: tuple[str, ...], definition: Definition) ->
 class _Look(Reading):
     """Reads what is data; what would have to be run gives its names at most."""
 
-    __slots__ = ()
-
     def read(self, source: Source) -> None:
         try:
             super().read(source)

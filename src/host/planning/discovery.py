@@ -68,7 +68,7 @@ def own_commands(layout: Layout) -> list[Declared]:
     collected = _Collected({})
     ours = [one for one in entry_points() if one.ours]
     collected.ask_ours(ours, ["discover_commands"], installation)
-    return collected.lock().commands
+    return list(collected.lock().commands)
 
 
 def ask_plugins(
@@ -191,7 +191,7 @@ class _Collected:
             self.sources.append((place, _source(plugin, record)))
         elif isinstance(record, CommandTree):
             self.trees.append((place, _tree(plugin, record)))
-            plugin.trees.append(record.path)
+            plugin.trees = [*plugin.trees, record.path]
         elif isinstance(record, PluginFile) and plugin.ours:
             self.files.append(record)
         elif isinstance(record, Disabled) and plugin.ours:
@@ -208,7 +208,7 @@ class _Collected:
             [tree for _, tree in self.trees],
             [command for _, command in self.commands],
             [source for _, source in self.sources],
-            self.plugins.values(),
+            self.plugins,
             self.stamps,
         )
 

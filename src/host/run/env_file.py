@@ -1,6 +1,7 @@
 """The syntax of `.env` files (SPEC 2.4): text → names and values."""
 
 from host.errors import SourceError
+from host.run import Struct
 from host.run.expand import is_name
 from host.run.json_files import read_regular, read_text
 
@@ -16,20 +17,17 @@ _OPEN_QUOTE = "the quote that opens here"
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
 
-class Binding:
+class Binding(Struct):
     """One assignment: `value` is unquoted, and `literal` when no reference in it counts.
 
     In a value that is not literal a backslash still stands before what it protects,
     so that unescaping and expansion are one pass. `line` is where it begins, from 1.
     """
 
-    __slots__ = ("line", "literal", "name", "value")
-
-    def __init__(self, name: str, value: str, literal: bool, line: int) -> None:
-        self.name = name
-        self.value = value
-        self.literal = literal
-        self.line = line
+    name: str
+    value: str
+    literal: bool
+    line: int
 
 
 class FileWarnings:

@@ -4,6 +4,7 @@ import posix
 import sys
 
 from host.errors import InstallationError
+from host.run import Struct
 from host.run.definition import Config, read_config
 from host.run.paths import basename, dirname, is_there, join, realpath
 
@@ -24,7 +25,7 @@ FRAMEWORK_NAMES = (
 )
 
 
-class Layout:
+class Layout(Struct):
     """The paths of one installation; all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation,
@@ -33,23 +34,19 @@ class Layout:
     they could mistake.
     """
 
-    __slots__ = ("adopted", "config_file", "core_dir", "default", "lib_dir", "program", "root")
+    program: str
+    root: str
+    config_file: str
+    adopted: str = ""
+    default: bool = False
 
-    def __init__(
-        self,
-        program: str,
-        root: str,
-        config_file: str,
-        adopted: str = "",
-        default: bool = False,
-    ) -> None:
-        self.program = program
-        self.root = root
-        self.config_file = config_file
-        self.adopted = adopted
-        self.default = default
-        self.core_dir = join(root, "core")
-        self.lib_dir = join(self.core_dir, "lib")
+    @property
+    def core_dir(self) -> str:
+        return join(self.root, "core")
+
+    @property
+    def lib_dir(self) -> str:
+        return join(self.core_dir, "lib")
 
     @property
     def config_dir(self) -> str:

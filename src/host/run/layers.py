@@ -7,6 +7,7 @@ the script, is the shell's own business: it applies when no layer set the variab
 import posix
 
 from host.errors import CannotStartError, SourceError
+from host.run import Struct
 from host.run.definition import Definition
 from host.run.expand import expand
 from host.run.paths import join
@@ -44,16 +45,13 @@ _REFUSED_WITH_SUDO = frozenset(
 _NOTHING: "Mapping[str, str]" = {}
 
 
-class Assignment:
+class Assignment(Struct):
     """One value that one source gives to one name. `origin` is shown to people."""
 
-    __slots__ = ("name", "origin", "rank", "value")
-
-    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
-        self.name = name
-        self.value = value
-        self.rank = rank
-        self.origin = origin
+    name: str
+    value: str
+    rank: float
+    origin: str
 
 
 class Layers:
@@ -127,26 +125,22 @@ class Layers:
             yield assignments[0], assignments[1:]
 
 
-class Reading:
+_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
+_MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
+_FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
+
+
+class Reading(Struct):
     """One pass over the sources of one command: `layers` so far, and where messages go.
 
     `room` is how many characters expansion may still make, in all values together.
     """
 
-    __slots__ = ("definition", "layers", "messages", "room", "words")
-
-    def __init__(
-        self,
-        words: tuple[str, ...],
-        definition: Definition,
-        layers: Layers,
-        messages: Messages,
-    ) -> None:
-        self.words = words
-        self.definition = definition
-        self.layers = layers
-        self.messages = messages
-        self.room = _MOST_EXPANDED
+    words: tuple[str, ...]
+    definition: Definition
+    layers: Layers
+    messages: Messages
+    room: int = _MOST_EXPANDED
 
     def read(self, source: "Source") -> None:
         """Offer what `source` says to the layers; raises SourceError."""
@@ -248,11 +242,6 @@ class Reading:
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)
         return _from_system(name) if value is None else value
-
-
-_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
-_MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
-_FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
 
 
 def _may_be_there(path: str) -> bool:

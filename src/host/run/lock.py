@@ -11,6 +11,7 @@ import _imp
 import posix
 
 from host.errors import HostError
+from host.run import Struct
 from host.run.definition import Definition, parse_declared
 from host.run.json_files import parse_json, read_regular
 
@@ -28,25 +29,17 @@ _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
-class Tree:
+class Tree(Struct):
     """A tree of categories: where it starts, whose it is, and what can look into it.
 
     `plugin` is "" for the installation's own; `finder` a reference to a class that
     host.run.locate describes.
     """
 
-    __slots__ = ("dev", "finder", "path", "plugin")
-
-    def __init__(
-        self, path: str, plugin: str = "", dev: bool = False, finder: str = USUAL_FINDER
-    ) -> None:
-        self.path = path
-        self.plugin = plugin
-        self.dev = dev
-        self.finder = finder
-
-    def row(self) -> "list[Any]":
-        return [self.path, self.plugin, self.dev, self.finder]
+    path: str
+    plugin: str = ""
+    dev: bool = False
+    finder: str = USUAL_FINDER
 
 
 class Declared:
@@ -83,7 +76,7 @@ class Declared:
         return [self.words, self.fields, self.plugin, self.ours]
 
 
-class Source:
+class Source(Struct):
     """One declared source: a `reader` of files or of a definition's field, or a provider.
 
     `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
@@ -91,35 +84,19 @@ class Source:
     are the leading words of the commands that it serves; () serves all.
     """
 
-    __slots__ = ("files", "name", "plugin", "provider", "rank", "reader", "words")
-
-    def __init__(
-        self,
-        name: str,
-        rank: float,
-        reader: str,
-        files: "Iterable[str]" = (),
-        provider: str = "",
-        words: "Iterable[str]" = (),
-        plugin: str = "",
-    ) -> None:
-        self.name = name
-        self.rank = float(rank)
-        self.reader = reader
-        self.files = tuple(files)
-        self.provider = provider
-        self.words = tuple(words)
-        self.plugin = plugin
+    name: str
+    rank: float
+    reader: str
+    files: "Sequence[str]" = ()
+    provider: str = ""
+    words: tuple[str, ...] = ()
+    plugin: str = ""
 
     def serves(self, words: tuple[str, ...]) -> bool:
         return words[: len(self.words)] == self.words
 
-    def row(self) -> "list[Any]":
-        what = [self.name, self.rank, self.reader, self.files, self.provider]
-        return [*what, self.words, self.plugin]
 
-
-class Plugin:
+class Plugin(Struct):
     """What is known of one plugin, by the name of its entry point or in the registry.
 
     `distribution` and `version` are those of an entry point, whose `reference` is
@@ -129,31 +106,16 @@ class Plugin:
     `trees` are the paths that it named, `broken` is why it does not count, "" when it does.
     """
 
-    __slots__ = (
-        "broken", "distribution", "file", "hooks", "name", "ours", "project", "reference", "trees",
-        "version",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        name: str,
-        distribution: str = "",
-        version: str = "",
-        reference: str = "",
-        file: str = "",
-        ours: bool = False,
-        project: str = "",
-    ) -> None:
-        self.name = name
-        self.distribution = distribution
-        self.project = project
-        self.version = version
-        self.reference = reference
-        self.file = file
-        self.ours = ours
-        self.hooks: dict[str, int] = {}
-        self.trees: list[str] = []
-        self.broken = ""
+    name: str
+    distribution: str = ""
+    version: str = ""
+    reference: str = ""
+    file: str = ""
+    ours: bool = False
+    project: str = ""
+    hooks: "Mapping[str, int]" = _NOTHING
+    trees: "Sequence[str]" = ()
+    broken: str = ""
 
     @property
     def label(self) -> str:
@@ -161,41 +123,19 @@ class Plugin:
         beside = self.reference and self.distribution != self.name and "(" not in self.name
         return f"{self.name} ({self.distribution})" if beside else self.name
 
-    def row(self) -> "list[Any]":
-        origin = [self.name, self.distribution, self.version, self.reference, self.file]
-        return [*origin, self.ours, self.project, self.hooks, self.trees, self.broken]
 
-    @classmethod
-    def of_row(cls, row: "Sequence[Any]") -> "Plugin":
-        """Return the plugin that `row` described."""
-        plugin = cls(*row[:7])
-        hooks, plugin.trees, plugin.broken = row[7:]
-        plugin.hooks = {hook: int(place) for hook, place in hooks.items()}
-        return plugin
-
-
-class Lock:
+class Lock(Struct):
     """What plugins declared: trees, commands and sources in order of precedence.
 
     `plugins` by name, in the order in which they are asked. `stamps` were taken of each
     path before it was looked at.
     """
 
-    __slots__ = ("commands", "plugins", "sources", "stamps", "trees")
-
-    def __init__(
-        self,
-        trees: "Iterable[Tree]",
-        commands: "Iterable[Declared]" = (),
-        sources: "Iterable[Source]" = (),
-        plugins: "Iterable[Plugin]" = (),
-        stamps: "Mapping[str, str]" = _NOTHING,
-    ) -> None:
-        self.trees = list(trees)
-        self.commands = list(commands)
-        self.sources = list(sources)
-        self.plugins = {plugin.name: plugin for plugin in plugins}
-        self.stamps = dict(stamps)
+    trees: "list[Tree]"
+    commands: "Sequence[Declared]" = ()
+    sources: "Sequence[Source]" = ()
+    plugins: "Mapping[str, Plugin]" = _NOTHING
+    stamps: "Mapping[str, str]" = _NOTHING
 
     def warnings(self, program: str) -> list[str]:
         """Return what listings of `program` say of broken plugins."""
@@ -264,11 +204,17 @@ def _parse(content: bytes, key: str) -> Lock | None:
         return None
     if not all(finder.startswith(_OURS) for _, _, _, finder in values["trees"]):
         return None
+    sources = [Source.of_row(row) for row in values["sources"]]
+    for source in sources:  # JSON has neither tuples nor, as read here, numbers
+        source.rank, source.words = float(source.rank), tuple(source.words)
+    plugins = [Plugin.of_row(row) for row in values["plugins"]]
+    for plugin in plugins:
+        plugin.hooks = {hook: int(place) for hook, place in plugin.hooks.items()}
     return Lock(
-        [Tree(*row) for row in values["trees"]],
+        [Tree.of_row(row) for row in values["trees"]],
         [Declared(*row) for row in values["commands"]],
-        [Source(*row) for row in values["sources"]],
-        [Plugin.of_row(row) for row in values["plugins"]],
+        sources,
+        {plugin.name: plugin for plugin in plugins},
         values["stamps"],
     )
 

@@ -6,6 +6,7 @@ import posix
 import sys
 
 from host.errors import CannotStartError, HostError, MissingError
+from host.run import Struct
 from host.run.paths import basename, find_bash, find_program, is_file
 from host.run.text import decode, encode
 
@@ -20,26 +21,16 @@ _HEAD = 256  # bytes; what Linux itself reads of a script to find its interprete
 _MOST_NAMED = 3  # variables, where an environment is too large
 
 
-class Exec:
+class Exec(Struct):
     """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
 
     With `holds_interrupt` Ctrl-C is held back until the new process is ready for it.
     """
 
-    __slots__ = ("argv", "env", "holds_interrupt", "path")
-
-    def __init__(
-        self,
-        path: str,
-        argv: "Sequence[str]",
-        env: "Mapping[str, str]",
-        *,
-        holds_interrupt: bool = False,
-    ) -> None:
-        self.path = path
-        self.argv = list(argv)
-        self.env = dict(env)
-        self.holds_interrupt = holds_interrupt
+    path: str
+    argv: "Sequence[str]"
+    env: "Mapping[str, str]"
+    holds_interrupt: bool = False
 
 
 def caller_environment() -> dict[bytes, bytes]:
@@ -125,22 +116,13 @@ def largest_variables(environ: "Mapping[str, str]") -> str:
     return f"of {sum(sizes.values()):,} bytes of variables the largest are {named}"
 
 
-class Start:
+class Start(Struct):
     """How a file starts: `program` with `argv`; `interpreter` is "" for a binary."""
 
-    __slots__ = ("argv", "interpreter", "loads_library", "program")
-
-    def __init__(
-        self,
-        program: str,
-        argv: "Sequence[str]",
-        interpreter: str = "",
-        loads_library: bool = False,
-    ) -> None:
-        self.program = program
-        self.argv = list(argv)
-        self.interpreter = interpreter
-        self.loads_library = loads_library
+    program: str
+    argv: "Sequence[str]"
+    interpreter: str = ""
+    loads_library: bool = False
 
 
 def start_of(file: str, environ: "Mapping[str, str]") -> Start:
