@@ -25,8 +25,8 @@ def load_run() -> None:
     """Make the modules that every run loads out of one file, where it is there and not stale.
 
     To import them is to look for each, to ask for its time, to open another file and to read it:
-    an eighth of a run. `host.planning.run_code` puts these other files into one, and it counts as
-    they do: while each source has the time and the size that it had. Otherwise they are imported.
+    an eighth of a run. `host.planning.cache_files` puts these other files into one, which counts
+    as they do: while each source has the time and size that it had. Otherwise they are imported.
     """
     try:
         with open(_RUN_CODE, "rb", buffering=0) as file:

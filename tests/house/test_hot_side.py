@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from host.planning.run_code import RUN
+from host.planning.cache_files import RUN
 from testing.installation import PROJECT, Made, command
 
 # What a run must not pay for: see the hot side in CONTRIBUTING.md.

@@ -21,8 +21,7 @@ from functools import partial
 from typing import Any
 
 from host.errors import PluginError
-from host.planning.failure import reason_of
-from host.planning.loading import load
+from host.planning.loading import load, reason_of
 from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Plugin, stamp

@@ -11,11 +11,9 @@ from typing import Any
 
 from host.errors import HostError
 from host.planning.asking_plugins import PluginAnswer, survey
-from host.planning.cache_files import can_be_made, write_lock
+from host.planning.cache_files import can_be_made, write_lock, write_run_code
 from host.planning.distributions import entry_points
-from host.planning.failure import short_reason
-from host.planning.loading import OWN_DISTRIBUTION, load, source_files
-from host.planning.run_code import write_run_code
+from host.planning.loading import OWN_DISTRIBUTION, load, short_reason, source_files
 from host.planning.serving import serving
 from host.records import (
     CommandDeclaration,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,9 +17,9 @@ from typing import Any
 import pluggy
 
 from host import hookspecs
-from host.planning.failure import placed_reason, reason_of
 from host.run.importing import StdoutOnStderr
 from host.run.lock import Plugin
+from host.run.text import is_on
 
 OWN_DISTRIBUTION = "cli-host"
 HOOKS = (
@@ -30,6 +31,7 @@ ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 _OURS_ONLY = frozenset(["prepare", "find_plugins"])
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
 MOST_FILES = 2000  # of one plugin, to look at for changes
+_LONGEST = 300  # characters of a reason
 
 
 @dataclass(slots=True)
@@ -196,4 +198,38 @@ def source_files(plugin: Plugin) -> list[str]:
             found += [directory, *(f"{directory}/{name}" for name in names if name.endswith(".py"))]
             if len(found) > MOST_FILES:
                 return found
+    return found
+
+
+def placed_reason(failure: BaseException, package: str) -> str:
+    """Return an exception as one line that ends in the place in `package` that it came through.
+
+    Where DEBUG is on the whole traceback goes to stderr.
+    """
+    if is_on(os.environ.get("DEBUG")):
+        traceback.print_exception(failure, file=sys.stderr)
+    place = _place(failure, package)
+    return f"{reason_of(failure)} ({place})" if place else reason_of(failure)
+
+
+def reason_of(failure: BaseException) -> str:
+    """Return an exception as one line that a list can show."""
+    text = short_reason(" ".join(str(failure).split()))
+    return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
+
+
+def short_reason(text: str) -> str:
+    """Return `text`, cut where it is longer than anybody reads."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _place(failure: BaseException, package: str) -> str:
+    """Return "file:line" of the innermost frame that is the package's own, "" for none."""
+    if isinstance(failure, SyntaxError) and failure.filename:
+        return f"{failure.filename}:{failure.lineno or 1}"
+    found = ""
+    for frame, line in traceback.walk_tb(failure.__traceback__):
+        module = frame.f_globals.get("__name__")
+        if isinstance(module, str) and f"{module}.".startswith(f"{package}."):
+            found = f"{frame.f_code.co_filename}:{line}"
     return found

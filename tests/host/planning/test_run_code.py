@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from host.planning.run_code import RUN
+from host.planning.cache_files import RUN
 from testing.installation import PROJECT, Made, command
 
 
