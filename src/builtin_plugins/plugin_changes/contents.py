@@ -13,8 +13,8 @@ from host import Definition, HostError, PluginError
 from host.cli.catalog import contents
 from host.planning.loading import HOOKS
 from host.run.definition import parse_declared
-from host.run.json_files import read_regular
 from host.run.lock import Lock, Tree
+from host.run.paths import read_regular
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 

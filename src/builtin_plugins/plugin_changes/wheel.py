@@ -20,7 +20,8 @@ from builtin_plugins.venv.distributions import find_distribution
 from host import Definition, HostError, OperationError
 from host.hookspecs import PROJECT
 from host.run.definition import is_word, parse_declared
-from host.run.json_files import parse_json, read_regular
+from host.run.json_files import parse_json
+from host.run.paths import read_regular
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9._+]+-[A-Za-z0-9._+!]+(-[A-Za-z0-9._]+){3,4}\.whl\Z")
 _MEMBER_LIMIT = 4 << 20

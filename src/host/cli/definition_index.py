@@ -161,8 +161,6 @@ class DefinitionIndex:
 class KnownDefinition(Definition):
     """A definition from the index; what is not kept there is read when it is asked for."""
 
-    __slots__ = ()
-
     def __init__(self, file: str, row: "Sequence[Any]") -> None:
         self.file = file
         (
@@ -174,15 +172,12 @@ class KnownDefinition(Definition):
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, as a listing seldom has to."""
-        if name not in Definition.__slots__:
-            raise AttributeError(name)
         try:
             whole = definition_files.read_definition(self.file)
         except FileNotFoundError:
             raise DefinitionError(f"{self.file}: is gone") from None
-        for one in Definition.__slots__:
-            setattr(self, one, getattr(whole, one))
-        return getattr(self, name)
+        self.__dict__.update(vars(whole))
+        return object.__getattribute__(self, name)
 
 
 def _row(definition: Definition) -> "tuple[Any, ...]":

@@ -14,7 +14,6 @@ from host.cli.columns import cut, width
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
-from host.run.json_files import read_regular
 from host.run.layers import (
     ENV_FILES,
     ENVS,
@@ -26,6 +25,7 @@ from host.run.layers import (
     Reading,
 )
 from host.run.nesting import outer_environment
+from host.run.paths import read_regular
 from host.run.plan import layers_of
 from host.run.text import EMPTY, decode, printable
 from host.secrets import Mask

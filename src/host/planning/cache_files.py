@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 RUN = (
-    *("host.errors", "host.run", "host.run.paths", "host.run.expand", "host.run.json_files"),
-    *("host.run.definition", "host.run.installation", "host.run.text", "host.run.process"),
+    *("host.errors", "host.run", "host.run.paths", "host.run.text", "host.run.expand"),
+    *("host.run.json_files", "host.run.definition", "host.run.installation", "host.run.process"),
     *("builtin_plugins", "builtin_plugins.directories", "builtin_plugins.directories.finder"),
     *("host.run.lock", "host.run.locate", "host.run.layers", "host.run.plan"),
 )

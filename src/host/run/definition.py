@@ -74,30 +74,6 @@ class Definition:
     warnings               lines about those that look like misspelt ones
     """
 
-    __slots__ = (
-        "aliases",
-        "args",
-        "confirm",
-        "description",
-        "destroys",
-        "effects",
-        "entrypoint",
-        "env_files",
-        "envs",
-        "examples",
-        "extra",
-        "file",
-        "group",
-        "hidden",
-        "installed_when",
-        "name",
-        "os",
-        "required_envs",
-        "sources",
-        "sudo",
-        "warnings",
-    )
-
     def __init__(self, file: str, fields: Fields, required: bool = True) -> None:
         self.file = file
         self.name: str = fields.text("name", required=required)

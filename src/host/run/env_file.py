@@ -3,7 +3,8 @@
 from host.errors import SourceError
 from host.run import Struct
 from host.run.expand import is_name
-from host.run.json_files import read_regular, read_text
+from host.run.paths import read_regular
+from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | 
         content = read_regular(path, SIZE_LIMIT, SourceError)
     except FileNotFoundError:
         return None
-    text = read_text(path, content, SourceError)
+    text = text_of(path, content, SourceError)
     if "\0" in text:
         raise SourceError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL")
     return list(parse_env(path, text.replace("\r\n", "\n"), warn))

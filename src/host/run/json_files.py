@@ -1,10 +1,9 @@
 """Strict JSON from regular files, and typed access to it; errors name file and place or key."""
 
-import _stat
-import posix
-
-from host.errors import DefinitionError, HostError
+from host.errors import DefinitionError
 from host.run.expand import is_name
+from host.run.paths import read_regular
+from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 _MOST_UNKNOWN = 100  # unknown keys that are compared with ours
 DEEPEST = 100  # levels of arrays and objects; far above any use, far below what a parser bears
 _SIZE_LIMIT = 16 * 1024 * 1024
-BOM = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_json(path: str) -> "Any":
@@ -28,58 +25,6 @@ def read_json(path: str) -> "Any":
     return parse_json(path, read_regular(path, _SIZE_LIMIT, DefinitionError))
 
 
-def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
-    """Return the content of a regular file without ever waiting for a FIFO or device.
-
-    Raises FileNotFoundError (also for a dangling link), or `error` when it is no
-    regular file, is larger than `limit` bytes or cannot be read.
-    """
-    try:
-        descriptor = posix.open(
-            path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
-        )
-        try:
-            status = posix.fstat(descriptor)
-            if not _stat.S_ISREG(status.st_mode):
-                raise error(f"{path}: not a regular file")
-            if status.st_size > limit:
-                raise error(f"{path}: larger than {limit} bytes")
-            content = posix.read(descriptor, status.st_size + 1)
-            while chunk := posix.read(descriptor, 1 << 20):
-                content += chunk
-                if len(content) > limit:
-                    raise error(f"{path}: larger than {limit} bytes")
-            return content
-        finally:
-            posix.close(descriptor)
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(path) from None
-    except OSError as failure:
-        raise error(f"{path}: {failure.strerror}") from None
-
-
-def read_text(path: str, content: bytes, error: "type[HostError]") -> str:
-    """Return a file's `content` as text; a BOM is dropped.
-
-    Raises `error` naming file and line for what is not UTF-8; UTF-16 is told as such.
-    """
-    if is_utf_16(content):
-        raise error(f"{path}: is UTF-16", "save it as UTF-8")
-    try:
-        return content.removeprefix(BOM).decode()
-    except UnicodeDecodeError as failure:
-        line = content.count(b"\n", 0, failure.start) + 1
-        raise error(f"{path}:{line}: not UTF-8") from None
-
-
-def is_utf_16(content: bytes) -> bool:
-    """Tell whether this is UTF-16: by its BOM, or because every other byte at the start is NUL."""
-    head = content[:64]
-    return head.startswith(_UTF_16) or (
-        len(head) > 1 and b"\0" * (len(head) // 2) in (head[1::2], head[: len(head) & ~1 : 2])
-    )
-
-
 class Number(str):
     """A JSON number as it is written in the file."""
 
@@ -88,7 +33,7 @@ class Number(str):
 
 def parse_json(path: str, content: bytes) -> "Any":
     """Return the JSON value in `content`; `path` names it in errors. See `read_json`."""
-    text = read_text(path, content, DefinitionError)
+    text = text_of(path, content, DefinitionError)
     try:
         value, end = _scanner()(text, _skip_blanks(text, 0))
         if _skip_blanks(text, end) == len(text):
@@ -240,15 +185,20 @@ class Fields:
     def refused(self, key: str, reason: str) -> DefinitionError:
         return DefinitionError(f'{self.path}: "{key}": {reason}')
 
-    def text(self, key: str, required: bool = False) -> str:
+    def typed(self, key: str, kind: type, expected: str) -> "Any":
+        """Return what stands under `key`, which is of this kind, or None."""
         value = self.value(key)
-        if value is None and required and key not in self.values:
+        if value is not None and type(value) is not kind:
+            raise self.wrong(key, expected, value)
+        return value
+
+    def text(self, key: str, required: bool = False) -> str:
+        value = self.typed(key, str, "a string")
+        if value is None and required:
+            if key in self.values:
+                raise self.wrong(key, "a string", None)
             raise DefinitionError(f'{self.path}: "{key}" is missing{self._slip(key)}')
-        if value is None and not required:
-            return ""
-        if type(value) is not str:
-            raise self.wrong(key, "a string", value)
-        return self.clean(key, value)
+        return self.clean(key, value) if value else ""
 
     def _slip(self, key: str) -> str:
         """Say which key looks like a misspelt `key`, or else what is expected."""
@@ -281,10 +231,7 @@ class Fields:
         raise self.refused(key, "holds a character that is not allowed")
 
     def flag(self, key: str, expected: str = "true or false") -> bool:
-        value = self.value(key)
-        if value is not None and value is not True and value is not False:
-            raise self.wrong(key, expected, value)
-        return value is True
+        return self.typed(key, bool, expected) is True
 
     def flag_or_systems(self, key: str, system: str) -> bool:
         if isinstance(self.value(key), list):
@@ -299,21 +246,11 @@ class Fields:
         return tuple([self.clean(key, item) for item in items])
 
     def array(self, key: str, expected: str) -> "list[Any]":
-        value = self.value(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self.wrong(key, expected, value)
-        return value
+        return self.typed(key, list, expected) or []
 
     def variables(self, key: str) -> dict[str, str]:
-        value = self.value(key)
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise self.wrong(key, "an object of strings", value)
         found: dict[str, str] = {}
-        for name, item in value.items():
+        for name, item in (self.typed(key, dict, "an object of strings") or {}).items():
             if not is_name(name):
                 raise self.refused(
                     key, f'"{name}" cannot name a variable; use letters, digits and _'
@@ -328,14 +265,14 @@ class Fields:
 
     def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":
         """Return an array of objects: `members` are their string keys, true when required."""
-        inner = self.objects(key)
-        for one in inner:
-            for member, required in members.items():
-                one.text(member, required)
         return tuple(
             [
-                {member: one.values[member] for member in members if member in one.values}
-                for one in inner
+                {
+                    member: text
+                    for member, required in members.items()
+                    if (text := one.text(member, required)) or one.value(member) is not None
+                }
+                for one in self.objects(key)
             ]
         )
 
@@ -370,12 +307,7 @@ def _plain(value: "Any") -> "Any":
 
 
 def _kind(value: "Any") -> str:
-    if value is None:
-        return "null"
     if value is True or value is False:
         return "true" if value else "false"
-    if isinstance(value, Number):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "an array" if isinstance(value, list) else "an object"
+    kinds = {list: "an array", str: "a string", Number: "a number", type(None): "null"}
+    return kinds.get(type(value), "an object")

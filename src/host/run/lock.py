@@ -13,7 +13,8 @@ import posix
 from host.errors import HostError
 from host.run import Struct
 from host.run.definition import Definition, parse_declared
-from host.run.json_files import parse_json, read_regular
+from host.run.json_files import parse_json
+from host.run.paths import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

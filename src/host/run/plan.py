@@ -14,9 +14,8 @@ from host.errors import (
 )
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY
-from host.run.json_files import read_regular
 from host.run.layers import Layers, Reading
-from host.run.paths import dirname, join, stays_inside
+from host.run.paths import dirname, join, read_regular, stays_inside
 from host.run.process import Exec, asks_help, start_of
 from host.run.text import Messages
 

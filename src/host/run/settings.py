@@ -6,11 +6,10 @@ import sys
 
 from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
-from host.run.json_files import BOM, is_utf_16, read_regular
-from host.run.paths import basename, find_bash, is_file
+from host.run.paths import basename, find_bash, is_file, read_regular
 from host.run.process import largest_variables
 from host.run.report import END, TIMEOUT_VARIABLE, report_of, time_limit
-from host.run.text import decode, encode
+from host.run.text import BOM, decode, encode, is_utf_16
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from host.errors import HostError
+
 EMPTY = '""'  # how a text without letters is shown
+BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
 
 # Characters that reorder what a reader sees, or that hide: bidi controls,
@@ -55,6 +59,28 @@ def decode(raw: bytes) -> str:
 def encode(text: str) -> bytes:
     """Return the bytes of a text made by `decode` or read from a UTF-8 file."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
+    """Return a file's `content` as text; a BOM is dropped.
+
+    Raises `error` naming file and line for what is not UTF-8; UTF-16 is told as such.
+    """
+    if is_utf_16(content):
+        raise error(f"{path}: is UTF-16", "save it as UTF-8")
+    try:
+        return content.removeprefix(BOM).decode()
+    except UnicodeDecodeError as failure:
+        line = content.count(b"\n", 0, failure.start) + 1
+        raise error(f"{path}:{line}: not UTF-8") from None
+
+
+def is_utf_16(content: bytes) -> bool:
+    """Tell whether this is UTF-16: by its BOM, or because every other byte at the start is NUL."""
+    head = content[:64]
+    return head.startswith(_UTF_16) or (
+        len(head) > 1 and b"\0" * (len(head) // 2) in (head[1::2], head[: len(head) & ~1 : 2])
+    )
 
 
 def is_on(value: str | None) -> bool:

@@ -18,7 +18,8 @@ from host.run.definition import (
     read_config,
     read_definition,
 )
-from host.run.json_files import Number, parse_json, read_json, read_regular
+from host.run.json_files import Number, parse_json, read_json
+from host.run.paths import read_regular
 from testing.growth import grows_in_proportion
 from testing.installation import command
 

@@ -17,7 +17,7 @@ from builtin_plugins.plugin_directories.repair import removal
 from builtin_plugins.venv.installer import has_pip
 from host import OperationError, PluginError
 from host.hookspecs import PROJECT
-from host.run.json_files import read_regular
+from host.run.paths import read_regular
 
 _HAS_PLUGIN = re.compile(rb"^\[project\.entry-points\.[\"']?%b\b" % PROJECT.encode(), re.MULTILINE)
 _LARGEST = 1 << 20  # bytes of a pyproject.toml that is looked at

@@ -9,7 +9,7 @@ from builtin_plugins.self_commands.lint.positions import Positions
 from builtin_plugins.self_commands.lint.references import reference_findings
 from host import Argument, Definition, HostError, is_secret
 from host.run.definition import read_definition
-from host.run.json_files import read_regular
+from host.run.paths import read_regular
 
 _LARGEST = 16 * 1024 * 1024
 # Keys of what stands in a definition: by its key, and how deep they are.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from builtin_plugins.self_commands.lint.finding import Finding
 from host import Definition, HostError
-from host.run.json_files import read_regular
+from host.run.paths import read_regular
 from host.run.process import start_of
 
 TYPE_CHECKING = False
