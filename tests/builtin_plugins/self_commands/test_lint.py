@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.self_commands.lint.positions import Positions
+from builtin_plugins.self_commands.lint.finding import JsonFile
 from testing.growth import grows_in_proportion
 from testing.installation import PROJECT, Made, command
 from testing.terminal import on_terminal
@@ -214,6 +214,7 @@ def test_a_category_is_looked_at_too(install: Install) -> None:
 PLUGINS = {
     "manifest": ({"p/plugin.json": {"directory": 1}}, 'p/plugin.json:1:2: "directory": expected a'),
     "leaves": ({"p/plugin.json": {"directory": ".."}}, 'p:1:1: "directory": .. leaves the plugin'),
+    "hooks": ({"p/plugin.json": {"hooks": "h.py"}}, 'p/plugin.json:1:2: "hooks": there is no '),
     "registry": (
         {"registry.json": '{\n "version": null}'},
         'registry.json:2:2: "version": expected',
@@ -366,15 +367,25 @@ NESTED = {"arrays": "[", "objects": '{"a":'}
 
 
 @pytest.mark.parametrize("opening", NESTED.values(), ids=NESTED)
-def test_a_deeply_nested_text_costs_what_its_length_costs(opening: str) -> None:
-    assert grows_in_proportion(lambda size: opening * size, Positions, 2_000)
+def test_a_deeply_nested_text_costs_what_its_length_costs(tmp_path: Path, opening: str) -> None:
+    assert grows_in_proportion(lambda size: written(tmp_path, opening * size), JsonFile, 2_000)
 
 
-def test_places_in_a_text_of_many_keys_cost_what_their_number_costs() -> None:
-    def places(text: str) -> list[tuple[int, int]]:
-        positions = Positions(text)
-        return [positions.place(path) for path in positions.offsets]
+def test_places_in_a_text_of_many_keys_cost_what_their_number_costs(tmp_path: Path) -> None:
+    def places(path: str) -> list[tuple[int, int]]:
+        file = JsonFile(path)
+        return [(one.line, one.column) for one in (file.at(key, "") for key in file.offsets)]
 
-    assert places('{"a":\n\n 1, "b":\n2}') == [(1, 2), (3, 5)]
-    assert places("") == []
-    assert grows_in_proportion(lambda size: '"a":\n[' + "1,\n" * size, places, 10_000)
+    assert places(written(tmp_path, '{"a":\n\n 1, "b":\n2}')) == [(1, 2), (3, 5)]
+    assert places(written(tmp_path, "")) == []
+    assert places(str(tmp_path / "none")) == []
+    assert grows_in_proportion(
+        lambda size: written(tmp_path, '{"a":\n[' + "1,\n" * size), places, 10_000
+    )
+
+
+def written(directory: Path, text: str) -> str:
+    """Write a file of JSON; return its path."""
+    file = directory / f"{len(text)}.json"
+    file.write_text(text)
+    return str(file)

@@ -2,100 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from builtin_plugins.self_commands.lint.finding import Finding, of_error
-from builtin_plugins.self_commands.lint.positions import Positions
-from builtin_plugins.self_commands.lint.references import reference_findings
+from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
 from host import Argument, Definition, HostError, is_secret
-from host.run.definition import read_definition
-from host.run.paths import read_regular
+from host.cli.variables import settings_names
+from host.run.env_file import read_env_file
+from host.run.expand import expand
+from host.run.installation import FRAMEWORK_NAMES
 
-_LARGEST = 16 * 1024 * 1024
-# Keys of what stands in a definition: by its key, and how deep they are.
-_KEYS_INSIDE: dict[tuple[str | int, int], Collection[str | int]] = {
-    ("args", 3): Argument.__slots__,
-    ("examples", 3): ("command", "description"),
-    ("installed_when", 2): ("command", "path"),
+_KEYS_INSIDE: dict[str, Collection[str]] = {
+    "args": Argument.__slots__,
+    "examples": ("command", "description"),
+    "installed_when": ("command", "path"),
 }
+_INSIDE = re.compile(rf"({'|'.join(_KEYS_INSIDE)})(?:\[\d+\])?\.([^.\[]+)")
 _OWN_MARKS = ("x-", "_", "$")
+_FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
+_WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 
 
-def positions_in(file: str) -> Positions:
-    """Return where the keys of `file` stand; of one that cannot be read, nothing."""
-    try:
-        content = read_regular(file, _LARGEST, HostError)
-        return Positions(content.decode("utf-8-sig"))
-    except (HostError, FileNotFoundError, UnicodeDecodeError):
-        return Positions("")
+def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
+    """Return the names that any command can refer to: the caller's, ours, settings.conf's."""
+    return frozenset([*environ, *_FROM_SYSTEM, *FRAMEWORK_NAMES, *settings_names(settings_file)])
 
 
-class Linted:
-    """One definition: `definition` is None where the reader refuses it."""
+def definition_findings(
+    file: JsonFile, definition: Definition, usual: frozenset[str], environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield what is wrong with what the reader takes; `usual` names are defined anyway."""
+    yield from map(file.told, definition.warnings)
+    yield from _unknown_keys(file, definition)
+    foreign = definition.foreign_systems()
+    if foreign:
+        yield file.at("os", foreign.partition('"os": ')[2])
+    for name, value in definition.envs.items():
+        if is_secret(name) and value and "$" not in value:
+            yield file.at(
+                f"envs.{name}",
+                f"{name} looks like a secret, written where everybody reads it; keep it in "
+                "the environment or a file of env_files, and name it in required_envs",
+                "secret",
+            )
+    yield from _references(file, definition, usual, environ)
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.positions = positions_in(file)
-        self.definition: Definition | None = None
-        self.refused: HostError | None = None
-        try:
-            self.definition = read_definition(file)
-        except HostError as error:
-            self.refused = error
 
-    def findings(self, usual: frozenset[str], environ: Mapping[str, str]) -> Iterator[Finding]:
-        """Yield what the reader and the other rules say; `usual` names are defined anyway."""
-        definition = self.definition
-        if self.refused:
-            refused = self.refused
-            yield of_error(self.file, self.positions, refused.what, remedy=refused.remedy)
-        if definition is None:
+def _unknown_keys(file: JsonFile, definition: Definition) -> Iterator[Finding]:
+    """Yield the keys that nothing reads; misspelt ones are told by the reader."""
+    told = "\n".join(definition.warnings)
+    keys = {key: key for key in definition.extra}
+    for path in file.offsets:
+        inside = _INSIDE.fullmatch(path)
+        if inside and inside[2] not in _KEYS_INSIDE[inside[1]]:
+            keys[path] = inside[2]
+    for path, key in keys.items():
+        if not key.startswith(_OWN_MARKS) and f'unknown key "{key}"' not in told:
+            yield file.at(path, f'unknown key "{key}"; begin it with x- if it is your own')
+
+
+def _references(
+    file: JsonFile, definition: Definition, usual: frozenset[str], environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield each reference that nothing defines, and what is wrong in files of `env_files`.
+
+    Where such a file is not here, or cannot be told, any name may be defined.
+    """
+    known = {*usual, *definition.required_envs, *(one.variable for one in definition.args)}
+    for index, entry in enumerate(definition.env_files):
+        key = f"env_files[{index}]"
+        yield from _undefined(file, key, entry, known)
+        problems: list[str] = []
+        names = _file_names(definition.directory, entry, environ, problems.append)
+        for text in problems:
+            yield file.at(key, text, "env-file")
+        if names is None:
             return
-        for line in definition.warnings:
-            yield of_error(self.file, self.positions, line)
-        yield from self._unknown_keys(definition)
-        foreign = definition.foreign_systems()
-        if foreign:
-            yield self.at(("os",), foreign.partition('"os": ')[2])
-        for name, value in definition.envs.items():
-            if is_secret(name) and value and "$" not in value:
-                yield self.at(
-                    ("envs", name),
-                    f"{name} looks like a secret, written where everybody reads it; keep it in "
-                    "the environment or a file of env_files, and name it in required_envs",
-                    "secret",
-                )
-        yield from reference_findings(self, definition, usual, environ)
-
-    def at(self, key: tuple[str | int, ...], text: str, rule: str = "definition") -> Finding:
-        """Return a finding where `key` stands."""
-        return Finding(self.file, *self.positions.place(key), rule, text)
-
-    def _unknown_keys(self, definition: Definition) -> Iterator[Finding]:
-        """Yield the keys that nothing reads; misspelt ones are told by the reader."""
-        told = "\n".join(definition.warnings)
-        keys: list[tuple[str | int, ...]] = [(key,) for key in definition.extra]
-        for path in self.positions.offsets:
-            inside = (path[0], len(path))
-            if inside in _KEYS_INSIDE and path[-1] not in _KEYS_INSIDE[inside]:
-                keys.append(path)
-        for path in keys:
-            key = str(path[-1])
-            if not key.startswith(_OWN_MARKS) and f'unknown key "{key}"' not in told:
-                yield self.at(path, f'unknown key "{key}"; begin it with x- if it is your own')
+        known |= names
+    for variable, value in definition.envs.items():
+        yield from _undefined(file, f"envs.{variable}", value, known)
+        known.add(variable)
 
 
-def alias_findings(words: Collection[str], commands: Sequence[Linted]) -> Iterator[Finding]:
+def _undefined(file: JsonFile, key: str, text: str, known: Collection[str]) -> Iterator[Finding]:
+    """Yield the names that `text` refers to without saying what stands for an unset one."""
+    found: dict[str, None] = {}
+
+    def note(name: str) -> str | None:
+        found[name] = None
+        return None
+
+    expand(text, note)
+    optional = set(_WITH_DEFAULT.findall(text))
+    for name in found:
+        if name not in known and name not in optional:
+            yield file.at(
+                key,
+                f"nothing defines ${name}; name it in required_envs, or write ${{{name}:-}} "
+                "where it may be unset",
+                "reference",
+            )
+
+
+def _file_names(
+    directory: str, entry: str, environ: Mapping[str, str], tell: Callable[[str], None]
+) -> set[str] | None:
+    """Return the names in a file of `env_files`, None where it cannot be read here.
+
+    `tell` gets a line for each that is wrong in it.
+    """
+    path = expand(entry, environ.get)
+    if not path:
+        return set()
+    try:
+        entries = read_env_file(os.path.join(directory, path), tell)
+    except HostError as error:
+        tell(error.what)
+        return None
+    return None if entries is None else {one.name for one in entries}
+
+
+def alias_findings(
+    words: Collection[str], commands: Sequence[tuple[JsonFile, Definition]]
+) -> Iterator[Finding]:
     """Yield the aliases in one category that never count, as something else goes before.
 
     `words` are those of its directories, `commands` its commands in the order of their words.
     """
     taken: dict[str, str] = {}
-    for one in commands:
-        aliases = one.definition.aliases if one.definition else ()
-        for index, alias in enumerate(aliases):
-            owner = "the word" if alias in words else taken.setdefault(alias, one.file)
-            if owner != one.file:
-                key = ("aliases", index)
+    for file, definition in commands:
+        for index, alias in enumerate(definition.aliases):
+            owner = "the word" if alias in words else taken.setdefault(alias, file.path)
+            if owner != file.path:
                 text = f'"aliases": {alias} is taken by {owner}, which goes before; take another'
-                yield one.at(key, text, "alias")
+                yield file.at(f"aliases[{index}]", text, "alias")

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import NamedTuple
 
-from builtin_plugins.self_commands.lint.positions import Positions
-from host import printable
+from host import HostError, printable
+from host.run.json_files import DEEPEST
+from host.run.paths import read_regular
 
-_LINE = re.compile(r":(\d+)(?::(\d+))?: ", re.ASCII)
-_KEY = re.compile(r'"([^"]+)": ')
-_NAMED = re.compile(r'(?:unknown key|the key) "([^"]+)"')
-_GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-_GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
+_LARGEST = 16 * 1024 * 1024  # bytes of a file of JSON
+_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
+_PLACE = re.compile(r":(\d+)(?::(\d+))?: ", re.ASCII)
+_KEYS = re.compile(r'(?:"[^"]+": )*(?:(?:unknown key|the key) "[^"]+")?')
+_QUOTED = re.compile(r'"([^"]+)"')
+_GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 class Finding(NamedTuple):
@@ -36,40 +41,75 @@ class Finding(NamedTuple):
         return f"{self.message}; {self.remedy}" if self.remedy else self.message
 
 
-def of_error(
-    file: str, positions: Positions, text: str, rule: str = "definition", remedy: str = ""
-) -> Finding:
-    """Return the finding that the reader's line `text` about `file` is.
+class JsonFile:
+    """A file of JSON that findings are about; of one that cannot be read nothing is known.
 
-    The line names `file`, then a line and column, or the key.
+    `offsets` are those of its keys and items, as errors write them: `os`, `envs.NAME`,
+    `args[1].type`; of a key that comes twice, the last. Those deeper than a definition may go
+    are not kept: a path for each level takes the square.
     """
-    said = text.removeprefix(file)
-    if found := _LINE.match(said):
-        line, column = int(found[1]), int(found[2] or 1)
-        return Finding(file, line, column, rule, said[found.end() :], remedy)
-    said = said.removeprefix(": ")
-    path: list[str | int] = []
-    end = 0
-    while found := _KEY.match(said, end):
-        end = found.end()
-        path += _parts(found[1])
-    named = _NAMED.match(said, end)
-    if named and "stands twice in one object" in said:
-        return Finding(file, *positions.twice(named[1]), rule, said, remedy)
-    if named:
-        path.append(named[1])
-    return Finding(file, *positions.place(tuple(path)), rule, said, remedy)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.offsets: dict[str, int] = {}
+        self._twice: dict[str, int] = {}
+        try:
+            text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+        except (HostError, FileNotFoundError, UnicodeDecodeError):
+            text = ""
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+        self._find_keys(text)
+
+    def _find_keys(self, text: str) -> None:
+        above: list[tuple[str, Iterator[int] | None]] = []  # what is open; arrays have numbers
+        path = ""
+        for token in _TOKEN.finditer(text):
+            sign, offset = token[0], token.start()
+            if sign in ("]", "}"):
+                del above[-1:]
+                continue
+            outer, numbers = above[-1] if above else ("", None)
+            if numbers is not None and len(above) <= DEEPEST:
+                path = f"{outer}[{next(numbers)}]"
+                self.offsets[path] = offset
+            elif token[2] and len(above) <= DEEPEST:
+                key = _unquoted(token[1])
+                path = f"{outer}.{key}" if outer else key
+                if path in self.offsets:
+                    self._twice[key] = offset
+                self.offsets[path] = offset
+            if sign in ("{", "["):
+                above.append((path, count() if sign == "[" else None))
+
+    def at(self, key: str, message: str, rule: str = "definition", remedy: str = "") -> Finding:
+        """Return a finding where `key` stands, or else the nearest above it that is there."""
+        while key and key not in self.offsets:
+            key = key[: max(key.rfind("."), key.rfind("["), 0)]
+        return self._finding(self.offsets.get(key, 0), message, rule, remedy)
+
+    def told(self, line: str, rule: str = "definition", remedy: str = "") -> Finding:
+        """Return the finding that is a line of the reader's, which names a place or a key."""
+        said = line.removeprefix(self.path)
+        if found := _PLACE.match(said):
+            place = int(found[1]), int(found[2] or 1)
+            return Finding(self.path, *place, rule, said[found.end() :], remedy)
+        said = said.removeprefix(": ")
+        keys = _QUOTED.findall(_KEYS.findall(said)[0])
+        if keys and said.endswith("stands twice in one object"):
+            return self._finding(self._twice.get(keys[-1], 0), said, rule, remedy)
+        return self.at(".".join(keys), said, rule, remedy)
+
+    def _finding(self, offset: int, message: str, rule: str, remedy: str) -> Finding:
+        line = bisect_left(self._ends, offset)
+        column = offset - (self._ends[line - 1] if line else -1)
+        return Finding(self.path, line + 1, column, rule, message, remedy)
 
 
-def _parts(key: str) -> Iterable[str | int]:
-    """Return the steps of a key as errors write it: `args[0]`, `envs.NAME`."""
-    name, _, rest = key.partition(".")
-    word, bracket, index = name.partition("[")
-    yield word
-    if bracket:
-        yield int(index.rstrip("]"))
-    if rest:
-        yield rest
+def _unquoted(token: str) -> str:
+    try:
+        return str(json.loads(token, strict=False))
+    except ValueError:
+        return token[1:-1]
 
 
 def shown_path(file: str) -> str:
@@ -105,11 +145,8 @@ def as_json(findings: Iterable[Finding]) -> str:
 def as_github(findings: Iterable[Finding]) -> str:
     """Return workflow commands, which GitHub shows beside the lines."""
     return "".join(
-        f"::error file={_escaped(shown_path(one.file), _GITHUB_PROPERTY)},line={one.line},"
-        f"col={one.column},title=lint {one.rule}::{_escaped(one.text, _GITHUB)}\n"
+        f"::error file={printable(shown_path(one.file).translate(_GITHUB_PROPERTY))},"
+        f"line={one.line},col={one.column},title=lint {one.rule}::"
+        f"{printable(one.text.translate(_GITHUB))}\n"
         for one in findings
     )
-
-
-def _escaped(text: str, signs: dict[str, str]) -> str:
-    return printable("".join(signs.get(one, one) for one in text))

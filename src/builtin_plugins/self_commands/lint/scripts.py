@@ -5,133 +5,92 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
-from builtin_plugins.self_commands.lint.finding import Finding
+from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
 from host import Definition, HostError
-from host.run.paths import read_regular
+from host.run.paths import read_regular, stays_inside
 from host.run.process import start_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from builtin_plugins.self_commands.lint.definitions import Linted
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 120.0  # seconds for one call of shellcheck
 _AT_ONCE = 100  # files that one call gets
-
-
-class Script(NamedTuple):
-    """The file that a command runs; `bare` when it has no shebang."""
-
-    file: str
-    bare: bool
+_OPTIONS = (
+    *("--format=json1", "--severity=warning"),
+    "--exclude=SC1017,SC2148",  # CR LF and no shebang, which are told already
+)
 
 
 def script_findings(
-    linted: Linted, definition: Definition, environ: Mapping[str, str], shells: list[Script]
+    file: JsonFile, definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
-    """Yield what keeps a command's file from running; those for a shell go to `shells`."""
+    """Yield what keeps a command's file from running; one for a shell is added to `shells`."""
     if definition.in_python:
         return
-    file = os.path.join(definition.directory, definition.entrypoint)
-    inside = os.path.realpath(definition.directory) + os.sep
-    key = "entrypoint" if ("entrypoint",) in linted.positions.offsets else "script"
+    script = os.path.join(definition.directory, definition.entrypoint)
     wrong = ""
-    if not os.path.realpath(file).startswith(inside):
+    if not stays_inside(definition.directory, definition.entrypoint):
         wrong = f"{definition.entrypoint} is not inside the command's directory"
-    elif not os.path.lexists(file):
-        wrong = f"there is no {file}"
+    elif not os.path.lexists(script):
+        wrong = f"there is no {script}"
     if wrong:
-        text = f'"{key}": {wrong}'
-        yield linted.at((key,), text, "entrypoint")
+        key = "entrypoint" if "entrypoint" in file.offsets else "script"
+        yield file.at(key, f'"{key}": {wrong}', "entrypoint")
         return
+    said = ""
     try:
-        content = read_regular(file, _LARGEST, HostError)
-    except (HostError, FileNotFoundError):
-        content = b"\0"
-    told = _start_finding(file, environ) if definition.compatible else None
-    if told:
-        yield told
-    if b"\0" in content[:256]:  # a program, or what cannot be read
-        return
-    if not told or "CR LF" not in told.message:
-        yield from _carriage_returns(file, content)
-    yield from _how_it_starts(file, bare=not content.startswith(b"#!"))
-    if _is_shell(content):
-        shells.append(Script(file, bare=not content.startswith(b"#!")))
-
-
-def _start_finding(file: str, environ: Mapping[str, str]) -> Finding | None:
-    try:
-        start_of(file, environ)
+        if os.path.basename(start_of(script, environ).interpreter) in _SHELLS:
+            shells.append(script)
     except HostError as error:
-        said = error.what.removeprefix(f"{file}: ")
-        rule = "shebang" if "interpreter" in said else "entrypoint"
-        return Finding(file, 1, 1, rule, said, error.remedy)
-    return None
+        said = error.what.removeprefix(f"{script}: ")
+        if definition.compatible:
+            rule = "shebang" if "interpreter" in said else "entrypoint"
+            yield Finding(script, 1, 1, rule, said, error.remedy)
+    yield from _text_findings(script, ends_told="CR LF" in said)
 
 
-def _carriage_returns(file: str, content: bytes) -> Iterator[Finding]:
+def _text_findings(script: str, *, ends_told: bool) -> Iterator[Finding]:
+    """Yield what is wrong with a script's line ends, shebang and mode."""
+    try:
+        content = read_regular(script, _LARGEST, HostError)
+    except (HostError, FileNotFoundError):
+        return
+    if b"\0" in content[:256]:  # a program
+        return
     at = content.find(b"\r\n")
-    if at >= 0:
-        line = content.count(b"\n", 0, at) + 1
-        column = at - content.rfind(b"\n", 0, at)
-        remedy = f"run: sed -i 's/\\r$//' {file}"
-        yield Finding(file, line, column, "line-ends", "ends with CR LF, as on Windows", remedy)
-
-
-def _how_it_starts(file: str, *, bare: bool) -> Iterator[Finding]:
-    executable = os.stat(file).st_mode & 0o111
-    if bare:
-        more = "" if executable else f", and run: chmod +x {file}"
+    if at >= 0 and not ends_told:
+        line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
+        remedy = f"run: sed -i 's/\\r$//' {script}"
+        yield Finding(script, line, column, "line-ends", "ends with CR LF, as on Windows", remedy)
+    executable = os.stat(script).st_mode & 0o111
+    if not content.startswith(b"#!"):
+        more = "" if executable else f", and run: chmod +x {script}"
         remedy = f"begin it with #!/usr/bin/env bash{more}"
-        yield Finding(file, 1, 1, "no-shebang", "has no shebang, so bash runs it", remedy)
+        yield Finding(script, 1, 1, "no-shebang", "has no shebang, so bash runs it", remedy)
     elif not executable:
-        yield Finding(file, 1, 1, "executable", "is not executable", f"run: chmod +x {file}")
-
-
-def _is_shell(content: bytes) -> bool:
-    """Tell whether this is a script of a shell that shellcheck knows."""
-    first = content.partition(b"\n")[0].decode("utf-8", "replace")
-    if not first.startswith("#!"):
-        return True
-    words = first[2:].split()
-    names = [os.path.basename(word) for word in words if not word.startswith("-")]
-    return (names[1:] if names[:1] == ["env"] else names)[:1] in [[one] for one in _SHELLS]
+        yield Finding(script, 1, 1, "executable", "is not executable", f"run: chmod +x {script}")
 
 
 def shellcheck_findings(
-    program: str, scripts: Sequence[Script], environ: Mapping[str, str]
+    program: str, scripts: Sequence[str], environ: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield shellcheck's errors and warnings."""
-    for bare in (False, True):
-        files = [one.file for one in scripts if one.bare is bare]
-        for start in range(0, len(files), _AT_ONCE):
-            options = ["--shell=bash"] if bare else []
-            yield from _checked(program, options, files[start : start + _AT_ONCE], environ)
-
-
-def _checked(
-    program: str, options: Iterable[str], files: Sequence[str], environ: Mapping[str, str]
-) -> Iterator[Finding]:
-    usual = ["--format=json1", "--severity=warning", "--exclude=SC1017"]  # CR LF is told already
-    command = [program, *usual, *options, "--", *files]
-    try:
-        done = subprocess.run(
-            command,
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
-        )
-        comments = json.loads(done.stdout)["comments"]
-    except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError):
-        yield Finding(files[0], 1, 1, "shellcheck", f"{program} failed; run it by hand")
-        return
-    for one in comments:
-        text = f"SC{one['code']}: {one['message']}"
-        yield Finding(one["file"], one["line"], one["column"], "shellcheck", text)
+    """Yield shellcheck's errors and warnings; what has no shebang it takes for bash, as we do."""
+    for start in range(0, len(scripts), _AT_ONCE):
+        files = scripts[start : start + _AT_ONCE]
+        try:
+            done = subprocess.run(
+                [program, *_OPTIONS, "--", *files],
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
+            comments = json.loads(done.stdout)["comments"]
+        except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError):
+            yield Finding(files[0], 1, 1, "shellcheck", f"{program} failed; run it by hand")
+            continue
+        for one in comments:
+            text = f"SC{one['code']}: {one['message']}"
+            yield Finding(one["file"], one["line"], one["column"], "shellcheck", text)

@@ -14,17 +14,18 @@ from builtin_plugins.plugin_directories.directory import (
     read_manifest,
 )
 from builtin_plugins.plugin_directories.registry import registry_path
-from builtin_plugins.self_commands.lint.definitions import Linted, alias_findings, positions_in
-from builtin_plugins.self_commands.lint.finding import Finding, of_error
-from builtin_plugins.self_commands.lint.references import usual_names
-from builtin_plugins.self_commands.lint.scripts import (
-    Script,
-    script_findings,
-    shellcheck_findings,
+from builtin_plugins.self_commands.lint.definitions import (
+    alias_findings,
+    definition_findings,
+    usual_names,
 )
-from host import HostError
-from host.run.definition import read_config
+from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
+from builtin_plugins.self_commands.lint.scripts import script_findings, shellcheck_findings
+from host import Definition, HostError
+from host.run.definition import read_config, read_definition
 from host.run.paths import find_program
+
+Linted = tuple[JsonFile, Definition]
 
 _DEFINITIONS = ("category.json", "command.json")
 
@@ -45,7 +46,7 @@ class Lint:
     ) -> None:
         self.environ = environ
         self.count = 0
-        self._shells: list[Script] = []
+        self._shells: list[str] = []
         self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
         found = list(self._all(directory, config_file))
@@ -57,49 +58,54 @@ class Lint:
 
     def _all(self, directory: str, config_file: str) -> Iterator[Finding]:
         if os.path.lexists(config_file):
-            yield from self._installation(directory, config_file)
+            yield from self._installation(directory, JsonFile(config_file))
         elif os.path.lexists(os.path.join(directory, MANIFEST)):
-            yield from self._plugin(directory)
+            try:
+                said = read_manifest(directory) or Manifest()
+                tree = said.directory and inside(directory, said.directory, "directory")
+                hooks = said.hooks and inside(directory, said.hooks, "hooks")
+            except HostError as error:
+                yield self._of_plugin(directory, str(error))
+            else:
+                yield from self._plugin(directory, said, tree or directory, hooks)
         else:
             yield from self._tree(directory)
 
-    def _installation(self, root: str, file: str) -> Iterator[Finding]:
+    def _installation(self, root: str, file: JsonFile) -> Iterator[Finding]:
         self.count += 1
         try:
-            config = read_config(file)
+            config = read_config(file.path)
         except HostError as error:
-            yield of_error(file, positions_in(file), error.what, "installation", error.remedy)
+            yield file.told(error.what, "installation", error.remedy)
             return
-        for line in config.warnings:
-            yield of_error(file, positions_in(file), line)
+        yield from map(file.told, config.warnings)
         yield from self._tree(os.path.join(root, config.commands_dir))
         plugins_dir = os.path.join(root, config.plugins_dir)
         plugins, problems = find_directory_plugins(plugins_dir)
-        registry = registry_path(plugins_dir)
+        registry = JsonFile(registry_path(plugins_dir))
         for problem in problems:
-            yield of_error(registry, positions_in(registry), problem, "plugin")
-        for plugin in plugins:
-            if plugin.problem:
-                yield _of_plugin(plugin.root, plugin.problem)
-            elif plugin.enabled:
-                yield from _misspelt(plugin.root, plugin.manifest)
-                yield from self._tree(plugin.tree)
+            yield registry.told(problem, "plugin")
+        for one in plugins:
+            if one.problem:
+                yield self._of_plugin(one.root, one.problem)
+            elif one.enabled:
+                yield from self._plugin(one.root, one.manifest or Manifest(), one.tree, one.hooks)
 
-    def _plugin(self, root: str) -> Iterator[Finding]:
-        self.count += 1
-        try:
-            manifest = read_manifest(root)
-            parts = {"directory": manifest.directory, "hooks": manifest.hooks} if manifest else {}
-            places = {key: inside(root, one, key) for key, one in parts.items() if one}
-        except HostError as error:
-            yield _of_plugin(root, str(error))
-            return
-        yield from _misspelt(root, manifest)
-        for key, place in places.items():
-            if not os.path.exists(place):
-                file = os.path.join(root, MANIFEST)
-                yield of_error(file, positions_in(file), f'{file}: "{key}": there is no {place}')
-        yield from self._tree(places.get("directory", root))
+    def _of_plugin(self, root: str, problem: str) -> Finding:
+        file = os.path.join(root, MANIFEST)
+        if problem.startswith(file):
+            return JsonFile(file).told(problem, "plugin")
+        return Finding(root, 1, 1, "plugin", problem.removeprefix(f"{root}: "))
+
+    def _plugin(self, root: str, said: Manifest, tree: str, hooks: str) -> Iterator[Finding]:
+        """Yield what is wrong with a plugin whose manifest is right in itself."""
+        file = JsonFile(os.path.join(root, MANIFEST))
+        self.count += os.path.exists(file.path)
+        yield from map(file.told, said.warnings)
+        for key, place in (("directory", tree), ("hooks", hooks)):
+            if getattr(said, key) and not os.path.exists(place):
+                yield file.at(key, f'"{key}": there is no {place}', "plugin")
+        yield from self._tree(tree)
 
     def _tree(self, root: str) -> Iterator[Finding]:
         finder = Directories(root)
@@ -108,12 +114,12 @@ class Lint:
         pending = [(root, "")]
         while pending:
             place, above = pending.pop()
-            linted = yield from self._place(place, above)
-            inner = [path for _, path in finder.inner(place, told.append)]
-            if linted is not None:
-                commands.setdefault(os.path.dirname(place), []).append(linted)
-            below = linted.file if linted else above
-            pending += [(path, below) for path in reversed(inner)]
+            command = yield from self._place(place, above)
+            if command is not None:
+                above = command[0].path
+                commands.setdefault(os.path.dirname(place), []).append(command)
+            inner = finder.inner(place, told.append)
+            pending += [(path, above) for _, path in reversed(inner)]
         for place, siblings in commands.items():
             yield from alias_findings([word for word, _ in finder.inner(place)], siblings)
         for text in told:
@@ -125,32 +131,22 @@ class Lint:
         """Yield what is wrong in one directory; return its command.json when that runs."""
         runnable = None
         for name in _DEFINITIONS:
-            file = os.path.join(place, name)
-            if not os.path.lexists(file):
+            file = JsonFile(os.path.join(place, name))
+            if not os.path.exists(file.path):
                 continue
             self.count += 1
-            linted = Linted(file)
             if above:
                 text = f"cannot be reached: {above} is a command, so its folders are not looked at"
-                yield Finding(file, 1, 1, "unreachable", f"{text}; move one of them")
-            yield from linted.findings(self._usual, self.environ)
-            definition = linted.definition
-            if definition is None or not definition.entrypoint:
+                yield Finding(file.path, 1, 1, "unreachable", f"{text}; move one of them")
+            try:
+                definition = read_definition(file.path)
+            except HostError as error:
+                yield file.told(error.what, remedy=error.remedy)
+                continue
+            yield from definition_findings(file, definition, self._usual, self.environ)
+            if not definition.entrypoint:
                 continue
             if name == "command.json":
-                runnable = linted
-            yield from script_findings(linted, definition, self.environ, self._shells)
+                runnable = file, definition
+            yield from script_findings(file, definition, self.environ, self._shells)
         return runnable
-
-
-def _misspelt(root: str, manifest: Manifest | None) -> Iterator[Finding]:
-    file = os.path.join(root, MANIFEST)
-    for line in manifest.warnings if manifest else ():
-        yield of_error(file, positions_in(file), line)
-
-
-def _of_plugin(root: str, text: str) -> Finding:
-    file = os.path.join(root, MANIFEST)
-    if text.startswith(file):
-        return of_error(file, positions_in(file), text, "plugin")
-    return Finding(root, 1, 1, "plugin", text.removeprefix(f"{root}: "))
