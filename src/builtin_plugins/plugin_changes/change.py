@@ -1,46 +1,37 @@
-"""How plugins are changed: set up, build, put in place."""
+"""How plugins are changed: fetched, built, put in place, taken away."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
 
 from builtin_plugins.asking import confirmed
-from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.fetch.timeout import USUAL_SECONDS
-from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, kind_of
-from builtin_plugins.plugin_changes.staging import changing, staging, trimmed
-from builtin_plugins.plugin_directories.directory import STAGING
+from builtin_plugins.files.atomic import discard, undoing, write_link
+from builtin_plugins.plugin_changes.kinds.staged import Staged
+from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.work import Work, changing, keep
 from builtin_plugins.plugin_directories.registry import (
     FRAMEWORK_WORDS,
     Entry,
     Registry,
     is_plugin_name,
 )
-from builtin_plugins.plugin_directories.repair import now
-from builtin_plugins.venv.copy import drop_abandoned_copy
+from builtin_plugins.plugin_directories.repair import now, relink, set_aside
+from builtin_plugins.venv.copy import VenvCopy
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
 Change = Callable[[Entry, Entry | None], object]
 
+_EARLIER_VERSIONS = 3  # that are kept beside the one that is on
 
-@contextmanager
-def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
-    """Give what a change works with; whatever the disk refuses becomes an OperationError."""
-    plugins_dir = session.installation.plugins_dir
-    messages = session.messages
-    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
-    drop_abandoned_copy()
-    try:
-        with staging(plugins_dir, messages.line) as stage, ExitStack() as exits:
-            yield Work(stage, session.environ, reporter, seconds, exits)
-    except OSError as failure:
-        where = os.fsdecode(failure.filename or plugins_dir)
-        if where.startswith(os.path.join(plugins_dir, STAGING)):
-            where = plugins_dir  # what was staged is gone
-        raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
+
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage the version that `origin` names; only the module of its kind is imported."""
+    staged: Staged = import_module(f"{__package__}.kinds.{origin.kind}").fetch(origin, work)
+    return staged
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
@@ -85,21 +76,22 @@ def put(
     asked first, in a copy of the environment, what it declares. Raises HostError where it
     breaks this program, takes words of others, or another process changed the plugin meanwhile.
     """
-    kind = kind_of(entry.kind)
-    kind.install(session, entry, work, force=force)
-    plugins_dir = work.stage.plugins_dir
-    with changing(work.stage) as (registry, undo):
+    if entry.kind == "pip":  # takes long, so it is done before anybody holds the registry
+        from builtin_plugins.plugin_changes.kinds.pip import install
+
+        install(session, entry, work, force=force)
+    with changing(work) as (registry, undo):
         if former is None:
             check_new_name(entry, registry.entries)
-            place = os.path.join(plugins_dir, entry.name)
+            place = os.path.join(work.plugins_dir, entry.name)
             if os.path.lexists(place):
                 raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
         else:
             entry = _unchanged(entry, former, registry)
         entry = entry.replaced(installed_at=now())
         if entry.label:
-            entry = entry.replaced(versions=trimmed(entry, former))
-        kind.put(entry, work, undo)
+            entry = entry.replaced(versions=_versions_to_keep(entry, former))
+        _put_in_place(entry, work, undo)
         registry.put(entry)
     return entry
 
@@ -113,6 +105,45 @@ def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
         raise PluginError(f"{entry.name} was changed by somebody else meanwhile", "try again")
     # Switched on or off meanwhile, which stays.
     return entry if there == former else entry.replaced(enabled=there.enabled)
+
+
+def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
+    """Return the labels to keep, oldest first: the new one and the latest others."""
+    known = (*former.versions, former.label) if former else ()
+    labels = list(dict.fromkeys(one for one in (*known, entry.label) if one))
+    others = [one for one in labels if one != entry.label][-_EARLIER_VERSIONS:]
+    return tuple(one for one in labels if one in (*others, entry.label))
+
+
+def _put_in_place(entry: Entry, work: Work, undo: ExitStack) -> None:
+    if entry.kind != "local":
+        keep(work, entry)
+        if entry.kind == "pip":
+            VenvCopy().swap(undo)
+        else:
+            relink(work.plugins_dir, entry)
+        return
+    place = os.path.join(work.plugins_dir, entry.name)
+    if os.path.lexists(place):  # it leads to nothing any more
+        undo.callback(write_link, place, os.readlink(place))
+    else:
+        undo.callback(discard, place)
+    write_link(place, entry.source)
+
+
+def remove(entry: Entry, work: Work) -> str:
+    """Take a plugin away; return where its only copy is kept, "" when there is another."""
+    with undoing() as undo:
+        if entry.kind == "pip":  # first, as who adds one holds the environment first, too
+            from builtin_plugins.plugin_changes.kinds.pip import uninstall
+
+            uninstall(entry, work, undo)
+        with changing(work) as (registry, undo_here):
+            kept = ""
+            if entry.kind != "pip":
+                kept = set_aside(work.plugins_dir, entry.name, undo_here)
+            registry.drop(entry.name)
+    return kept
 
 
 def each(

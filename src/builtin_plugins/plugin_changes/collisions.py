@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
-from builtin_plugins.plugin_changes.kinds.kind import Work
+from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from builtin_plugins.venv.check import ask
 from builtin_plugins.venv.copy import VenvCopy
@@ -103,7 +103,7 @@ def _check(
 
 
 def _asked(session: Session, work: Work) -> Lock:
-    place = os.path.join(work.stage.path, "copy.lock")
+    place = os.path.join(work.area, "copy.lock")
     layout, failing = session.layout, "its plugins cannot be asked"
     given = (place, layout.program, layout.root, layout.config_file)
     python, environ, seconds = VenvCopy().python, work.environ, work.seconds

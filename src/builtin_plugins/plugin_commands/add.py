@@ -11,13 +11,14 @@ from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.plugin_changes.change import (
     built,
     check_new_name,
+    fetch,
     or_name,
     put,
-    working,
 )
 from builtin_plugins.plugin_changes.collisions import check_collisions
-from builtin_plugins.plugin_changes.kinds.kind import Staged, Work, kind_of
+from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import Origin, parse_source
+from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.plugin_commands.preview import plan_lines, show_changes
 from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return
     with working(session, timeout) as work:
         work.reporter.debug(f"fetching {origin.source}")
-        staged = built(session, kind_of(origin.kind).fetch(origin, work), work, yes=yes)
+        staged = built(session, fetch(origin, work), work, yes=yes)
         _add_staged(session, staged, name, work, force=force, yes=yes)
 
 

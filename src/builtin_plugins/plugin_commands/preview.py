@@ -6,9 +6,10 @@ import os
 
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
-from builtin_plugins.plugin_changes.kinds.kind import Staged, Work
+from builtin_plugins.plugin_changes.kinds.staged import Staged
+from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_commands.wording import command_lines, heading, version_text
-from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
+from builtin_plugins.plugin_directories.directory import kept_tree
 from builtin_plugins.plugin_directories.registry import Entry
 from host import HostError
 from host.cli.session import Session
@@ -35,7 +36,7 @@ def show_changes(
     session: Session, former: Entry, staged: Staged, work: Work, *, force: bool = True
 ) -> None:
     """Say on stdout what the staged version changes, and warn of what would not count."""
-    before = _contents_now(former, work.stage.plugins_dir)
+    before = _contents_now(former, work.plugins_dir)
     session.show_lines(*_change_lines(former, staged.entry, before, staged.contents))
     for problem in staged.contents.problems:
         session.messages.warn(problem)
@@ -49,7 +50,7 @@ def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
             return read_contents(os.path.join(plugins_dir, entry.name))
         from builtin_plugins.plugin_changes.wheel import read_wheel
 
-        kept = os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+        kept = kept_tree(plugins_dir, entry)
         return read_wheel(os.path.join(kept, os.listdir(kept)[0])).contents
     except (HostError, OSError, IndexError):
         return PluginContents()

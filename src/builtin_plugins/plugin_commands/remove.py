@@ -7,10 +7,8 @@ import os
 import click
 
 from builtin_plugins.asking import confirmed
-from builtin_plugins.files.atomic import undoing
-from builtin_plugins.plugin_changes.change import working
-from builtin_plugins.plugin_changes.kinds.kind import Work, kind_of
-from builtin_plugins.plugin_changes.staging import changing
+from builtin_plugins.plugin_changes.change import remove
+from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
@@ -41,17 +39,6 @@ def command(session: Session, name: str, yes: bool) -> None:
         session.show_lines(f"its files are untouched: {entry.source}")
     elif kept:
         session.show_lines(f"its files are kept: {kept}")
-
-
-def remove(entry: Entry, work: Work) -> str:
-    """Take a plugin away; return where its only copy is kept, "" when there is another."""
-    kind = kind_of(entry.kind)
-    with undoing() as whole:
-        kind.uninstall(entry, work, whole)  # first, as who adds holds the environment first, too
-        with changing(work.stage) as (registry, undo):
-            kept = kind.take_away(entry, work, undo)
-            registry.drop(entry.name)
-    return kept
 
 
 def _row(session: Session, name: str) -> Row:

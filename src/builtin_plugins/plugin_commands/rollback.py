@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from builtin_plugins.plugin_changes.change import put, working
+from builtin_plugins.plugin_changes.change import put
+from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import kept_versions, named_row
 from builtin_plugins.plugin_commands.wording import version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path

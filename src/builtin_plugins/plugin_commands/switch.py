@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from builtin_plugins.plugin_changes.change import working
-from builtin_plugins.plugin_changes.staging import changing
+from builtin_plugins.plugin_changes.work import changing, working
 from builtin_plugins.plugin_commands.inventory import named_row
 from builtin_plugins.plugin_directories.repair import now
 from host.cli.session import Session
@@ -31,7 +30,7 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
     with working(session) as work:
         row = named_row(session, name)
         entry = row.entry
-        with changing(work.stage) as (registry, _):
+        with changing(work) as (registry, _):
             there = registry.entries.get(entry.name, entry.replaced(installed_at=now()))
             if there.enabled != on or not row.registered:
                 registry.put(there.replaced(enabled=on))

@@ -10,11 +10,11 @@ import click
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import built, each, put, working
+from builtin_plugins.plugin_changes.change import built, each, fetch, put
 from builtin_plugins.plugin_changes.collisions import check_collisions
-from builtin_plugins.plugin_changes.kinds.kind import kind_of
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
 from builtin_plugins.plugin_changes.source import of_entry, stored
+from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.wording import heading, version_text
 from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
@@ -92,7 +92,7 @@ def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: flo
     with working(session, timeout) as work:
         staged = kept_version(entry, work)
         if staged is None:
-            staged = kind_of(entry.kind).fetch(of_entry(entry, exact=True), work)
+            staged = fetch(of_entry(entry, exact=True), work)
         staged = built(session, staged, work, yes=True)  # bringing it in was agreed to
         if staged.entry.label != entry.label:
             raise OperationError(

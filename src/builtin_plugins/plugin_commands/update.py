@@ -8,9 +8,10 @@ import click
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.plugin_changes.change import built, each, put, working
-from builtin_plugins.plugin_changes.kinds.kind import Staged, kind_of
+from builtin_plugins.plugin_changes.change import built, each, fetch, put
+from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import of_entry, stored
+from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import inventory, named_row
 from builtin_plugins.plugin_commands.preview import show_changes
 from builtin_plugins.plugin_commands.wording import version_text
@@ -71,7 +72,7 @@ def _update(
         return
     entry = stored(entry)
     with working(session, timeout) as work:
-        staged = kind_of(entry.kind).fetch(of_entry(entry, exact=False), work)
+        staged = fetch(of_entry(entry, exact=False), work)
         if staged.unbuilt and staged.entry.version == entry.version:
             staged = Staged(entry, staged.contents)
         elif staged.unbuilt and dry_run:

@@ -110,6 +110,11 @@ def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
     return parts[2] if is_kept else None
 
 
+def kept_tree(plugins_dir: str, entry: Entry) -> str:
+    """Return where the files of a kept version are; in a link, `plugins_dir` is ""."""
+    return os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+
+
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
     root = os.path.join(plugins_dir, name)
     linked = os.path.islink(root) and kept_label(plugins_dir, name) is None

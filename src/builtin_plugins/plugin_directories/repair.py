@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
-from builtin_plugins.files.atomic import write_link
+from builtin_plugins.files.atomic import make_directory, write_link
 from builtin_plugins.files.locks import locked
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,
-    TREE,
     VERSIONS,
     DirectoryPlugin,
     find_directory_plugins,
     kept_label,
+    kept_tree,
 )
 from builtin_plugins.plugin_directories.registry import (
     FILE_NAME,
@@ -38,6 +40,12 @@ from builtin_plugins.plugin_directories.registry import (
 from host import DefinitionError, HostError, OperationError, PluginError
 from host.run.json_files import read_json
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+Repair = Callable[[], object]
+
 _PENDING = ".pending"  # what a directory is called while its removal is under way
 AREA = "change-"  # how the names of staging areas begin
 RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
@@ -50,7 +58,9 @@ def settle(plugins_dir: str) -> None:
     another process is changing, stays as it is: plugins work without.
     """
     try:
-        if _is_settled(plugins_dir):
+        registry = read_registry(registry_path(plugins_dir))
+        kept = not registry.exists or is_kept(plugins_dir, registry)
+        if kept and next(_repairs(plugins_dir, registry), None) is None:
             return
         with exclusive(plugins_dir, patient=False):
             heal(plugins_dir)
@@ -64,33 +74,81 @@ def heal(plugins_dir: str) -> Registry:
     Raises PluginError when the registry cannot be read, OSError when it cannot be written.
     """
     registry = read_registry(registry_path(plugins_dir))
-    if not registry.exists:
+    if not registry.exists:  # made again of its last intact state, and of the kept records
         registry = last_intact(plugins_dir)
-        _recover(plugins_dir, registry)
-    _clear_staging(plugins_dir, registry)
-    _settle_removals(plugins_dir, registry)
-    for entry in registry.entries.values():
-        if entry.managed:
-            relink(plugins_dir, entry)
-    _clear_versions(plugins_dir, registry)
-    for plugin in find_directory_plugins(plugins_dir, registry)[0]:
-        if plugin.name not in registry.names and is_plugin_name(plugin.name):
-            registry.put(_adopted(plugin))
+        registry.changed = registry.exists
+        for entry in filter(None, (recorded(plugins_dir, name) for name in _names(plugins_dir))):
+            if entry.name not in registry.names:
+                registry.put(entry)
+    for repair in _repairs(plugins_dir, registry):
+        repair()
     write_registry(registry_path(plugins_dir), registry)
     return registry
 
 
+def was_interrupted(plugins_dir: str) -> bool:
+    """Tell whether a killed change left something in `plugins/`, or one is under way."""
+    return next(_clearings(plugins_dir), None) is not None or bool(_pending(plugins_dir))
+
+
+def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
+    """Yield what brings `plugins/` and the registry to agree, nothing where they do.
+
+    Each one is to be made before the next is asked for.
+    """
+    yield from _clearings(plugins_dir)
+    for file in _pending(plugins_dir):
+        yield partial(_settle_removal, plugins_dir, registry, file)
+    for entry in registry.entries.values():
+        if entry.managed and _leads_astray(plugins_dir, entry):
+            yield partial(relink, plugins_dir, entry)
+    for name in _names(plugins_dir):
+        link = os.path.join(plugins_dir, name)
+        is_known = name in registry.names and os.path.exists(link)
+        if not is_known and kept_label(plugins_dir, name) is not None:
+            yield partial(os.unlink, link)
+    for name in _own(plugins_dir, VERSIONS):
+        yield from _clearings_of_versions(plugins_dir, registry, name)
+    for plugin in find_directory_plugins(plugins_dir, registry)[0]:
+        if plugin.name not in registry.names and is_plugin_name(plugin.name):
+            yield partial(registry.put, _adopted(plugin))
+
+
+def _clearings(plugins_dir: str) -> Iterator[Repair]:
+    """Yield what takes away what a killed change was making."""
+    if os.path.lexists(os.path.join(plugins_dir, STAGING)):
+        yield partial(_clear_staging, plugins_dir)
+    for name in _names(plugins_dir):
+        if _is_temporary(plugins_dir, name):
+            yield partial(os.unlink, os.path.join(plugins_dir, name))
+
+
+def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> Iterator[Repair]:
+    """Yield what removes the kept versions of `name` that no entry speaks of."""
+    entry = registry.entries.get(name)
+    wanted = {entry.label, *entry.versions} if entry else set()
+    versions = os.path.join(plugins_dir, VERSIONS)
+    labels = _own(versions, name)
+    for label in labels:
+        is_known = label in wanted or name in registry.refused
+        if not is_known and record(plugins_dir, name, label) is not None:
+            yield partial(_remove, versions, name, label)
+    if not labels:
+        yield partial(_remove, versions, name)
+
+
 def relink(plugins_dir: str, entry: Entry) -> None:
     """Make `plugins/<name>` lead to the version that `entry` records, when that is here."""
+    if _leads_astray(plugins_dir, entry):
+        write_link(os.path.join(plugins_dir, entry.name), kept_tree("", entry))
+
+
+def _leads_astray(plugins_dir: str, entry: Entry) -> bool:
+    """Tell whether another version is on; a directory that somebody put there stays."""
     place = os.path.join(plugins_dir, entry.name)
-    wanted = os.path.join(VERSIONS, entry.name, entry.label, TREE)
-    if not os.path.isdir(os.path.join(plugins_dir, wanted)):
-        return
-    if kept_label(plugins_dir, entry.name) == entry.label:
-        return
-    if os.path.lexists(place) and not os.path.islink(place):
-        return  # somebody put a directory of their own there
-    write_link(place, wanted)
+    is_ours = os.path.islink(place) or not os.path.lexists(place)
+    is_here = os.path.isdir(kept_tree(plugins_dir, entry))
+    return is_ours and is_here and kept_label(plugins_dir, entry.name) != entry.label
 
 
 def now() -> str:
@@ -98,51 +156,41 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def removal(plugins_dir: str, name: str) -> tuple[str, str]:
-    """Return where a removed directory lies while the registry has to forget it, and then."""
-    place = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
-    while os.path.lexists(place):
-        place += "+"
-    return place + _PENDING, place
+def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
+    """Move what is in the place of a plugin away, until the registry has forgotten it.
+
+    What may be the only copy, that is all but a link, is kept then; returns where, else "".
+    """
+    place = os.path.join(plugins_dir, name)
+    if not os.path.lexists(place):
+        return ""
+    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
+    while os.path.lexists(kept) or os.path.lexists(kept + _PENDING):
+        kept += "+"
+    is_link = os.path.islink(place)
+    make_directory(os.path.dirname(kept))
+    os.rename(place, kept + _PENDING)
+    undo.callback(os.rename, kept + _PENDING, place)
+    return "" if is_link else kept
 
 
-def _settle_removals(plugins_dir: str, registry: Registry) -> None:
-    """Put back what a killed removal set aside, where the registry still has it."""
-    removed = os.path.join(plugins_dir, REMOVED)
-    for file in _own(plugins_dir, REMOVED):
-        if not file.endswith(_PENDING):
-            continue
-        name = file.removesuffix(_PENDING).rstrip("+")[: -len("-2000-01-01T000000Z")]
-        place = os.path.join(plugins_dir, name)
-        if name not in registry.names or os.path.lexists(place):
-            place = os.path.join(removed, file.removesuffix(_PENDING))
-        os.rename(os.path.join(removed, file), place)
+def _pending(plugins_dir: str) -> list[str]:
+    return [file for file in _own(plugins_dir, REMOVED) if file.endswith(_PENDING)]
 
 
-def was_interrupted(plugins_dir: str) -> bool:
-    """Tell whether a killed change left something in `plugins/`, or one is under way."""
-    names = _names(plugins_dir)
-    if any(name == STAGING or _is_temporary(plugins_dir, name) for name in names):
-        return True
-    return any(file.endswith(_PENDING) for file in _own(plugins_dir, REMOVED))
-
-
-def _is_settled(plugins_dir: str) -> bool:
-    if was_interrupted(plugins_dir):
-        return False
-    registry = read_registry(registry_path(plugins_dir))
-    if registry.exists and not is_kept(plugins_dir, registry):
-        return False
-    if any(
-        entry.managed and kept_label(plugins_dir, entry.name) != entry.label
-        for entry in registry.entries.values()
-    ):
-        return False
-    return set(_own(plugins_dir, VERSIONS)) <= registry.names and all(
-        plugin.name in registry.names
-        for plugin in find_directory_plugins(plugins_dir, registry)[0]
-        if is_plugin_name(plugin.name)
-    )
+def _settle_removal(plugins_dir: str, registry: Registry, file: str) -> None:
+    """End a removal; one that was killed is undone where the registry still has the plugin."""
+    pending = os.path.join(plugins_dir, REMOVED, file)
+    name = file.removesuffix(_PENDING).rstrip("+")[: -len("-2000-01-01T000000Z")]
+    place = os.path.join(plugins_dir, name)
+    if name in registry.names and not os.path.lexists(place):
+        os.rename(pending, place)
+    elif os.path.islink(pending):
+        os.unlink(pending)
+    else:
+        os.rename(pending, pending.removesuffix(_PENDING))
+    with suppress(OSError):
+        os.rmdir(os.path.dirname(pending))
 
 
 def _adopted(plugin: DirectoryPlugin) -> Entry:
@@ -161,15 +209,6 @@ def _adopted(plugin: DirectoryPlugin) -> Entry:
     )
 
 
-def _recover(plugins_dir: str, registry: Registry) -> None:
-    """Make a lost registry again of its last intact state, and of the records beside versions."""
-    registry.changed = registry.exists
-    for name in _names(plugins_dir):
-        entry = recorded(plugins_dir, name)
-        if entry is not None and name not in registry.names:
-            registry.put(entry)
-
-
 def recorded(plugins_dir: str, name: str) -> Entry | None:
     """Return what the record beside the kept version of a plugin says, None where it has none."""
     label = kept_label(plugins_dir, name)
@@ -185,54 +224,27 @@ def record(plugins_dir: str, name: str, label: str) -> Entry | None:
     return entry if (entry.name, entry.label) == (name, label) else None
 
 
-def _clear_staging(plugins_dir: str, registry: Registry) -> None:
-    """Remove the staging areas of dead processes; what they were removing goes back or away."""
+def _clear_staging(plugins_dir: str) -> None:
+    """Remove the staging areas of dead processes."""
     staging = os.path.join(plugins_dir, STAGING)
     for name in _own(plugins_dir, STAGING):
-        area = os.path.join(staging, name)
-        with suppress(OperationError), locked(area):  # nobody works in it any more
+        with suppress(OperationError), locked(os.path.join(staging, name)):  # nobody works in it
             if name.startswith(AREA):
-                _clear_area(plugins_dir, area, registry)
-    for name in _names(plugins_dir):
-        if _is_temporary(plugins_dir, name):
-            os.unlink(os.path.join(plugins_dir, name))
-    with suppress(OSError):  # others are at work there
+                _remove(staging, name)
+    with suppress(OSError):
         os.rmdir(staging)
 
 
-def _clear_area(plugins_dir: str, area: str, registry: Registry) -> None:
-    removed = os.path.join(area, "removed")
-    for name in _own(area, "removed"):
-        place = os.path.join(plugins_dir, name)
-        if name in registry.names and not os.path.lexists(place):
-            os.rename(os.path.join(removed, name), place)
-    _remove(area)
-
-
-def _clear_versions(plugins_dir: str, registry: Registry) -> None:
-    """Remove kept versions that no entry speaks of, and links that lead to one."""
-    versions = os.path.join(plugins_dir, VERSIONS)
-    for name in _names(plugins_dir):
-        if kept_label(plugins_dir, name) is not None and name not in registry.names:
-            os.unlink(os.path.join(plugins_dir, name))
-    for name in _own(plugins_dir, VERSIONS):
-        if name in registry.refused:
-            continue
-        entry = registry.entries.get(name)
-        wanted = {entry.label, *entry.versions} if entry else set()
-        for label in _own(versions, name):
-            if label not in wanted and record(plugins_dir, name, label) is not None:
-                _remove(os.path.join(versions, name, label))
-        with suppress(OSError):
-            os.rmdir(os.path.join(versions, name))
-    with suppress(OSError):
-        os.rmdir(versions)
-
-
-def _remove(directory: str) -> None:
+def _remove(above: str, *names: str) -> None:
+    """Remove a directory, and those above it that are empty then, `above` the last."""
     import shutil  # most healings have nothing to remove
 
-    shutil.rmtree(directory, ignore_errors=True)
+    path = os.path.join(above, *names)
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        while path != above:
+            path = os.path.dirname(path)
+            os.rmdir(path)
 
 
 def _is_temporary(plugins_dir: str, name: str) -> bool:

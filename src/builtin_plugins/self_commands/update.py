@@ -26,8 +26,7 @@ from builtin_plugins.files.atomic import undoing, uninterrupted, write_file
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.fast_forward import FastForward
 from builtin_plugins.git.login import login_of
-from builtin_plugins.plugin_changes.change import working
-from builtin_plugins.plugin_changes.kinds.kind import Work
+from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.self_commands.launcher import (
     is_launcher,
     is_of_other_version,
@@ -126,7 +125,7 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
         git = _git(layout, work)  # a yes may have taken its time
         FastForward(git, old, new).check()
         copy = work.exits.enter_context(copied_environment(work.reporter.info))
-        source = os.path.join(work.stage.path, "source.tar.gz")
+        source = os.path.join(work.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", new)
         work.reporter.info("pip installs the new version")
         whole = ("--upgrade", "--force-reinstall", "--no-deps")
@@ -144,7 +143,7 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
 
 def _git(layout: Layout, work: Work) -> Git:
     """Return git for the checkout, with all the time that there is."""
-    return Git(layout.root, work.environ, time.monotonic() + work.seconds, work.stage.descriptor)
+    return Git(layout.root, work.environ, time.monotonic() + work.seconds, work.descriptor)
 
 
 def _fetched(git: Git) -> str:

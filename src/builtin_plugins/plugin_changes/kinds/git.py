@@ -12,8 +12,9 @@ import time
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.files import write_tree
 from builtin_plugins.git.login import login_of
-from builtin_plugins.plugin_changes.kinds.kind import Kind, Staged, Work, described
+from builtin_plugins.plugin_changes.kinds.staged import Staged, described
 from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry
 from host import OperationError
 
@@ -32,34 +33,28 @@ _PLAIN = {  # what git says → what it means here
 }
 
 
-class GitPlugin(Kind):
-    """A plugin from a git repository."""
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
-        directory = os.path.join(work.stage.path, "objects.git")
-        os.mkdir(directory)
-        git = Git(
-            directory,
-            work.environ,
-            time.monotonic() + work.seconds,
-            held=work.stage.descriptor,
-            login=login_of(origin.address),
-            say=work.reporter.debug,
-        )
-        git("init", "--quiet", "--bare", "--template=")
-        address, ref, commit = origin.source, origin.ref, origin.commit
-        pinned = bool(commit)
-        if not commit:
-            commit, pinned = _resolve(git, address, ref)
-        commit = _bring(git, address, commit)
-        for name in write_tree(git, commit, work.stage.tree, address):
-            work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
-        entry = Entry("", "git", address, ref=ref, commit=commit, pinned=pinned and bool(ref))
-        return described(entry, work.stage.tree, origin)
-
-
-KIND = GitPlugin()
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
+    directory = os.path.join(work.area, "objects.git")
+    os.mkdir(directory)
+    git = Git(
+        directory,
+        work.environ,
+        time.monotonic() + work.seconds,
+        held=work.descriptor,
+        login=login_of(origin.address),
+        say=work.reporter.debug,
+    )
+    git("init", "--quiet", "--bare", "--template=")
+    address, ref, commit = origin.source, origin.ref, origin.commit
+    pinned = bool(commit)
+    if not commit:
+        commit, pinned = _resolve(git, address, ref)
+    commit = _bring(git, address, commit)
+    for name in write_tree(git, commit, work.tree, address):
+        work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    entry = Entry("", "git", address, ref=ref, commit=commit, pinned=pinned and bool(ref))
+    return described(entry, work.tree, origin)
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:

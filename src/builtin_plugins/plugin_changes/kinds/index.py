@@ -18,8 +18,9 @@ from packaging.requirements import Requirement
 from packaging.tags import sys_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from builtin_plugins.plugin_changes.kinds.kind import Work, bring_file, checked
+from builtin_plugins.plugin_changes.kinds.staged import bring_file, checked
 from builtin_plugins.plugin_changes.source import WHEEL, Origin
+from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.venv.installer import has_pip
 from host import OperationError
 
@@ -44,7 +45,7 @@ def find(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     if not has_pip():
         return _find_with_uv(wanted, sha256, work)
     try:
-        path = _download(wanted, sha256, work.stage.tree, work, *_WHEELS_ONLY)
+        path = _download(wanted, sha256, work.tree, work, *_WHEELS_ONLY)
     except OperationError as refusal:
         version = _newest_source(wanted, work)
         if version and (sha256 or "No matching distribution" in str(refusal)):
@@ -59,7 +60,7 @@ def build(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     Returns the SHA-256 of the source distribution, as no two builds are the same. This
     runs what the package says. Raises OperationError.
     """
-    sources, built = (os.path.join(work.stage.path, name) for name in ("source", "built"))
+    sources, built = (os.path.join(work.area, name) for name in ("source", "built"))
     os.mkdir(sources)
     os.mkdir(built)
     if has_pip():
@@ -77,7 +78,7 @@ def build(wanted: Requirement, sha256: str, work: Work) -> Candidate:
         options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
         work.installer.uv("build", *options, "--out-dir", built, source)
         source = _only_file(built, wanted)
-    path = os.path.join(work.stage.tree, os.path.basename(source))
+    path = os.path.join(work.tree, os.path.basename(source))
     os.rename(source, path)
     return Candidate(path, digest)
 
@@ -90,7 +91,7 @@ def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *opt
     """
     asked = [f"{wanted.name}{wanted.specifier}"]
     if sha256 and str(wanted.specifier).startswith("=="):
-        place = os.path.join(work.stage.path, "requirement.txt")
+        place = os.path.join(work.area, "requirement.txt")
         Path(place).write_text(f"{asked[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
         asked = ["--requirement", place]
     work.installer.pip("download", "--no-deps", *options, "--dest", directory, *asked)
@@ -131,7 +132,7 @@ def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     if not ranked:
         return Candidate(version=str(package["version"]))
     _, name, wheel = min(ranked, key=lambda one: one[:2])
-    path = os.path.join(work.stage.tree, name)
+    path = os.path.join(work.tree, name)
     return Candidate(path, _bring(wheel, sha256, path, work))
 
 

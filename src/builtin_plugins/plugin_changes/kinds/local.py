@@ -6,14 +6,12 @@ import os
 import re
 import shlex
 import sys
-from contextlib import ExitStack
 
-from builtin_plugins.files.atomic import discard, make_directory, write_link
-from builtin_plugins.plugin_changes.kinds.kind import Kind, Staged, Work, described
+from builtin_plugins.plugin_changes.kinds.staged import Staged, described
 from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.directory import FILE_NAME
 from builtin_plugins.plugin_directories.registry import Entry
-from builtin_plugins.plugin_directories.repair import removal
 from builtin_plugins.venv.installer import has_pip
 from host import OperationError, PluginError
 from host.hookspecs import PROJECT
@@ -21,50 +19,23 @@ from host.run.paths import read_regular
 
 _HAS_PLUGIN = re.compile(rb"^\[project\.entry-points\.[\"']?%b\b" % PROJECT.encode(), re.MULTILINE)
 _LARGEST = 1 << 20  # bytes of a pyproject.toml that is looked at
-
 _KERNELS = ("/proc/", "/sys/")  # files there are made up while somebody reads them
 
 
-class LocalPlugin(Kind):
-    """A plugin that is its author's own directory, linked."""
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        """Say what is in the directory; nothing is copied, nothing of the author's changed."""
-        root = os.path.realpath(origin.source)
-        plugins_dir = os.path.realpath(work.stage.plugins_dir)
-        if not os.path.isdir(root):
-            raise OperationError(f"{origin.source}: no such directory")
-        if f"{root}/".startswith(_KERNELS):
-            raise OperationError(f"{origin.source}: is the system's own, no plugin")
-        if os.path.dirname(root) == plugins_dir:
-            raise OperationError(f"{origin.source}: is in the plugins directory, so it works as is")
-        if plugins_dir.startswith(os.path.join(root, "")):
-            raise OperationError(f"{origin.source}: holds the plugins directory itself")
-        _refuse_package(root)
-        return described(Entry("", "local", origin.source, dev=True), root, origin)
-
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Make `plugins/<name>` a link to the author's own directory."""
-        place = os.path.join(work.stage.plugins_dir, entry.name)
-        if os.path.lexists(place):  # it leads to nothing any more
-            undo.callback(write_link, place, os.readlink(place))
-        else:
-            undo.callback(discard, place)
-        write_link(place, entry.source)
-
-    def take_away(self, entry: Entry, work: Work, undo: ExitStack) -> str:
-        """Take the link away; move a directory, which may be the only copy, to the removed ones."""
-        place = os.path.join(work.stage.plugins_dir, entry.name)
-        if os.path.islink(place) or not os.path.isdir(place):
-            return super().take_away(entry, work, undo)
-        pending, kept = removal(work.stage.plugins_dir, entry.name)
-        make_directory(os.path.dirname(kept))
-        os.rename(place, pending)
-        undo.callback(os.rename, pending, place)
-        return kept
-
-
-KIND = LocalPlugin()
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Say what is in the directory; nothing is copied, nothing of the author's changed."""
+    root = os.path.realpath(origin.source)
+    plugins_dir = os.path.realpath(work.plugins_dir)
+    if not os.path.isdir(root):
+        raise OperationError(f"{origin.source}: no such directory")
+    if f"{root}/".startswith(_KERNELS):
+        raise OperationError(f"{origin.source}: is the system's own, no plugin")
+    if os.path.dirname(root) == plugins_dir:
+        raise OperationError(f"{origin.source}: is in the plugins directory, so it works as is")
+    if plugins_dir.startswith(os.path.join(root, "")):
+        raise OperationError(f"{origin.source}: holds the plugins directory itself")
+    _refuse_package(root)
+    return described(Entry("", "local", origin.source, dev=True), root, origin)
 
 
 def _refuse_package(root: str) -> None:

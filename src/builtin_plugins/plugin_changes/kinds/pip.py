@@ -19,14 +19,14 @@ from packaging.version import InvalidVersion, Version
 from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
 from builtin_plugins.plugin_changes.contents import PluginContents
 from builtin_plugins.plugin_changes.kinds.index import build, find
-from builtin_plugins.plugin_changes.kinds.kind import Kind, Staged, Work, bring_file
+from builtin_plugins.plugin_changes.kinds.staged import Staged, bring_file
 from builtin_plugins.plugin_changes.source import WHEEL, Origin, is_exact, parse_requirement
-from builtin_plugins.plugin_changes.staging import put_kept
 from builtin_plugins.plugin_changes.wheel import Wheel, is_wheel_name, read_wheel
-from builtin_plugins.plugin_directories.directory import TREE, VERSIONS
+from builtin_plugins.plugin_changes.work import Work
+from builtin_plugins.plugin_directories.directory import kept_tree
 from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.check import check_others, check_starts
-from builtin_plugins.venv.copy import VenvCopy, check_environment, copied_environment
+from builtin_plugins.venv.copy import check_environment, copied_environment
 from builtin_plugins.venv.distributions import find_distribution
 from builtin_plugins.venv.installer import INSTALLERS
 from host import OperationError, PluginError, UsageError
@@ -36,84 +36,70 @@ from host.planning.loading import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 
 
-class PipPlugin(Kind):
-    """A plugin that is a distribution: a wheel by path or address, or a requirement."""
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        """Stage a wheel that was read, or say which version is to be built."""
-        complete_import_path()
-        check_environment()
-        os.mkdir(work.stage.tree)
-        if _file_name(origin).endswith(WHEEL):
-            path, sha256 = _brought(origin, work)
-            return _staged(path, Entry("", "pip", origin.source, sha256=sha256, pinned=True))
-        wanted = parse_requirement(origin.source)
-        pinned = is_exact(wanted)
-        _refuse_needed(wanted.name)
-        if origin.version:
-            wanted.specifier = SpecifierSet(f"=={_checked_version(origin)}")
-        elif origin.least:
-            wanted.specifier &= SpecifierSet(f">={origin.least}")
-        work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
-        found = find(wanted, origin.sha256, work)
-        entry = Entry("", "pip", origin.source, sha256=found.sha256, pinned=pinned)
-        if found.path:
-            return _staged(found.path, entry)
-        name = canonicalize_name(wanted.name)
-        entry = entry.replaced(name=name, version=found.version, sha256=origin.sha256)
-        return Staged(entry, PluginContents(), unbuilt=True)
-
-    def install(self, session: Session, entry: Entry, work: Work, *, force: bool) -> None:
-        """Install the staged wheel, or the kept one, with what it needs, into a copied environment.
-
-        What this program itself needs stays at its versions. The copy is asked what the package
-        declares: that may take no words of others.
-        """
-        complete_import_path()
-        wheel, wheels = _wheel_of(entry, work)
-        copy = work.exits.enter_context(copied_environment(work.reporter.info))
-        exact = f"{entry.name}=={entry.version}"
-        work.reporter.info(f"installing {exact}")
-        alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
-        copy.change(work.installer, *alone, exact)
-        by_name = entry.source and "/" not in entry.source
-        extras = parse_requirement(entry.source).extras if by_name else set()
-        if any(needed(wheel.requires, extras)):
-            constraints = os.path.join(work.stage.path, "constraints.txt")
-            with open(constraints, "w", encoding="utf-8") as file:
-                kept = host_requirements(*INSTALLERS)  # they stay whatever a plugin asks for
-                file.writelines(f"{name}=={version}\n" for name, version in kept.items())
-            more = f"[{','.join(sorted(extras))}]" if extras else ""
-            asked = f"{entry.name}{more}=={entry.version}"
-            copy.change(work.installer, "install", "--constraint", constraints, asked)
-        check_others(copy, entry.name)
-        check_starts(copy.python, f"with {entry.name}, this program")
-        check_collisions_in_copy(session, entry, work, force=force)
-
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Keep its wheel, and swap the copy in."""
-        put_kept(work.stage, entry, undo)
-        VenvCopy().swap(undo)
-
-    def uninstall(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Swap in a copy of the environment without the distribution, if that is installed."""
-        complete_import_path()
-        name = entry.name
-        if find_distribution(name) is None:
-            return
-        copy = work.exits.enter_context(copied_environment(work.reporter.info))
-        copy.change(work.installer, "uninstall", "--yes", name)
-        check_others(copy, name, {*host_requirements(), "pip"})
-        check_starts(copy.python, f"without {name}, this program")
-        copy.swap(undo)
-
-    def take_away(self, entry: Entry, work: Work, undo: ExitStack) -> str:
-        """Leave its wheels to the next healing, as no entry speaks of them any more."""
-        del entry, work, undo
-        return ""
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage a wheel that was read, or say which version is to be built."""
+    complete_import_path()
+    check_environment()
+    os.mkdir(work.tree)
+    if _file_name(origin).endswith(WHEEL):
+        path, sha256 = _brought(origin, work)
+        return _staged(path, Entry("", "pip", origin.source, sha256=sha256, pinned=True))
+    wanted = parse_requirement(origin.source)
+    pinned = is_exact(wanted)
+    _refuse_needed(wanted.name)
+    if origin.version:
+        wanted.specifier = SpecifierSet(f"=={_checked_version(origin)}")
+    elif origin.least:
+        wanted.specifier &= SpecifierSet(f">={origin.least}")
+    work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
+    found = find(wanted, origin.sha256, work)
+    entry = Entry("", "pip", origin.source, sha256=found.sha256, pinned=pinned)
+    if found.path:
+        return _staged(found.path, entry)
+    name = canonicalize_name(wanted.name)
+    entry = entry.replaced(name=name, version=found.version, sha256=origin.sha256)
+    return Staged(entry, PluginContents(), unbuilt=True)
 
 
-KIND = PipPlugin()
+def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
+    """Install the staged wheel, or the kept one, with what it needs, into a copied environment.
+
+    What this program itself needs stays at its versions. The copy is asked what the package
+    declares: that may take no words of others.
+    """
+    complete_import_path()
+    wheel, wheels = _wheel_of(entry, work)
+    copy = work.exits.enter_context(copied_environment(work.reporter.info))
+    exact = f"{entry.name}=={entry.version}"
+    work.reporter.info(f"installing {exact}")
+    alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
+    copy.change(work.installer, *alone, exact)
+    by_name = entry.source and "/" not in entry.source
+    extras = parse_requirement(entry.source).extras if by_name else set()
+    if any(needed(wheel.requires, extras)):
+        constraints = os.path.join(work.area, "constraints.txt")
+        with open(constraints, "w", encoding="utf-8") as file:
+            kept = host_requirements(*INSTALLERS)  # they stay whatever a plugin asks for
+            file.writelines(f"{name}=={version}\n" for name, version in kept.items())
+        more = f"[{','.join(sorted(extras))}]" if extras else ""
+        asked = f"{entry.name}{more}=={entry.version}"
+        copy.change(work.installer, "install", "--constraint", constraints, asked)
+    check_others(copy, entry.name)
+    check_starts(copy.python, f"with {entry.name}, this program")
+    check_collisions_in_copy(session, entry, work, force=force)
+
+
+def uninstall(entry: Entry, work: Work, undo: ExitStack) -> None:
+    """Swap in a copy of the environment without the distribution, if that is installed."""
+    complete_import_path()
+    name = entry.name
+    if find_distribution(name) is None:
+        return
+    copy = work.exits.enter_context(copied_environment(work.reporter.info))
+    copy.change(work.installer, "uninstall", "--yes", name)
+    check_others(copy, name, {*host_requirements(), "pip"})
+    check_starts(copy.python, f"without {name}, this program")
+    copy.swap(undo)
 
 
 def host_requirements(*more: str) -> dict[str, str]:
@@ -149,7 +135,7 @@ def _brought(origin: Origin, work: Work) -> tuple[str, str]:
     name = _file_name(origin)
     if not is_wheel_name(name):
         raise UsageError(f"{name}: not a wheel's file name")
-    path = os.path.join(work.stage.tree, name)
+    path = os.path.join(work.tree, name)
     return path, bring_file(origin, Path(path), work)
 
 
@@ -203,8 +189,8 @@ def kept_version(entry: Entry, work: Work) -> Staged | None:
 
 def _wheel_of(entry: Entry, work: Work) -> tuple[Wheel, str]:
     """Return the wheel of a version that is staged or kept, and the directory that it is in."""
-    kept = os.path.join(work.stage.plugins_dir, VERSIONS, entry.name, entry.label, TREE)
-    for place in (work.stage.tree, kept):
+    kept = kept_tree(work.plugins_dir, entry)
+    for place in (work.tree, kept):
         names = os.listdir(place) if os.path.isdir(place) else []
         if len(names) == 1:
             return read_wheel(os.path.join(place, names[0])), place

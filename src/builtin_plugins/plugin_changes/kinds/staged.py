@@ -1,26 +1,20 @@
-"""What the kinds of plugin have in common; each has a module of its own."""
+"""A version of a plugin that was fetched: what the kinds of plugin have in common."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 
 from builtin_plugins.archives.judge import MOST_BYTES
 from builtin_plugins.fetch.addresses import shown
-from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.source import Origin
-from builtin_plugins.plugin_changes.staging import Stage, put_version
+from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry
-from builtin_plugins.venv.installer import Installer
 from host import HostError, OperationError
-from host.cli.session import Session
 
 
 @dataclass(frozen=True)
@@ -34,62 +28,6 @@ class Staged:
     entry: Entry
     contents: PluginContents
     unbuilt: bool = False
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a kind works with: the staging area, the caller's environment, and the user's ear.
-
-    `seconds` bounds each download, clone or run of pip.
-    """
-
-    stage: Stage
-    environ: Mapping[str, str]
-    reporter: Reporter
-    seconds: float
-    exits: ExitStack  # what ends with the change
-
-    @property
-    def installer(self) -> Installer:
-        return Installer(self.environ, self.seconds, (self.stage.descriptor,))
-
-
-class Kind:
-    """A kind of plugin: how a version of it comes, takes its place, and goes.
-
-    All raise HostError. What takes long, `install` and `uninstall`, is done before anybody
-    holds the registry; the undo steps of the rest are for as long as it is not written.
-    """
-
-    def fetch(self, origin: Origin, work: Work) -> Staged:
-        """Stage the version that `origin` names."""
-        raise NotImplementedError
-
-    def install(self, session: Session, entry: Entry, work: Work, *, force: bool) -> None:
-        """Get ready what is staged."""
-
-    def put(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Make what is staged the version that is on."""
-        put_version(work.stage, entry, undo)
-
-    def uninstall(self, entry: Entry, work: Work, undo: ExitStack) -> None:
-        """Undo what `install` did."""
-
-    def take_away(self, entry: Entry, work: Work, undo: ExitStack) -> str:
-        """Take it out of `plugins/`; return where its only copy is kept, "" for no such."""
-        place = os.path.join(work.stage.plugins_dir, entry.name)
-        if os.path.lexists(place):
-            removed = os.path.join(work.stage.path, "removed")
-            os.makedirs(removed, exist_ok=True)
-            os.rename(place, os.path.join(removed, entry.name))
-            undo.callback(os.rename, os.path.join(removed, entry.name), place)
-        return ""
-
-
-def kind_of(name: str) -> Kind:
-    """Return the kind called so; only its module is imported."""
-    found: Kind = import_module(f"{__package__}.{name}").KIND
-    return found
 
 
 def described(entry: Entry, root: str, origin: Origin) -> Staged:
