@@ -4,42 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 import click
 
-from builtin_plugins.self_commands.doctor import commands, files, leftovers, program
+from builtin_plugins.self_commands.doctor import installation, leftovers, program
 from builtin_plugins.self_commands.doctor.diagnosis import Check, Diagnosis, Patient
 from host import HostError
 from host.cli.session import Session
 
 _CHECKS: dict[str, Check] = {
-    "installation": program.installation,
+    "installation": installation.files,
     "launcher": program.launcher,
     "PATH": program.on_path,
     "completion": program.completion,
     "dependencies": program.dependencies,
-    "settings": files.settings,
-    "permissions": files.permissions,
-    "definitions": commands.definitions,
-    "clashes": commands.clashes,
-    "plugins": commands.plugins,
-    "lock": files.lock,
+    "settings": installation.settings,
+    "permissions": installation.permissions,
+    "definitions": installation.definitions,
+    "clashes": installation.clashes,
+    "plugins": installation.plugins,
+    "lock": installation.lock,
     "leftovers": leftovers.leftovers,
 }
 _ANYWAY = ("installation", "dependencies")  # what is looked at without an installation, too
-
-
-class Result(NamedTuple):
-    """A diagnosis of a check, and whether it was mended just now."""
-
-    check: str
-    diagnosis: Diagnosis
-    fixed: bool
-
-    @property
-    def counts(self) -> bool:
-        return not self.fixed and not self.diagnosis.hint
 
 
 @click.command
@@ -54,15 +41,15 @@ def command(session: Session, fix: bool, format: str) -> int:
     asked what they offer; with --safe neither happens.
     """
     patient = Patient(session)
-    results = [*_examine(patient, fix=fix)]
+    found = [*_examine(patient, fix=fix)]
     if format == "json":
-        session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, results)]})
+        session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, found)]})
     else:
-        session.show_lines(*_lines(patient.call, results))
-    return 1 if any(one.counts for one in results) else 0
+        session.show_lines(*_lines(patient.call, found))
+    return 1 if any(one.counts for one in found) else 0
 
 
-def _examine(patient: Patient, *, fix: bool) -> Iterator[Result]:
+def _examine(patient: Patient, *, fix: bool) -> Iterator[Diagnosis]:
     for name, check in _CHECKS.items():
         if patient.wrong and name not in _ANYWAY:
             continue
@@ -71,47 +58,37 @@ def _examine(patient: Patient, *, fix: bool) -> Iterator[Result]:
         except (HostError, OSError) as error:
             found = [Diagnosis(f"cannot be looked at: {error}", "mend this first")]
         left = {one.message for one in found}
-        applied = [_apply(one) for one in found] if fix else []
-        if any(applied):
+        fixes = [one.fix for one in found if fix and one.fix]
+        for apply in fixes:
+            with suppress(HostError, OSError):
+                apply()
+        if fixes:
             left = {one.message for one in check(patient)}  # what is said was seen
         for one in found:
-            yield Result(name, one, one.message not in left)
+            yield one._replace(check=name, fixed=one.message not in left)
 
 
-def _apply(diagnosis: Diagnosis) -> bool:
-    """Apply the remedy where that is safe; tell whether anything was done."""
-    if diagnosis.fix is None:
-        return False
-    with suppress(HostError, OSError):
-        diagnosis.fix()
-    return True
-
-
-def _row(result: Result) -> dict[str, object]:
-    diagnosis = result.diagnosis
+def _row(one: Diagnosis) -> dict[str, object]:
     return {
-        "check": result.check,
-        "message": diagnosis.message,
-        "remedy": diagnosis.remedy,
-        "hint": diagnosis.hint,
-        "fixable": diagnosis.fix is not None,
-        "fixed": result.fixed,
+        "check": one.check,
+        "message": one.message,
+        "remedy": one.remedy,
+        "hint": one.hint,
+        "fixable": one.fix is not None,
+        "fixed": one.fixed,
     }
 
 
-def _lines(call: str, results: list[Result]) -> list[str]:
+def _lines(call: str, found: list[Diagnosis]) -> list[str]:
     lines = []
-    for check, diagnosis, fixed in results:
-        lines.append(f"{check}: {diagnosis.message}")
-        kind = "mended" if fixed else "hint" if diagnosis.hint else "remedy"
-        lines.append(f"    {kind}: {diagnosis.remedy}")
-    left = [one for one in results if one.counts]
-    safe = [one for one in left if one.diagnosis.fix is not None]
+    for one in found:
+        kind = "mended" if one.fixed else "hint" if one.hint else "remedy"
+        lines += [f"{one.check}: {one.message}", f"    {kind}: {one.remedy}"]
+    left = [one for one in found if one.counts]
+    safe = sum(one.fix is not None for one in left)
     if not left:
-        again = " any more" if any(one.fixed for one in results) else ""
-        lines.append(f"nothing is wrong{again}: {', '.join(_CHECKS)}")
-    else:
-        findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"
-        more = f"; {len(safe)} can be mended with: {call} self doctor --fix" if safe else ""
-        lines.append(findings + more)
-    return lines
+        again = " any more" if any(one.fixed for one in found) else ""
+        return [*lines, f"nothing is wrong{again}: {', '.join(_CHECKS)}"]
+    findings = "1 finding" if len(left) == 1 else f"{len(left)} findings"
+    more = f"; {safe} can be mended with: {call} self doctor --fix" if safe else ""
+    return [*lines, findings + more]

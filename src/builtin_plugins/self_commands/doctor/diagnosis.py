@@ -21,13 +21,20 @@ from host.run.paths import find_program
 class Diagnosis(NamedTuple):
     """What is wrong, in a line, and its remedy; `fix` applies that where this is safe.
 
-    A `hint` is about the caller's shell, or about what works all the same.
+    A `hint` is about the caller's shell, or about what works all the same. `check` has found
+    it; `fixed` is what was mended just now.
     """
 
     message: str
     remedy: str
     fix: Callable[[], object] | None = None
     hint: bool = False
+    check: str = ""
+    fixed: bool = False
+
+    @property
+    def counts(self) -> bool:
+        return not self.fixed and not self.hint
 
 
 class Patient:

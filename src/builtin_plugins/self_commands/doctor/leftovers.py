@@ -31,42 +31,34 @@ _YOUNG = 60.0  # seconds in which what is there may be at work
 
 def leftovers(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what an interrupted change left behind; what somebody is at work in, is none."""
-    yield from _plugins(patient.installation.plugins_dir, patient.call)
-    yield from _updates(patient)
-    yield from _setups(patient)
-    for path in dict.fromkeys(_files(patient)):
-        if os.path.lexists(path) and _is_old(path):
-            yield _left(path, "a file that was being written", partial(discard, path))
-    for path in (*patient.installation.locks, *patient.installation.indexes):
-        beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.new")
-        if os.path.lexists(beside) and _is_free(beside):
-            yield _left(beside, "a lock that was being written", partial(discard, beside))
-    for path in _staged(patient.installation.commands_dir):
-        fix = partial(shutil.rmtree, path, ignore_errors=True)
-        yield _left(path, "a command or category that was being made", fix)
-
-
-def _left(path: str, what: str, fix: Callable[[], object]) -> Diagnosis:
-    remove = "rm -r" if os.path.isdir(path) and not os.path.islink(path) else "rm"
-    return Diagnosis(f"{path} is left of {what}", f"{remove} {shlex.quote(path)}", fix)
-
-
-def _plugins(plugins_dir: str, call: str) -> Iterator[Diagnosis]:
+    plugins_dir = patient.installation.plugins_dir
     if was_interrupted(plugins_dir):
         yield Diagnosis(
             f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
-            f"{call} self plugin list",
+            f"{patient.call} self plugin list",
             partial(settle, plugins_dir),
         )
-
-
-def _updates(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield copies of the environment that no update works in."""
-    copies = (VenvCopy().path, os.path.join(patient.layout.root, ".venv.cli-stage"))
-    for path in dict.fromkeys(copies):
+    for path in dict.fromkeys([VenvCopy().path, f"{patient.layout.root}/.venv.cli-stage"]):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
-            fix = partial(shutil.rmtree, path, ignore_errors=True)
-            yield _left(path, "an update that was interrupted", fix)
+            yield _left(path, "an update that was interrupted")
+    yield from _setups(patient)
+    for path in map(temporary, _written(patient)):
+        if os.path.lexists(path) and _is_old(path):
+            yield _left(path, "a file that was being written")
+    for path in (*patient.installation.locks, *patient.installation.indexes):
+        beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.new")
+        if os.path.lexists(beside) and _is_free(beside):
+            yield _left(beside, "a lock that was being written")
+    for path in _staged(patient.installation.commands_dir):
+        yield _left(path, "a command or category that was being made")
+
+
+def _left(path: str, what: str, fix: Callable[[], object] | None = None) -> Diagnosis:
+    """Return the diagnosis of a file or directory that only has to be removed."""
+    is_tree = os.path.isdir(path) and not os.path.islink(path)
+    remove = partial(shutil.rmtree, path, ignore_errors=True) if is_tree else partial(discard, path)
+    remedy = f"{'rm -r' if is_tree else 'rm'} {shlex.quote(path)}"
+    return Diagnosis(f"{path} is left of {what}", remedy, fix or remove)
 
 
 def _setups(patient: Patient) -> Iterator[Diagnosis]:
@@ -82,11 +74,10 @@ def _setups(patient: Patient) -> Iterator[Diagnosis]:
             continue
         if starts_from_stage(places):  # what is in it is the tool itself
             again = f"{patient.call} {' '.join(command.words)} --upgrade"
-            yield Diagnosis(
-                f"{places.link} starts from {places.stage}, an interrupted change", again
-            )
-            continue
-        yield _left(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
+            what = f"{places.link} starts from {places.stage}, an interrupted change"
+            yield Diagnosis(what, again)
+        else:
+            yield _left(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
 
 
 def _clear(stage: str) -> None:
@@ -95,15 +86,14 @@ def _clear(stage: str) -> None:
         pass
 
 
-def _files(patient: Patient) -> Iterator[str]:
-    """Yield the hidden names beside all that is written whole or not at all."""
-    root = patient.layout.root
-    yield from map(temporary, patient.launchers)
+def _written(patient: Patient) -> Iterator[str]:
+    """Yield all that is written whole or not at all, beside a hidden name."""
+    yield from patient.launchers
     for file in shipped_files():
-        yield temporary(os.path.join(root, file.relative))
+        yield os.path.join(patient.layout.root, file.relative)
     if patient.environ.get("HOME"):
         for shell in SHELLS:
-            yield temporary(start_up_file(shell, patient.program, patient.environ))
+            yield start_up_file(shell, patient.program, patient.environ)
 
 
 def _staged(commands_dir: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Whether the program itself is whole: its files, launchers, place on PATH, and needs."""
+"""Whether the program starts: its launchers, place on PATH, completion, and needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.launcher import is_of_other_version, launcher_of, write_launcher
-from builtin_plugins.self_commands.shipped import shipped_files
 from builtin_plugins.venv.distributions import find_distribution, installed_version
 from host import HostError
 from host.planning.loading import OWN_DISTRIBUTION
@@ -25,34 +24,6 @@ from host.run.paths import find_bash, find_program
 from host.run.process import start_of
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
-
-
-def installation(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield what makes it none, or what it lacks."""
-    root, file = patient.layout.root, patient.layout.config_file
-    again = f"{patient.call} self init {shlex.quote(root)}"
-    if patient.wrong:
-        yield Diagnosis(patient.wrong.what, f"mend {file}" if os.path.lexists(file) else again)
-        return
-    ours = {str(one.relative): one.became(root) for one in shipped_files() if one.is_programs}
-    missing = [
-        one for one, state in ours.items() if state == "missing" and one.startswith("core/lib/")
-    ]
-    if missing:
-        yield Diagnosis(f"{root} lacks {', '.join(missing)}", again)
-    changed = [os.path.join(root, one) for one, state in ours.items() if state == "changed"]
-    if changed and not os.path.exists(os.path.join(root, ".git")):
-        files = " ".join(map(shlex.quote, changed))
-        yield Diagnosis(
-            f"{', '.join(changed)}: of another version than this program, or with changes of yours",
-            f"to have this version's: rm {files} && {again}",
-        )
-    commands_dir = patient.installation.commands_dir
-    if not os.path.isdir(commands_dir):
-        yield Diagnosis(
-            f"there is no directory of commands, {commands_dir}",
-            f'mkdir {shlex.quote(commands_dir)}, or mend "commands_dir" in {file}',
-        )
 
 
 def launcher(patient: Patient) -> Iterator[Diagnosis]:
