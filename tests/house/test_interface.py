@@ -42,6 +42,10 @@ _PLUGINS = {
     "host.cli.output.Output": "the page of `setup` goes where pages go",
     "host.cli.topics.DOCS": "the root page: where to read more",
     "host.cli.topics.TOPICS": "the root page: the topics of help",
+    # Its options are read as those that a command declares, also where a definition has no args.
+    "host.run.declared_arguments.read_declarations": "the options of `setup`",
+    "host.run.declared_arguments.usage_of": "their usage line",
+    "host.run.given_arguments.texts": "what a command line gives them",
     # The environment that all plugins share.
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
 }

@@ -1,18 +1,18 @@
-"""Files, links and undo: whole or not at all, and still so after a crash.
+"""Files, links and directories: whole or not at all, and still so after a crash.
 
-`write_file` and `write_link` are how everything here writes what others read; `undoing`
-is how several steps become one. One writer at a time: who calls holds the lock that
-serializes changes of that file (`files.locks`).
+`write_file` and `write_link` are how everything here writes what others read. One writer
+at a time: who calls holds the lock that serializes changes of that file (`files.locks`).
 """
 
 import errno
 import os
-import signal
 import stat
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
-from host import HostError, OperationError
+_AT_FDCWD = -100
+_EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
 def write_file(
@@ -117,18 +117,34 @@ def sync_directory(path: str) -> None:
 
 def sync_file_system(path: str) -> None:
     """Write everything on the file system of `path` through to the disk; raises OSError."""
-    import ctypes
-
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        call = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-        if call is None:
-            os.sync()
-        elif call(descriptor):
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code), path)
+        _call("syncfs", descriptor, path=path)
+    except OSError as failure:
+        if failure.errno != errno.ENOSYS:
+            raise
+        os.sync()
     finally:
         os.close(descriptor)
+
+
+def exchange(one: str, other: str) -> None:
+    """Let two directories change places in one step; raises OSError where that cannot be done."""
+    first, second = os.fsencode(one), os.fsencode(other)
+    if sys.platform == "darwin":
+        _call("renamex_np", first, second, _EXCHANGE, path=other)
+    else:
+        _call("renameat2", _AT_FDCWD, first, _AT_FDCWD, second, _EXCHANGE, path=other)
+
+
+def _call(name: str, *arguments: int | bytes, path: str) -> None:
+    """Call a function of the system that Python does not have; raises OSError naming `path`."""
+    import ctypes  # here, as listings of plugins load this module and need none
+
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
+    if function is None or function(*arguments):
+        code = ctypes.get_errno() if function else errno.ENOSYS
+        raise OSError(code, os.strerror(code), path)
 
 
 def copy_linked(source: str, target: str) -> None:
@@ -157,40 +173,3 @@ def _link_or_copy(source: str, target: str) -> None:
         import shutil  # here, as listings of plugins load this module and need none
 
         shutil.copy2(source, target)
-
-
-@contextmanager
-def undoing() -> Iterator[ExitStack]:
-    """Collect undo steps (`undo.callback(step, *arguments)`), run backwards if the block fails.
-
-    Raises what the block raised, or OperationError when that could not be undone; the next
-    run heals from there then.
-    """
-    undo = ExitStack()
-    try:
-        yield undo
-    except BaseException as failure:
-        try:
-            undo.close()
-        except (OSError, HostError) as second:
-            raise OperationError(
-                f"{_said(failure)}; and what was done could not be undone ({_said(second)})"
-            ) from None
-        raise
-
-
-def _said(failure: BaseException) -> str:
-    if isinstance(failure, OSError) and failure.filename:
-        return f"{os.fsdecode(failure.filename)}: {failure.strerror}"
-    return str(failure) or type(failure).__name__
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C and polite kills back for the few milliseconds of a change."""
-    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, held)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)

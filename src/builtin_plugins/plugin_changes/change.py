@@ -8,7 +8,8 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from builtin_plugins.asking import confirmed
-from builtin_plugins.files.atomic import discard, undoing, write_link
+from builtin_plugins.files.atomic import discard, write_link
+from builtin_plugins.files.endings import undoing
 from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work, changing, keep

@@ -16,9 +16,9 @@ from builtin_plugins.files.atomic import (
     make_directory,
     mode_below,
     sync_file_system,
-    undoing,
     write_file,
 )
+from builtin_plugins.files.endings import undoing
 from builtin_plugins.files.locks import Waiting, take_lock
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import click
 
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.refusals import explained
+from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
 from host.cli.session import Session

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
+from builtin_plugins.files.endings import explained
 from builtin_plugins.files.locks import locked
-from builtin_plugins.files.refusals import explained
 from builtin_plugins.self_commands.completion import SHELLS, completes
 from builtin_plugins.self_commands.launcher import is_launcher, make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files

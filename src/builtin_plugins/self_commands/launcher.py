@@ -10,7 +10,7 @@ import click
 
 import host
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.refusals import explained
+from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError
 from host.run.installation import Layout

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from builtin_plugins.asking import is_attended
-from builtin_plugins.files.refusals import explained
+from builtin_plugins.files.endings import explained
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 
 from builtin_plugins.asking import is_attended
-from builtin_plugins.files.refusals import explained
+from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.completion import (
     SHELLS,
     complete_in,

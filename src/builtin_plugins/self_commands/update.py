@@ -22,7 +22,8 @@ import importlib_metadata
 from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.fetch.timeout import timeout_option
-from builtin_plugins.files.atomic import undoing, uninterrupted, write_file
+from builtin_plugins.files.atomic import write_file
+from builtin_plugins.files.endings import undoing, uninterrupted
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.fast_forward import FastForward
 from builtin_plugins.git.login import login_of

@@ -2,20 +2,26 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-import click
-
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.files.endings import explained, tidily
 from builtin_plugins.setup import macos
-from builtin_plugins.setup.endings import tidily
 from builtin_plugins.setup.linux import install as linux
-from builtin_plugins.setup.places import Places, variable
-from builtin_plugins.setup.tool_settings import DEFAULTS, MEANINGS, read_settings, user_directories
+from builtin_plugins.setup.settings import (
+    VARIABLES,
+    Places,
+    Settings,
+    read_settings,
+    user_directories,
+    usual,
+    variable,
+)
 from host import (
+    Argument,
     CannotStartError,
     HostError,
     OperationError,
@@ -27,16 +33,18 @@ from host import (
 )
 from host.cli import styles
 from host.cli.output import Output
-from host.cli.page import Page
+from host.cli.page import Page, argument_tables
+from host.run.declared_arguments import read_declarations, usage_of
+from host.run.given_arguments import texts
+from host.run.json_files import Fields
 from host.run.text import Messages
 
-_OPTIONS = (
-    ("", "install"),
-    ("-u, --upgrade", "bring the latest version; your data and settings stay"),
-    ("--uninstall", "remove the application, its command and its menu entry"),
-    ("-v, --verbose", "tell more, to find a fault"),
-    ("-q, --quiet", "tell only what went wrong"),
-    ("-h, --help", "show this page"),
+_UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
+_OPTIONS = (  # as in a command.json; without one of them it installs
+    (_UPGRADE, "-u", "bring the latest version; your data and settings stay"),
+    (_UNINSTALL, "", "remove the application, its command and its menu entry"),
+    (_VERBOSE, "-v", "tell more, to find a fault"),
+    (_QUIET, "-q", "tell only what went wrong"),
 )
 
 
@@ -64,14 +72,56 @@ def main(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
     """As `main`, for the merged environment `environ` on `platform` (as `sys.platform`)."""
     tool = _find_tool(environ)
-    command = _command(tool, environ, platform)
-    try:
-        command.main(list(arguments), prog_name=tool.label, standalone_mode=False)
-    except click.UsageError as failure:
-        raise UsageError(failure.format_message()) from None
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    if arguments and arguments[0] in ("-h", "--help"):
+        output = Output(environ, Messages(tool.label, environ))
+        output.show(_help_page(tool, environ, platform, output.terminal))
+        return 0
+    given = _given(tool, arguments)
+    system = _system(tool, platform)
+    settings = read_settings(tool.word, tool.name, _with_callers_path(tool, environ))
+    reporter = Reporter(tool.label, _QUIET in given, _VERBOSE in given, environ)
+    with explained():
+        if _UNINSTALL in given:
+            there = system.take_away(settings, reporter)
+            state = "is uninstalled; your own data stays" if there else "is not installed"
+            reporter.info(f"{tool.name} {state}")
+        else:
+            _install(system, settings, reporter, upgrade=_UPGRADE in given)
     return 0
+
+
+def _install(system: ModuleType, settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
+    """Install what is not there, or upgrade what is; raises OperationError."""
+    name, there = settings.name, system.found(settings)
+    if there and not upgrade:
+        reporter.info(f"{name} is installed already ({there}); --upgrade brings the latest version")
+        return
+    if upgrade and not there:
+        raise OperationError(f"{name} is not installed")
+    there = system.put_in_place(settings, reporter)
+    reporter.info(f"{name} is {'upgraded' if upgrade else 'installed'}: {there}")
+
+
+def _given(tool: Tool, arguments: Sequence[str]) -> Collection[str]:
+    """Return the options that are given, by their long names; raises UsageError."""
+    program, _, words = tool.label.partition(" ")
+    try:
+        given = texts(_declared(), arguments, program, words.split())
+    except UsageError as failure:  # the words stand before every message of this command
+        raise UsageError(failure.what.removeprefix(f"{words}: "), failure.remedy) from None
+    for one, other in ((_QUIET, _VERBOSE), (_UPGRADE, _UNINSTALL)):
+        if one in given and other in given:
+            raise UsageError(f"{one} and {other} exclude each other")
+    return given
+
+
+def _declared() -> tuple[Argument, ...]:
+    """Return the options, declared as those of any command."""
+    rows = [
+        {"name": name, "short": short or None, "description": text}
+        for name, short, text in _OPTIONS
+    ]
+    return read_declarations([Fields("setup", row) for row in rows], "")
 
 
 def _find_tool(environ: Mapping[str, str]) -> Tool:
@@ -90,35 +140,6 @@ def _find_tool(environ: Mapping[str, str]) -> Tool:
     return Tool(word, label, definition.name, definition.description, definition.os, variables)
 
 
-def _command(tool: Tool, environ: Mapping[str, str], platform: str) -> click.Command:
-    @click.command(add_help_option=False)
-    @click.option("-h", "--help", "wants_help", is_flag=True)
-    @click.option("-u", "--upgrade", is_flag=True)
-    @click.option("--uninstall", is_flag=True)
-    @click.option("-v", "--verbose", is_flag=True)
-    @click.option("-q", "--quiet", is_flag=True)
-    def command(
-        wants_help: bool, upgrade: bool, uninstall: bool, verbose: bool, quiet: bool
-    ) -> None:
-        if quiet and verbose:
-            raise click.UsageError("--quiet and --verbose exclude each other")
-        if upgrade and uninstall:
-            raise click.UsageError("--upgrade and --uninstall exclude each other")
-        if wants_help:
-            output = Output(environ, Messages(tool.label, environ))
-            output.show(_help_page(tool, environ, platform, output.terminal))
-            return
-        system = _system(tool, platform)
-        settings = read_settings(tool.word, tool.name, _with_callers_path(tool, environ))
-        reporter = Reporter(tool.label, quiet, verbose, environ)
-        if uninstall:
-            system.uninstall(settings, reporter)
-        else:
-            system.install(settings, reporter, upgrade=upgrade)
-
-    return command
-
-
 def _with_callers_path(tool: Tool, environ: Mapping[str, str]) -> dict[str, str]:
     """Return `environ` with the caller's PATH: what is started (sudo, brew) no source chooses."""
     own = dict(environ)
@@ -134,11 +155,11 @@ def _source(tool: Tool, name: str) -> str:
 
 
 def _system(tool: Tool, platform: str) -> ModuleType:
-    """Return the module that does the work on `platform`; raises CannotStartError."""
-    for beginning, name, module in (
-        ("linux", "linux", linux),
-        ("darwin", "mac", macos),
-    ):
+    """Return the module that does the work on `platform`; raises CannotStartError.
+
+    It has `found`, `put_in_place` and `take_away`.
+    """
+    for beginning, name, module in (("linux", "linux", linux), ("darwin", "mac", macos)):
         if platform.startswith(beginning) and (not tool.systems or name in tool.systems):
             return module
     raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
@@ -146,11 +167,12 @@ def _system(tool: Tool, platform: str) -> ModuleType:
 
 def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: Terminal) -> str:
     """Return the help page: options, variables as they stand, files touched."""
-    page = Page(terminal)
+    page, options = Page(terminal), _declared()
     page.title(tool.name)
     page.paragraph(tool.description or f"Install, upgrade or uninstall {tool.name}")
-    page.usage(f"{tool.label} [OPTION]")
-    page.table("Options", [(option or "(no option)", text) for option, text in _OPTIONS])
+    page.usage(f"{tool.label} {usage_of(options)}")
+    _, (heading, rows) = argument_tables(options)
+    page.table(heading, [("(no option)", "install"), *rows, ("-h, --help", "show this page")])
     page.lines("Variables", [*_variables(tool, environ, terminal)])
     page.table("Files", _files(tool, environ, platform))
     return page.text()
@@ -158,23 +180,16 @@ def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: 
 
 def _variables(tool: Tool, environ: Mapping[str, str], terminal: Terminal) -> Iterator[str]:
     """Yield lines of the variables, each with its value and source; addresses without secrets."""
-    places = Places.read(tool.word, {})
-    usual = {
-        "INSTALL_DIR": places.install_dir,
-        "BIN_DIR": places.bin_dir,
-        "DESKTOP_FILE": places.desktop_file,
-        "HOMEBREW_CASK": tool.word.lower(),
-        "LAUNCHER": f"{tool.name}, {tool.word} or bin/{tool.word}",
-        **DEFAULTS,
-    }
     root = f"{environ.get('CLI_DIR', '')}/"
-    column = max(len(variable(tool.word, suffix)) for suffix in MEANINGS) + 2
-    for suffix, meaning in MEANINGS.items():
+    column = max(len(variable(tool.word, suffix)) for suffix in VARIABLES) + 2
+    for suffix, (meaning, _) in VARIABLES.items():
         name = variable(tool.word, suffix)
-        value, source = usual.get(suffix, ""), "default"
+        value, source = usual(tool.word, suffix), "default"
         if name in environ:
             value = environ[name]
             source = _source(tool, name).removeprefix(root) or "your environment"
+        elif suffix == "LAUNCHER":
+            value = f"{tool.name}, {tool.word} or bin/{tool.word}"
         if source.endswith(f"/command.json: envs.{name}"):
             source = "envs"
         text = shown(value) if suffix.endswith("_URL") and value else value

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.setup.places import variable
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.settings import Settings, variable
 from host import OperationError
 from host.run.installation import home
 from host.run.paths import find_program
@@ -23,34 +22,35 @@ def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
     return any(os.path.isdir(os.path.join(p, "Caskroom", name)) for p in _prefixes(environ))
 
 
-def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
-    """Let brew install or upgrade the cask; raises OperationError when it cannot."""
+def found(settings: Settings) -> str:
+    """Return what is installed, "" for nothing; raises OperationError where is no Homebrew."""
+    _find_brew(settings.environ)
+    return _cask(settings) if is_installed(settings.cask, settings.environ) else ""
+
+
+def put_in_place(settings: Settings, reporter: Reporter) -> str:
+    """Let brew install or upgrade the cask, and return what is installed; raises OperationError."""
     brew = _find_brew(settings.environ)
-    there = is_installed(settings.cask, settings.environ)
-    name = settings.name
-    if upgrade and not there:
-        raise OperationError(f"{name} is not installed")
-    if there and not upgrade:
-        reporter.info(f"{name} is installed already; --upgrade brings the latest version")
-        return
-    _run(brew, "upgrade" if upgrade else "install", settings.cask, settings.environ)
+    action = "upgrade" if is_installed(settings.cask, settings.environ) else "install"
+    _run(brew, action, settings.cask, settings.environ)
     _provide_command(settings, brew, reporter)
-    reporter.info(f"{name} is {'upgraded' if upgrade else 'installed'}")
+    return _cask(settings)
 
 
-def uninstall(settings: Settings, reporter: Reporter) -> None:
-    """Let brew remove the cask; your own data stays (no --zap)."""
+def take_away(settings: Settings, _: Reporter) -> bool:
+    """Let brew remove the cask; your own data stays (no --zap). Tell whether it was there."""
     brew = _find_brew(settings.environ)
-    name = settings.name
     there = is_installed(settings.cask, settings.environ)
     if there:
         _run(brew, "uninstall", settings.cask, settings.environ)
     command = _command_path(settings, brew)
     if _is_own(command):
         os.unlink(command)
-    reporter.info(
-        f"{name} is uninstalled; your own data stays" if there else f"{name} is not installed"
-    )
+    return there
+
+
+def _cask(settings: Settings) -> str:
+    return f"cask {settings.cask}"
 
 
 def _find_brew(environ: Mapping[str, str]) -> str:

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.atomic import copy_linked, sync_file_system, write_file
-from builtin_plugins.files.exchange import exchange
+from builtin_plugins.files.atomic import copy_linked, exchange, sync_file_system, write_file
 from builtin_plugins.files.locks import PATIENCE, Waiting, locked
 from builtin_plugins.venv.installer import Installer, check_installer
 from host import OperationError

@@ -21,7 +21,7 @@ from builtin_plugins.self_commands.shipped import shipped_files
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
 from builtin_plugins.setup.linux.stage import hold_stage
 from builtin_plugins.setup.linux.state import starts_from_stage
-from builtin_plugins.setup.places import Places
+from builtin_plugins.setup.settings import Places
 from builtin_plugins.venv.copy import VenvCopy
 from host import OperationError
 

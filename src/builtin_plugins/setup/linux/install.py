@@ -1,13 +1,15 @@
-"""Install, upgrade and uninstall on Linux: the order of the steps, and who does them."""
+"""Install, upgrade and uninstall on Linux: the order of the steps, and whose rights they take."""
 
 import os
+import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 
+from builtin_plugins.fetch.addresses import fetchable
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.files.refusals import explained
 from builtin_plugins.setup.linux.prepare import bring
 from builtin_plugins.setup.linux.stage import NEW, clear_stage, hold_stage
 from builtin_plugins.setup.linux.state import (
@@ -17,74 +19,73 @@ from builtin_plugins.setup.linux.state import (
     refuse_foreign,
     starts_from_stage,
 )
-from builtin_plugins.setup.linux.sudo import find_elevation, run_elevated
 from builtin_plugins.setup.linux.swap import left_behind, recovered_stage, remove_all, swap_in
-from builtin_plugins.setup.places import Places
-from builtin_plugins.setup.tool_settings import Settings, check_address, check_places
+from builtin_plugins.setup.settings import Places, Settings, check_places, variable
 from host import OperationError
+from host.run.paths import find_program
+
+ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 
 
-def install(settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
-    """Bring the latest version in; raises OperationError, and nothing has changed then.
+def found(settings: Settings) -> str:
+    """Return the command that is installed, "" for none; raises OperationError for wrong places.
 
-    Rights, places and foreign files are looked at first, so that nothing is fetched in
-    vain. Everything up to the swap runs with the caller's own rights.
+    What a killed run left is cleared, where that can be done without more rights.
     """
     check_places(settings)
     places = settings.places
-    with explained():
-        there = is_installed(places) or starts_from_stage(places)
-        if there and not upgrade:
-            _tidy(places)
-            reporter.info(
-                f"{settings.name} is installed already ({places.link}); "
-                "--upgrade brings the latest version"
-            )
-            return
-        if upgrade and not there:
-            raise OperationError(f"{settings.name} is not installed")
-        check_address(settings)
-        refuse_foreign(places)
-        sudo = find_elevation(places, settings.environ)
-        if sudo is None:
-            swap_in(places, lambda stage: bring(settings, stage, reporter))
-        else:
-            _install_with(sudo, settings, reporter)
-    reporter.info(f"{settings.name} is {'upgraded' if upgrade else 'installed'}: {places.link}")
+    if left_behind(places):
+        with suppress(OSError, OperationError), recovered_stage(places):
+            pass
+    return places.link if is_installed(places) or starts_from_stage(places) else ""
+
+
+def put_in_place(settings: Settings, reporter: Reporter) -> str:
+    """Bring the latest version in and return its command.
+
+    Raises OSError, OperationError, and nothing has changed then. Rights, places and foreign
+    files are looked at first, so that nothing is fetched in vain. Everything up to the swap
+    runs with the caller's own rights.
+    """
+    places = settings.places
+    try:
+        fetchable(settings.address)
+    except OperationError as refusal:
+        name = variable(places.tool, "DOWNLOAD_URL")
+        raise OperationError(f"{name}: {refusal}") from None
+    refuse_foreign(places)
+    sudo = _find_elevation(places, settings.environ)
+    if sudo is None:
+        swap_in(places, lambda stage: bring(settings, stage, reporter))
+    else:
+        own = f"cli-setup-{os.geteuid()}-{places.tool}"
+        with hold_stage(os.path.join(_temporary(settings.environ), own), lambda: False) as stage:
+            clear_stage(stage)
+            bring(settings, stage, reporter)
+            _run_elevated(sudo, "put", settings, reporter, "--archive", pack(stage))
     if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
         reporter.warn(f"{places.bin_dir} is not on your PATH")
+    return places.link
 
 
-def uninstall(settings: Settings, reporter: Reporter) -> None:
-    """Remove application, link and menu entry that setup made, and nothing else."""
+def take_away(settings: Settings, reporter: Reporter) -> bool:
+    """Remove application, link and menu entry that setup made; tell whether there was one."""
     check_places(settings)
     places = settings.places
-    with explained():
-        things = owned(places)
-        there = any(owner is Owner.SETUP for _, _, owner in things)
-        if there or os.path.isdir(places.stage) or left_behind(places):
-            sudo = find_elevation(places, settings.environ)
-            if sudo is None:
-                remove_all(places)
-            else:
-                run_elevated(sudo, "remove", settings, reporter)
+    things = owned(places)
+    there = any(owner is Owner.SETUP for _, _, owner in things)
+    if there or left_behind(places):
+        sudo = _find_elevation(places, settings.environ)
+        if sudo is None:
+            remove_all(places)
+        else:
+            _run_elevated(sudo, "remove", settings, reporter)
     for path, _, owner in things:
         if owner is Owner.FOREIGN:
             reporter.warn(f"{path} stays: setup did not make it")
     if is_installed(places):
         raise OperationError(f"{settings.name} stays: setup did not install it")
-    state = "is uninstalled; your own data stays" if there else "is not installed"
-    reporter.info(f"{settings.name} {state}")
-
-
-def _install_with(sudo: str, settings: Settings, reporter: Reporter) -> None:
-    """Prepare everything in a place of the caller's own, then let root put it in place."""
-    places = settings.places
-    own = os.path.join(_temporary(settings.environ), f"cli-setup-{os.geteuid()}-{places.tool}")
-    with hold_stage(own, lambda: False) as stage:
-        clear_stage(stage)
-        bring(settings, stage, reporter)
-        run_elevated(sudo, "put", settings, reporter, pack(stage))
+    return there
 
 
 def pack(stage: str) -> str:
@@ -95,13 +96,6 @@ def pack(stage: str) -> str:
     return archive
 
 
-def _tidy(places: Places) -> None:
-    """Clear what a killed run left, where that can be done without more rights."""
-    if os.path.isdir(places.stage) or left_behind(places):
-        with suppress(OSError, OperationError), recovered_stage(places):
-            pass
-
-
 def _temporary(environ: Mapping[str, str]) -> str:
     """Return a directory for large temporary files, which /tmp often has no room for."""
     chosen = environ.get("TMPDIR", "")
@@ -110,3 +104,81 @@ def _temporary(environ: Mapping[str, str]) -> str:
         for path in (chosen, "/var/tmp", tempfile.gettempdir())  # noqa: S108  # the name in it is ours alone
         if path.startswith("/") and os.access(path, os.W_OK | os.X_OK)
     )
+
+
+def _find_elevation(places: Places, environ: Mapping[str, str]) -> str | None:
+    """Return the path of sudo when a change needs it, None when the caller may do it all.
+
+    Raises OperationError naming the directories when neither is the case.
+    """
+    missing = _unwritable(places)
+    if not missing:
+        return None
+    for path in missing:
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            raise OperationError(f"{path} is on a read-only file system")
+    names = ", ".join(missing)
+    if os.geteuid() == 0:
+        raise OperationError(f"root may not write to {names}")
+    sudo = find_program("sudo", environ)
+    if sudo is None:
+        tool = places.tool
+        raise OperationError(
+            f"no right to write to {names}, and there is no sudo",
+            "run it as root, or set "
+            f"{variable(tool, 'INSTALL_DIR')}, {variable(tool, 'BIN_DIR')} and "
+            f"{variable(tool, 'DESKTOP_FILE')} to places of your own",
+        )
+    return sudo
+
+
+def _unwritable(places: Places) -> list[str]:
+    """Return the existing directories that a change writes to and the caller may not."""
+    wanted = [os.path.dirname(places.install_dir), places.bin_dir]
+    wanted.append(os.path.dirname(places.desktop_file))
+    if os.path.isdir(places.install_dir):
+        wanted.append(places.install_dir)  # moving a directory rewrites its own ".."
+    found = list(dict.fromkeys(map(_nearest_there, wanted)))
+    for path in found:
+        if not os.path.isdir(path):
+            raise OperationError(f"{path} is not a directory")
+    return [path for path in found if not os.access(path, os.W_OK | os.X_OK)]
+
+
+def _nearest_there(path: str) -> str:
+    """Return `path`, or the nearest one above it that exists."""
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def _run_elevated(
+    sudo: str, action: str, settings: Settings, reporter: Reporter, *more: str
+) -> None:
+    """Let root do `action` (see `elevated`); raises OperationError with all that was said."""
+    places = settings.places
+    reporter.info(
+        f"sudo will be asked to change {places.install_dir}, {places.link} and "
+        f"{places.desktop_file}"
+    )
+    command = [
+        *(sudo, sys.executable, *ISOLATION, "-m", "builtin_plugins.setup.linux.elevated", action),
+        *("--tool", places.tool, "--install-dir", places.install_dir),
+        *("--bin-dir", places.bin_dir, "--desktop-file", places.desktop_file),
+        *more,
+    ]
+    interrupted = False
+    with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
+        while True:
+            try:
+                _, said = process.communicate()
+                break
+            except KeyboardInterrupt:  # the terminal told sudo too; wait for what it does
+                interrupted = True
+    if process.returncode and interrupted:
+        raise KeyboardInterrupt
+    lines = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+    if process.returncode:
+        raise OperationError(f"with sudo: {'; '.join(lines) or 'no reason given'}")
+    for line in lines:
+        reporter.warn(line)

@@ -1,4 +1,4 @@
-"""Bring an application and make it ready to be installed: archive, launcher, picture, notes."""
+"""Bring an application and make it ready: archive, launcher, picture, menu entry."""
 
 import json
 import os
@@ -12,10 +12,15 @@ from builtin_plugins.fetch.download import download
 from builtin_plugins.fetch.progress import Reporter, readable_size
 from builtin_plugins.fetch.transfer import Limits
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.setup.linux.menu_entry import menu_entry
 from builtin_plugins.setup.linux.stage import NEW
-from builtin_plugins.setup.linux.state import MARK_DIRECTORY, MARK_FILE, read_mark
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.linux.state import (
+    MARK_DIRECTORY,
+    MARK_FILE,
+    inner_file,
+    is_program,
+    menu_mark,
+)
+from builtin_plugins.setup.settings import Settings
 from host import OperationError
 
 _RULES = Rules(reserved=frozenset([MARK_DIRECTORY]))
@@ -26,6 +31,7 @@ _PICTURES = {
     b"<?xml": ".svg",
     b"/* XPM */": ".xpm",
 }
+_STRING_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
@@ -61,15 +67,8 @@ def _note(tree: str, settings: Settings, reporter: Reporter) -> None:
     os.mkdir(notes)
     os.chmod(notes, 0o755)  # noqa: S103  # whatever the umask
     icon = _find_icon(tree, settings, reporter)
-    places = settings.places
-    menu = menu_entry(
-        places.tool,
-        settings.name,
-        places.link,
-        os.path.join(places.install_dir, icon) if icon else "",
-        settings.categories,
-    )
-    noted = {"tool": places.tool, "launcher": launcher, "menu": menu}
+    menu = _menu_entry(settings, icon)
+    noted = {"tool": settings.places.tool, "launcher": launcher, "menu": menu}
     write_file(os.path.join(notes, MARK_FILE), json.dumps(noted, indent=2) + "\n", 0o644)
     reporter.debug(f"launcher {launcher}, icon {icon or 'none'}")
 
@@ -116,23 +115,39 @@ def _fetch_icon(tree: str, address: str) -> str:
     raise OperationError("what came is not a picture")
 
 
-def read_prepared(tree: str) -> dict[str, str]:
-    """Return the notes of `tree`: launcher, menu; raises OperationError without usable ones."""
-    noted = read_mark(tree)
-    if not noted.get("menu") or not is_program(tree, noted.get("launcher", "")):
-        raise OperationError(f"{tree}: not a prepared application")
-    return noted
+def _menu_entry(settings: Settings, icon: str) -> str:
+    """Return the menu entry (Desktop Entry Specification 1.5); `icon` is inside the tree, or ""."""
+    places, categories = settings.places, settings.categories
+    lines = [
+        "[Desktop Entry]",
+        "Type=Application",
+        f"Name={_string(settings.name)}",
+        f"Exec={_string(_command(places.link))} %U",
+        f"Icon={_string(os.path.join(places.install_dir, icon))}" if icon else "",
+        "Terminal=false",
+        f"Categories={categories.rstrip(';')};" if categories else "",
+        menu_mark(places.tool),
+    ]
+    return "".join(f"{line}\n" for line in lines if line)
 
 
-def is_program(tree: str, inside: str) -> bool:
-    """Tell whether `inside` ends at an executable file that lies in `tree`."""
-    real = inner_file(tree, inside)
-    return bool(real) and os.access(real, os.X_OK)
+def _command(program: str) -> str:
+    """Quote `program` for Exec, whose first word can hold neither `=` nor, for GLib, `%`."""
+    if "=" in program or "%" in program:
+        script = _quoted('exec "$0" "$@"')
+        return f"/bin/sh -c {script} {_quoted(program)}"
+    return _quoted(program)
 
 
-def inner_file(tree: str, inside: str) -> str:
-    """Return the real path of the file at `inside`, or "" when it is none in `tree`."""
-    real = os.path.realpath(os.path.join(tree, inside))
-    if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
-        return real
-    return ""
+def _quoted(argument: str) -> str:
+    if argument.isascii() and argument.replace("/", "").replace("-", "").isalnum():
+        return argument
+    for special in '\\"`$':
+        argument = argument.replace(special, "\\" + special)
+    return '"' + argument.replace("%", "%%") + '"'
+
+
+def _string(text: str) -> str:
+    """Escape a value of type string; a blank at its start would be lost."""
+    escaped = "".join(_STRING_ESCAPES.get(character, character) for character in text)
+    return "\\s" + escaped[1:] if escaped.startswith(" ") else escaped

@@ -2,14 +2,14 @@
 
 import errno
 import os
-import stat
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.files.locks import take_lock
 from host import OperationError
 
-NEW, OLD, BRIDGE = "new", "old", "bridge"  # what may be in it
+NEW, OLD = "new", "old"  # the versions that may be in it
 
 _TRIES = 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -80,41 +80,8 @@ def clear_stage(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file or a whole directory, never following a link, however deep it is.
-
-    An application may make what it likes in its own directory. What is in a directory is
-    moved up to the top first, so neither recursion nor the length of a path has a limit
-    to run into. Raises OSError.
-    """
-    try:
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
-            return
-    except FileNotFoundError:
-        return
-    top = os.open(path, _DIRECTORY)
-    try:
-        os.fchmod(top, 0o700)
-        names = os.listdir(top)
-        while names:
-            names += _emptied(top, names.pop())
-    finally:
-        os.close(top)
-    os.rmdir(path)
-
-
-def _emptied(top: int, name: str) -> list[str]:
-    """Remove entry `name` of directory `top`; return the names that what was in it has there."""
-    if not stat.S_ISDIR(os.lstat(name, dir_fd=top).st_mode):
-        os.unlink(name, dir_fd=top)
-        return []
-    inner = os.open(name, _DIRECTORY, dir_fd=top)
-    try:
-        os.fchmod(inner, 0o700)
-        lifted = {child: f".{os.urandom(12).hex()}" for child in os.listdir(inner)}
-        for child, free in lifted.items():
-            os.rename(child, free, src_dir_fd=inner, dst_dir_fd=top)
-    finally:
-        os.close(inner)
-    os.rmdir(name, dir_fd=top)
-    return list(lifted.values())
+    """Remove a file, a link, or a directory with all that is in it; raises OSError."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)

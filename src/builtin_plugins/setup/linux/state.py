@@ -1,4 +1,4 @@
-"""Whose the things of a tool are, and whether it is installed.
+"""Whose the things of a tool are, and whether it is installed or prepared.
 
 Only looks, never runs anything; cheap enough for a listing (CONTRACT: installed is
 the symlink that resolves to an executable inside the install directory).
@@ -8,7 +8,7 @@ import os
 import stat
 from enum import Enum
 
-from builtin_plugins.setup.places import Places, variable
+from builtin_plugins.setup.settings import Places, variable
 from host import OperationError
 
 MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there
@@ -26,12 +26,23 @@ class Owner(Enum):
 
 def is_installed(places: Places) -> bool:
     """Tell whether the link resolves to an executable inside the install directory."""
-    return _starts_inside(places, places.install_dir)
+    return starts_inside(places, places.install_dir)
 
 
 def starts_from_stage(places: Places) -> bool:
     """Tell whether a killed change left the command starting from the stage."""
-    return _starts_inside(places, places.stage)
+    return starts_inside(places, places.stage)
+
+
+def starts_inside(places: Places, directory: str) -> bool:
+    """Tell whether the link resolves to an executable file inside `directory`."""
+    try:
+        os.readlink(places.link)
+        real = os.path.realpath(places.link, strict=True)
+        inside = real.startswith(os.path.realpath(directory) + "/")
+        return inside and os.path.isfile(real) and os.access(real, os.X_OK)
+    except (OSError, ValueError):
+        return False
 
 
 def link_owner(places: Places) -> Owner:
@@ -108,15 +119,26 @@ def read_mark(directory: str) -> dict[str, str]:
     return {key: str(value) for key, value in noted.items()} if isinstance(noted, dict) else {}
 
 
-def _starts_inside(places: Places, directory: str) -> bool:
-    """Tell whether the link resolves to an executable file inside `directory`."""
-    try:
-        os.readlink(places.link)
-        real = os.path.realpath(places.link, strict=True)
-        inside = real.startswith(os.path.realpath(directory) + "/")
-        return inside and os.path.isfile(real) and os.access(real, os.X_OK)
-    except (OSError, ValueError):
-        return False
+def read_prepared(tree: str) -> dict[str, str]:
+    """Return the notes of `tree`: launcher, menu; raises OperationError without usable ones."""
+    noted = read_mark(tree)
+    if not noted.get("menu") or not is_program(tree, noted.get("launcher", "")):
+        raise OperationError(f"{tree}: not a prepared application")
+    return noted
+
+
+def is_program(tree: str, inside: str) -> bool:
+    """Tell whether `inside` ends at an executable file that lies in `tree`."""
+    real = inner_file(tree, inside)
+    return bool(real) and os.access(real, os.X_OK)
+
+
+def inner_file(tree: str, inside: str) -> str:
+    """Return the real path of the file at `inside`, or "" when it is none in `tree`."""
+    real = os.path.realpath(os.path.join(tree, inside))
+    if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
+        return real
+    return ""
 
 
 def small_file(path: str) -> str | None:

@@ -3,8 +3,8 @@
 At every moment the old version starts or the new one does, and the link never
 dangles. Each step is one rename, and each has its undo. Where the file system can
 exchange two directories, that one call is the swap. Elsewhere, and when the launcher
-moves within the archive, the command starts from a hard-linked copy of the new
-version (the bridge) while the directories change places.
+moves within the archive, the link leads into the stage while the directories change
+places: always to the version that lies still.
 """
 
 import errno
@@ -13,20 +13,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.files.atomic import (
-    copy_linked,
     discard,
+    exchange,
     sync_directory,
     sync_file_system,
     temporary,
-    undoing,
-    uninterrupted,
     write_file,
     write_link,
 )
-from builtin_plugins.files.exchange import exchange
-from builtin_plugins.setup.linux.prepare import read_prepared
+from builtin_plugins.files.endings import undoing, uninterrupted
 from builtin_plugins.setup.linux.stage import (
-    BRIDGE,
     NEW,
     OLD,
     clear_stage,
@@ -40,11 +36,13 @@ from builtin_plugins.setup.linux.state import (
     is_installed,
     owned,
     read_mark,
+    read_prepared,
     refuse_foreign,
     small_file,
     starts_from_stage,
+    starts_inside,
 )
-from builtin_plugins.setup.places import Places
+from builtin_plugins.setup.settings import Places
 
 
 def swap_in(places: Places, bring: Callable[[str], None]) -> None:
@@ -89,14 +87,14 @@ def _recover(places: Places) -> None:
     """Bring the leftovers of a killed run to the old version or the new one, and clear them.
 
     The caller holds the stage. Only a swap without exchange leaves the command starting
-    from the stage; then one of the two versions is in the stage, complete.
+    from a version in the stage; the other one is in place or in the stage, complete.
     """
     with uninterrupted():
         if starts_from_stage(places):
             for name in (NEW, OLD):
                 staged = os.path.join(places.stage, name)
-                belongs = read_mark(staged).get("tool") == places.tool
-                if belongs and directory_owner(places) is Owner.NOBODY:
+                other = read_mark(staged).get("tool") and not starts_inside(places, staged)
+                if other and directory_owner(places) is Owner.NOBODY:
                     os.rename(staged, places.install_dir)
             launcher = read_mark(places.install_dir).get("launcher", "")
             if directory_owner(places) is Owner.SETUP and launcher:
@@ -107,36 +105,40 @@ def _recover(places: Places) -> None:
         clear_stage(places.stage)
 
 
-def left_behind(places: Places) -> list[str]:
-    """Return what interrupted runs left outside the stage."""
-    paths = (temporary(places.link), temporary(places.desktop_file))
-    return [path for path in paths if os.path.lexists(path)]
+def left_behind(places: Places) -> bool:
+    """Tell whether an interrupted run left something, or another one is at work."""
+    beside = (temporary(places.link), temporary(places.desktop_file))
+    return os.path.isdir(places.stage) or any(map(os.path.lexists, beside))
 
 
 def _swap_directory(places: Places, launcher: str, undo: ExitStack) -> None:
-    new, target = os.path.join(places.stage, NEW), places.install_dir
+    new, old = (os.path.join(places.stage, name) for name in (NEW, OLD))
+    target = places.install_dir
     if not os.path.lexists(target):
-        os.rename(new, target)
-        undo.callback(os.rename, target, new)
+        _move(new, target, undo)
         return
     live = is_installed(places)
-    kept = not live or os.readlink(places.link) == os.path.join(target, launcher)
-    if kept:
+    leads = os.path.join(places.bin_dir, os.readlink(places.link)) if live else ""
+    if not live or leads == os.path.join(target, launcher):
         with suppress(OSError):
             exchange(new, target)
             undo.callback(exchange, new, target)
             return
-    if live:
-        os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
-        copy_linked(new, os.path.join(places.stage, BRIDGE))
-        _point_link(places, os.path.join(places.stage, BRIDGE, launcher), undo)
-    old = os.path.join(places.stage, OLD)
-    os.rename(target, old)
-    undo.callback(os.rename, old, target)
-    os.rename(new, target)
-    undo.callback(os.rename, target, new)
-    if live:
-        _point_link(places, os.path.join(target, launcher), undo)
+    if not live:
+        _move(target, old, undo)
+        _move(new, target, undo)
+        return
+    os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
+    _point_link(places, os.path.join(new, launcher), undo)
+    _move(target, old, undo)
+    _point_link(places, os.path.join(old, os.path.relpath(leads, target)), undo)
+    _move(new, target, undo)
+    _point_link(places, os.path.join(target, launcher), undo)
+
+
+def _move(one: str, other: str, undo: ExitStack) -> None:
+    os.rename(one, other)
+    undo.callback(os.rename, other, one)
 
 
 def _point_link(places: Places, target: str, undo: ExitStack) -> None:

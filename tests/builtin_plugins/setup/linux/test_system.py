@@ -172,14 +172,14 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'exec env -i PATH="$PATH" SUDO_USER=u "$@"\n'
     )
     stub.chmod(0o755)
-    monkeypatch.setattr("builtin_plugins.setup.linux.install.find_elevation", lambda *_: str(stub))
+    monkeypatch.setattr("builtin_plugins.setup.linux.install._find_elevation", lambda *_: str(stub))
     return stub
 
 
 def test_the_elevated_step_gets_every_path_as_an_argument(
     stub_sudo: Path, site: httpserver.Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.setup.linux.sudo.ISOLATION", ())
+    monkeypatch.setattr("builtin_plugins.setup.linux.install.ISOLATION", ())
     monkeypatch.setattr("sys.executable", _with_path(tmp_path))
     environ = {
         "COMMAND_NAME": "tool",
@@ -302,7 +302,7 @@ def test_sudo_is_never_looked_for_where_envs_say(
         looked.append(find_program("sudo", {"PATH": "/usr/bin:/bin", **environ}))
         raise OperationError("enough")
 
-    monkeypatch.setattr("builtin_plugins.setup.linux.install.find_elevation", look)
+    monkeypatch.setattr("builtin_plugins.setup.linux.install._find_elevation", look)
     path = f"{tmp_path}/good:/usr/bin:/bin" if callers else envs["PATH"]
     environ = {"COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup", "CLI_DIR": str(made.root)}
     places = {f"TOOL_{name}": f"{tmp_path}/{name}/tool" for name in ("INSTALL_DIR", "BIN_DIR")}

@@ -1,16 +1,13 @@
-"""The variables of one `setup` command → checked settings (SPEC 4.3, its variables)."""
+"""The variables of one `setup` command → places and checked settings (SPEC 4.3, its variables)."""
 
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from builtin_plugins.fetch.addresses import fetchable
-from builtin_plugins.setup.places import Places, variable
 from host import OperationError
 from host.run.installation import home
 
-DEFAULTS = {"TIMEOUT": "3600", "CATEGORIES": "Utility;"}
 _CASK = r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*"
 _CATEGORIES = r"([A-Za-z0-9-]+;)*[A-Za-z0-9-]+;?|"
 _INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
@@ -21,25 +18,66 @@ _SYSTEM = frozenset(
     for name in ("bin", "etc", "games", "include", "lib", "libexec", "man", "sbin", "share", "src")
 )
 
-# Suffix of the variable → what it means; the order is that of the help page.
-MEANINGS = {
-    "DOWNLOAD_URL": "where the Linux archive comes from (https)",
-    "INSTALL_DIR": "directory that holds the application",
-    "BIN_DIR": "directory of the command that starts it",
-    "DESKTOP_FILE": "menu entry",
-    "ICON_URL": "picture for the menu entry; the archive's own when it fails",
-    "HOMEBREW_CASK": "name of the Homebrew cask (macOS)",
-    "SHA256": "checksum that the archive must have",
-    "TIMEOUT": "seconds to download and unpack it",
-    "LAUNCHER": "path in the archive of the program to start",
-    "ICON": "path in the archive of its own picture",
-    "CATEGORIES": "menu categories, separated by ;",
+# Suffix of the variable → what it means, and its value for the tool {0} ({1} in lower case)
+# where nothing sets it; the order is that of the help page.
+VARIABLES = {
+    "DOWNLOAD_URL": ("where the Linux archive comes from (https)", ""),
+    "INSTALL_DIR": ("directory that holds the application", "/opt/{0}"),
+    "BIN_DIR": ("directory of the command that starts it", "/usr/local/bin"),
+    "DESKTOP_FILE": ("menu entry", "/usr/share/applications/{0}.desktop"),
+    "ICON_URL": ("picture for the menu entry; the archive's own when it fails", ""),
+    "HOMEBREW_CASK": ("name of the Homebrew cask (macOS)", "{1}"),
+    "SHA256": ("checksum that the archive must have", ""),
+    "TIMEOUT": ("seconds to download and unpack it", "3600"),
+    "LAUNCHER": ("path in the archive of the program to start", ""),
+    "ICON": ("path in the archive of its own picture", ""),
+    "CATEGORIES": ("menu categories, separated by ;", "Utility;"),
 }
+
+
+def variable(tool: str, suffix: str) -> str:
+    """Return the name of a tool's variable: `api-kit`, `SHA256` → `API_KIT_SHA256`."""
+    return f"{tool.upper().replace('-', '_').replace('.', '_')}_{suffix}"
+
+
+def usual(tool: str, suffix: str) -> str:
+    """Return the value of a tool's variable where nothing sets it."""
+    return VARIABLES[suffix][1].format(tool, tool.lower())
+
+
+@dataclass(frozen=True)
+class Places:
+    """The Linux paths of one tool: as given, without a slash at the end."""
+
+    tool: str
+    install_dir: str
+    bin_dir: str
+    desktop_file: str
+
+    @classmethod
+    def read(cls, tool: str, environ: Mapping[str, str]) -> "Places":
+        """Return the places that `environ` names, else the usual ones; checks nothing."""
+        paths = []
+        for suffix in ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE"):
+            path = environ.get(variable(tool, suffix), usual(tool, suffix))
+            paths.append(os.path.normpath(path) if path.startswith("/") else path)
+        return cls(tool, *paths)
+
+    @property
+    def link(self) -> str:
+        """The symlink that makes the tool a command."""
+        return os.path.join(self.bin_dir, self.tool)
+
+    @property
+    def stage(self) -> str:
+        """The hidden directory beside the install directory where changes are prepared."""
+        parent, name = os.path.split(self.install_dir)
+        return os.path.join(parent, f".{name}.setup")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the variables say, checked. Paths are absolute; "" means not given.
+    """What the variables say, checked, but for `places` and addresses; "" means not given.
 
     `environ` is for what is started.
     """
@@ -61,13 +99,13 @@ def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
     """Return the settings of `tool`, shown as `name`; raises OperationError naming the variable."""
 
     def read(suffix: str, pattern: str = ".*", expected: str = "cannot be used") -> str:
-        value = environ.get(variable(tool, suffix), usual.get(suffix, ""))
+        value = environ.get(variable(tool, suffix), usual(tool, suffix))
         if not re.fullmatch(pattern, value, re.DOTALL):
             shown = value or "an empty text"
             raise OperationError(f"{variable(tool, suffix)}: {shown} {expected}")
         return value
 
-    usual = {"HOMEBREW_CASK": tool.lower(), **DEFAULTS}
+    seconds = read("TIMEOUT", _SECONDS, "is not a number of seconds") or usual(tool, "TIMEOUT")
     return Settings(
         environ=environ,
         places=Places.read(tool, environ),
@@ -76,7 +114,7 @@ def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
         icon_address=read("ICON_URL"),
         cask=read("HOMEBREW_CASK", _CASK),
         sha256=read("SHA256", "[0-9A-Fa-f]{64}|"),
-        seconds=float(read("TIMEOUT", _SECONDS, "is not a number of seconds") or usual["TIMEOUT"]),
+        seconds=float(seconds),
         launcher=read("LAUNCHER", _INSIDE, "is not a path in the archive").strip("/"),
         icon=read("ICON", _INSIDE, "is not a path in the archive").strip("/"),
         categories=read("CATEGORIES", _CATEGORIES),
@@ -91,37 +129,22 @@ def check_places(settings: Settings) -> None:
         ("BIN_DIR", places.bin_dir),
         ("DESKTOP_FILE", places.desktop_file),
     ):
-        _check_path(variable(places.tool, suffix), path)
+        name = variable(places.tool, suffix)
+        if not path:
+            raise OperationError(f"{name} is empty", "give an absolute path")
+        if not path.startswith("/"):
+            raise OperationError(f"{name}: {path} is not an absolute path")
+        if any("\ud800" <= character <= "\udfff" for character in path):
+            raise OperationError(f"{name}: {path} is not UTF-8")
     if not os.path.basename(places.desktop_file).endswith(".desktop"):
-        name = variable(places.tool, "DESKTOP_FILE")
         raise OperationError(f"{name}: {places.desktop_file} does not end in .desktop")
     _check_install_dir(settings)
-
-
-def check_address(settings: Settings) -> None:
-    """Raise OperationError unless the archive's address may be fetched."""
-    try:
-        fetchable(settings.address)
-    except OperationError as refusal:
-        name = variable(settings.places.tool, "DOWNLOAD_URL")
-        raise OperationError(f"{name}: {refusal}") from None
 
 
 def user_directories(name: str, environ: Mapping[str, str]) -> tuple[str, str]:
     """Return the directories that hold the user's own things and are never touched."""
     base = home(environ)
     return os.path.join(base, name), os.path.join(base, ".config", name)
-
-
-def _check_path(name: str, path: str) -> None:
-    if not path:
-        raise OperationError(f"{name} is empty", "give an absolute path")
-    if not path.startswith("/"):
-        raise OperationError(f"{name}: {path} is not an absolute path")
-    if ".." in path.split("/"):
-        raise OperationError(f"{name}: {path} must not contain ..")
-    if "\0" in path or any("\ud800" <= character <= "\udfff" for character in path):
-        raise OperationError(f"{name}: {path} is not UTF-8")
 
 
 def _check_install_dir(settings: Settings) -> None:
@@ -139,12 +162,8 @@ def _check_install_dir(settings: Settings) -> None:
                 f"choose one of its own, such as /opt/{places.tool}",
             )
     kept = user_directories(settings.name, settings.environ)
-    for path in (
-        home(settings.environ),
-        *kept,
-        places.bin_dir,
-        os.path.dirname(places.desktop_file),
-    ):
+    menu = os.path.dirname(places.desktop_file)
+    for path in (home(settings.environ), *kept, places.bin_dir, menu):
         if _holds(real, os.path.realpath(path)):
             raise OperationError(f"{name}: {chosen} would hold {path}")
     for path in kept:

@@ -1,0 +1,81 @@
+"""How a change ends: undone when it fails, not torn by a signal, its failure told in one line."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+
+from host import HostError, OperationError
+
+
+@contextmanager
+def explained(otherwise: object = "") -> Iterator[None]:
+    """Turn a failed system call into an OperationError that names its file, else `otherwise`."""
+    try:
+        yield
+    except OSError as failure:
+        named = failure.filename2 or failure.filename or str(otherwise)
+        where = f"{os.fsdecode(named)}: " if named else ""
+        raise OperationError(f"{where}{failure.strerror or failure}") from None
+
+
+@contextmanager
+def undoing() -> Iterator[ExitStack]:
+    """Collect undo steps (`undo.callback(step, *arguments)`), run backwards if the block fails.
+
+    Raises what the block raised, or OperationError when that could not be undone; the next
+    run heals from there then.
+    """
+    undo = ExitStack()
+    try:
+        yield undo
+    except BaseException as failure:
+        try:
+            undo.close()
+        except (OSError, HostError) as second:
+            raise OperationError(
+                f"{_said(failure)}; and what was done could not be undone ({_said(second)})"
+            ) from None
+        raise
+
+
+def _said(failure: BaseException) -> str:
+    if isinstance(failure, OSError) and failure.filename:
+        return f"{os.fsdecode(failure.filename)}: {failure.strerror}"
+    return str(failure) or type(failure).__name__
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C and polite kills back for the few milliseconds of a change."""
+    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def tidily(work: Callable[[], int]) -> int:
+    """Return what `work` returns; Ctrl-C and polite kills end it, and then this process, as ever.
+
+    To `work` each of them is a KeyboardInterrupt. A signal that is ignored, as under
+    nohup, stays so.
+    """
+    ended = [signal.SIGINT]
+
+    def end(number: int, _: FrameType | None) -> None:
+        ended[0] = signal.Signals(number)
+        signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+    try:
+        return work()
+    except KeyboardInterrupt:
+        signal.signal(ended[0], signal.SIG_DFL)
+        os.kill(os.getpid(), ended[0])
+        return 128 + ended[0]
