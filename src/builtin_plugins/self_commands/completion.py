@@ -67,9 +67,19 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
-    """Tell whether `--install` was called for this shell; raises UsageError without HOME."""
-    text = _read(start_up_file(shell, program, environ))
+    """Tell whether `--install` was called for this shell, as far as its file can be read."""
+    try:
+        text = _read(start_up_file(shell, program, environ))
+    except (UsageError, OSError):
+        return False
     return text != _changed(shell, program, text, present=False)
+
+
+def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
+    """Return the caller's shell where it could complete the program's words; "" if it does."""
+    shell = os.path.basename(environ.get("SHELL", ""))
+    could = shell in SHELLS and environ.get("HOME")
+    return shell if could and not completes(shell, program, environ) else ""
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> bool:

@@ -15,7 +15,7 @@ import click
 
 from builtin_plugins.files.endings import explained
 from builtin_plugins.files.locks import locked
-from builtin_plugins.self_commands.completion import SHELLS, completes
+from builtin_plugins.self_commands.completion import uncompleted_shell
 from builtin_plugins.self_commands.launcher import is_launcher, make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
 from host import OperationError, UsageError
@@ -61,22 +61,15 @@ def command(session: Session, directory: Path | None, name: str | None) -> None:
     path = shlex.quote(str(launcher))
     there = shutil.which(launcher.name, path=session.environ.get("PATH", ""))
     on_path = there is not None and _starts(there, launcher, session)
+    shell = uncompleted_shell(launcher.name, session.environ)
+    tab = f"Tab completes its words after: {launcher.name} self completion {shell} --install"
     session.show_lines(
         f"{root}: {said}",
         f"start it with: {path}",
         f"on PATH it is {launcher.name}" if on_path else _to_path(launcher, there, session),
-        *_completion(launcher.name, session),
+        *([tab] if shell else []),
         f"next: {launcher.name if on_path else path} self new command team hello",
     )
-
-
-def _completion(program: str, session: Session) -> Iterator[str]:
-    """Yield how the caller's shell completes the program's words, where it does not yet."""
-    shell = os.path.basename(session.environ.get("SHELL", ""))
-    if shell in SHELLS and session.environ.get("HOME"):
-        with suppress(OSError):
-            if not completes(shell, program, session.environ):
-                yield f"Tab completes its words after: {program} self completion {shell} --install"
 
 
 def _to_path(launcher: Path, there: str | None, session: Session) -> str:

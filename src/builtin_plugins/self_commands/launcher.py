@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from glob import escape, glob
 from pathlib import Path
 
 import click
@@ -65,6 +66,12 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
 def launcher_of(layout: Layout) -> str:
     """Return where the launcher of an installation is."""
     return os.path.join(layout.core_dir, layout.program)
+
+
+def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
+    """Return the paths of the launchers in a directory, sorted; otherwise as `is_launcher`."""
+    paths = sorted(glob(os.path.join(escape(core_dir), "*")))
+    return [path for path in paths if is_launcher(path, anywhere=anywhere)]
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
+from glob import escape, glob
 
 import click
 
@@ -19,24 +19,11 @@ from builtin_plugins.self_commands.completion import (
     completes,
     start_up_file,
 )
-from builtin_plugins.self_commands.launcher import is_launcher
+from builtin_plugins.self_commands.launcher import is_launcher, launchers_in
 from builtin_plugins.self_commands.shipped import shipped_files
 from host import OperationError, printable
 from host.cli.session import Session
 from host.run.installation import data_home
-
-
-class Removal(NamedTuple):
-    """What goes, in this order; all paths are absolute. `trees` are whole directories."""
-
-    links: list[str]
-    files: list[str]
-    trees: list[str]
-    launchers: list[str]
-
-    @property
-    def paths(self) -> list[str]:
-        return [*self.links, *self.files, *self.trees, *self.launchers]
 
 
 @click.command
@@ -54,12 +41,12 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             f"{session.layout.root} is a git checkout; --purge could remove work of yours",
             "remove the directory yourself",
         )
-    removal = _planned(session, purge=purge)
+    goes = _removed(session, purge=purge)
     siblings = _siblings(session, session.layout.root)
-    stays = [*_staying(session, removal)]
+    stays = [*_staying(session, goes)]
     stays += [f"{one}: another installation, which runs by that environment" for one in siblings]
     completed = _completed(session, stays_too=siblings)
-    session.show_lines("goes:", *(f"  {path}" for path in removal.paths))
+    session.show_lines("goes:", *(f"  {path}" for path in goes))
     session.show_lines(*(f"  {file}: what completes in {one}" for one, file in completed.items()))
     session.show_lines("stays:", *(f"  {line}" for line in stays))
     if not (yes or is_attended()):
@@ -69,31 +56,30 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     with explained():
         for shell in completed:
             complete_in(shell, session.program, session.environ, present=False)
-        _remove(removal, session.layout.root)
+        for path in goes:
+            _remove(path, session.layout.root)
     session.show_lines(f"{session.program} is uninstalled")
 
 
-def _planned(session: Session, *, purge: bool) -> Removal:
+def _removed(session: Session, *, purge: bool) -> list[str]:
+    """Return the files, links and directories that go, absolute, in the order in which they do.
+
+    Launchers are the last, so that what was interrupted can be called again.
+    """
     installation, layout = session.installation, session.layout
-    launchers = [path for path in _entries(layout.core_dir) if is_launcher(path)]
+    launchers = launchers_in(layout.core_dir)
     files = [path for path in (*installation.locks, *installation.indexes) if os.path.isfile(path)]
     files += _unchanged(layout.root)
     trees: list[str] = []
     if purge:
-        own = [installation.commands_dir, installation.plugins_dir, layout.core_dir]
-        own.append(os.path.dirname(layout.settings_file))
         root = os.path.realpath(layout.root) + os.sep
-        trees = [one for one in own if os.path.realpath(one).startswith(root)]
-        trees = [one for one in trees if os.path.isdir(one) and not os.path.islink(one)]
+        own = (layout.config_dir, installation.commands_dir, installation.plugins_dir)
+        for path in (*own, layout.core_dir):
+            inside = os.path.realpath(path).startswith(root)
+            if inside and os.path.isdir(path) and not os.path.islink(path):
+                trees.append(path)
         files = [one for one in files if not one.startswith(tuple(f"{tree}/" for tree in trees))]
-    return Removal([*_links(session, launchers)], files, trees, launchers)
-
-
-def _entries(directory: str) -> list[str]:
-    try:
-        return sorted(os.path.join(directory, name) for name in os.listdir(directory))
-    except OSError:
-        return []
+    return [*_links(session, launchers), *files, *trees, *launchers]
 
 
 def _unchanged(root: str) -> Iterator[str]:
@@ -127,13 +113,12 @@ def _man_page(directory: str, name: str) -> Iterator[str]:
             yield page
 
 
-def _staying(session: Session, removal: Removal) -> Iterator[str]:
+def _staying(session: Session, goes: list[str]) -> Iterator[str]:
     """Yield what stays, in words: the user's own, the environment."""
-    installation = session.installation
-    config = os.path.dirname(session.layout.settings_file)
-    core_dir = session.layout.core_dir
-    for path in (installation.commands_dir, installation.plugins_dir, config, core_dir):
-        if path not in removal.trees and _has_more(path, removal.paths):
+    installation, layout = session.installation, session.layout
+    own = (installation.commands_dir, installation.plugins_dir, layout.config_dir, layout.core_dir)
+    for path in own:
+        if path not in goes and _has_more(path, goes):
             yield f"{path}: what is yours there"
     yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"
 
@@ -144,14 +129,13 @@ def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
     None where another installation of the same name stays: the words are its, too.
     """
     program, environ = session.program, session.environ
-    if not environ.get("HOME") or program in map(os.path.basename, stays_too):
+    if program in map(os.path.basename, stays_too):
         return {}
-    found = {}
-    for shell in SHELLS:
-        with suppress(OSError):  # a file that cannot be read was not written here
-            if completes(shell, program, environ):
-                found[shell] = start_up_file(shell, program, environ)
-    return found
+    return {
+        shell: start_up_file(shell, program, environ)
+        for shell in SHELLS
+        if completes(shell, program, environ)
+    }
 
 
 def _has_more(directory: str, files: list[str]) -> bool:
@@ -165,31 +149,22 @@ def _has_more(directory: str, files: list[str]) -> bool:
 
 def _siblings(session: Session, root: str) -> list[str]:
     """Return other launchers of this environment: on PATH, and where installations usually are."""
-    found: set[str] = set()
-    for directory in session.environ.get("PATH", "").split(":"):
-        found.update(os.path.realpath(path) for path in _entries(directory) if os.path.islink(path))
-    for home in _entries(data_home(session.environ)):
-        found.update(os.path.realpath(path) for path in _entries(os.path.join(home, "core")))
+    found = glob(os.path.join(escape(data_home(session.environ)), "*", "core", "*"))
+    for directory in filter(None, session.environ.get("PATH", "").split(":")):
+        found += filter(os.path.islink, glob(os.path.join(escape(directory), "*")))
     own = os.path.realpath(root) + os.sep
-    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
+    real = sorted({os.path.realpath(path) for path in found})
+    return [path for path in real if not path.startswith(own) and is_launcher(path)]
 
 
-def _remove(removal: Removal, root: str) -> None:
-    """Remove it all, launchers last, so that what was interrupted can be called again."""
-    trees = sorted(removal.trees, key=lambda one: one == os.path.join(root, "core"))
-    for path in [*removal.links, *removal.files, *trees, *removal.launchers]:
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        elif os.path.lexists(path):  # not one inside another
-            os.unlink(path)
-        _prune(os.path.dirname(path), root)
-
-
-def _prune(directory: str, root: str) -> None:
-    """Remove directories that are empty now, up to the installation's own."""
-    while directory == root or directory.startswith(f"{root}/"):
-        try:
-            os.rmdir(directory)
-        except OSError:
-            return
-        directory = os.path.dirname(directory)
+def _remove(path: str, root: str) -> None:
+    """Remove a file, link or directory, and those above it in `root` that are empty then."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):  # not one inside another
+        os.unlink(path)
+    above = os.path.dirname(path)
+    with suppress(OSError):
+        while f"{above}/".startswith(f"{root}/"):
+            os.rmdir(above)
+            above = os.path.dirname(above)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from builtin_plugins.self_commands.launcher import is_launcher, launcher_of
+from builtin_plugins.self_commands.launcher import launcher_of, launchers_in
 from host import Command, HostError
 from host.cli.catalog import contents
 from host.cli.session import Session
@@ -66,12 +66,7 @@ class Patient:
     @cached_property
     def launchers(self) -> list[str]:
         """Return the paths of the programs in `core`, sorted."""
-        try:
-            names = sorted(os.listdir(self.layout.core_dir))
-        except OSError:
-            return []
-        paths = [os.path.join(self.layout.core_dir, name) for name in names]
-        return [path for path in paths if is_launcher(path, anywhere=True)]
+        return launchers_in(self.layout.core_dir, anywhere=True)
 
     @cached_property
     def lock(self) -> Lock:

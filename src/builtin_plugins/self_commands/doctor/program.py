@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from builtin_plugins.plugin_directories.registry import effective_registry
-from builtin_plugins.self_commands.completion import SHELLS, completes
+from builtin_plugins.self_commands.completion import uncompleted_shell
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.launcher import is_of_other_version, launcher_of, write_launcher
 from builtin_plugins.venv.distributions import find_distribution, installed_version
@@ -107,10 +107,7 @@ def _to_path(patient: Patient, path: str) -> str:
 
 def completion(patient: Patient) -> Iterator[Diagnosis]:
     """Yield that the caller's shell does not complete this program's words."""
-    shell = os.path.basename(patient.environ.get("SHELL", ""))
-    if shell not in SHELLS:
-        return
-    if not completes(shell, patient.program, patient.environ):
+    if shell := uncompleted_shell(patient.program, patient.environ):
         yield Diagnosis(
             f"{shell} does not complete the words of {patient.program}",
             f"{patient.call} self completion {shell} --install",
