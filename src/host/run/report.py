@@ -8,7 +8,7 @@ from host.errors import SourceError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+    from typing import Any, NoReturn
 
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
@@ -74,6 +74,52 @@ def report_of(
             _signal.signal(number, _signal.SIG_DFL)
         pipes.close()
         _signal.signal(_signal.SIGCHLD, disposition)
+
+
+def answer_of(
+    question: "Callable[[], bytes]", timeout: float, *, quiet: bool = False
+) -> bytes | None:
+    """Return what `question` answers in a child forked from here, None when time ran out.
+
+    An answer has no NUL. b"" stands for none: the child ended, or what it wrote is no answer.
+    Whatever else the question does ends with the child: directory, umask, signals, output
+    (which goes to stderr) and processes that it starts.
+    """
+
+    def start(pipes: Pipes, mask: "Iterable[int]") -> int:
+        return posix.fork() or _answer(pipes, mask, question)
+
+    report = report_of(start, timeout, _left_running, quiet=quiet)
+    if report is None:
+        return None
+    running, mark, answer = report.removesuffix(END).partition(b"\0")
+    understood = mark and report.endswith(END) and all(map(bytes.isdigit, running.split()))
+    return answer if understood else b""
+
+
+def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes]") -> "NoReturn":
+    """Be the child: answer, behind the processes that the question leaves running."""
+    import _signal
+    import sys
+
+    own = posix.getpid()
+    try:
+        posix.setsid()
+        report = pipes.enter()
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
+        answer = question()
+        running = " ".join(map(str, descendants([own])[1:]))
+        answer = running.encode() + b"\0" + answer + END
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        while answer and posix.getpid() == own:  # a fork in the question comes back here, too
+            answer = answer[posix.write(report, answer) :]
+    finally:
+        posix._exit(0)  # noqa: SLF001 - it is os._exit, which a question may have replaced
+
+
+def _left_running(report: bytes) -> list[int]:
+    return [int(one) for one in report.partition(b"\0")[0].split() if one.isdigit()]
 
 
 class Pipes:
@@ -201,7 +247,7 @@ def _read_until_end(pipes: Pipes, pid: int, timeout: float) -> bytes | None:
     import time
 
     deadline = time.monotonic() + timeout
-    output = b""
+    output = bytearray()
     while not output.endswith(END):
         poll = select.poll()
         for number in (pipes.output, pipes.messages):
@@ -218,7 +264,7 @@ def _read_until_end(pipes: Pipes, pid: int, timeout: float) -> bytes | None:
             return None
         elif not ready and _is_over(pid) and not _is_ready(pipes.output):
             break  # a background job still holds the pipe
-    return output
+    return bytes(output)
 
 
 def _is_over(pid: int) -> bool:
