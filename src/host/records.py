@@ -52,15 +52,12 @@ class Record:
     _needed: frozenset[str] = frozenset()
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        if not values and self._needed.issubset(named) and self._known.issuperset(named):
-            self.__dict__.update(named)
-            return
-        fields = dict(zip(self._names, values, strict=False))
-        odd = [name for name in named if name in fields or name not in self._names]
-        fields.update(named)
-        missing = [one for one in self._names if one not in fields and not hasattr(self, one)]
-        if odd or missing or len(values) > len(self._names):
-            wrong = ", ".join([*odd, *missing]) or f"{len(values)} values"
+        placed = dict(zip(self._names, values, strict=False))
+        fields = {**placed, **named}
+        twice = placed.keys() & named
+        if twice or len(values) > len(placed) or not self._needed <= fields.keys() <= self._known:
+            odd = (self._needed - fields.keys()) | (fields.keys() - self._known) | twice
+            wrong = ", ".join(sorted(odd)) or f"{len(values)} values"
             raise TypeError(f"{type(self).__name__}: missing, unknown or given twice: {wrong}")
         self.__dict__.update(fields)
 

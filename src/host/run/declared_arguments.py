@@ -125,7 +125,7 @@ def read_declarations(declared: "Sequence[Fields]", folder: str) -> tuple[Argume
         argument = Argument(fields)
         _check_name(argument, fields)
         if argument.flag:
-            _check_flag(argument, fields)
+            _check_flag(fields)
         else:
             argument.type = argument.type or "string"
             _check_values(argument, fields)
@@ -157,17 +157,10 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
         raise fields.refused("short", "-h asks for help; choose another letter")
 
 
-def _check_flag(argument: Argument, fields: "Fields") -> None:
+def _check_flag(fields: "Fields") -> None:
     """Refuse what an option without a value cannot have."""
-    has = {
-        "type": argument.type,
-        "choices": argument.choices,
-        "default": argument.default is not None,
-        "required": argument.required,
-        "complete": argument.complete,
-    }
-    for key, there in has.items():
-        if there:
+    for key in ("type", "choices", "default", "required", "complete"):
+        if fields.value(key) not in (None, False, []):
             raise fields.refused(key, 'a flag has none; "value" makes an option take a value')
 
 

@@ -31,37 +31,19 @@ class Binding(Struct):
     line: int
 
 
-class FileWarnings:
-    """Warnings about one file: the first five as they come, the rest as a number.
+def tell_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -> None:
+    """Warn of what is wrong in one file: of the first five faults, and the rest as a number.
 
     Behind these an open quote is told all the same, once: no other line shows where it is.
     """
-
-    __slots__ = ("beyond", "left", "path", "quotes", "warn")
-
-    def __init__(self, path: str, warn: "Callable[[str], None]") -> None:
-        self.path = path
-        self.warn = warn
-        self.left = _MOST_TOLD
-        self.quotes = 1
-        self.beyond = 0
-
-    def tell(self, text: str) -> None:
-        if self.left:
-            self.left -= 1
-        elif self.quotes and _OPEN_QUOTE in text:
-            self.quotes -= 1
-        else:
-            self.beyond += 1
-            return
-        self.warn(text)
-
-    def close(self) -> None:
-        """Tell how many were only counted."""
-        if self.beyond:
-            faults = "fault" if self.beyond == 1 else "faults"
-            more = f"{self.beyond:,} more such {faults}, told once these are mended"
-            self.warn(f"{self.path}: {more}")
+    told, more = faults[:_MOST_TOLD], faults[_MOST_TOLD:]
+    told += [one for one in more if _OPEN_QUOTE in one][:1]
+    for one in told:
+        warn(one)
+    beyond = len(faults) - len(told)
+    if beyond:
+        what = "fault" if beyond == 1 else "faults"
+        warn(f"{path}: {beyond:,} more such {what}, told once these are mended")
 
 
 def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | None":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from host.records import Installation
 
 # Says which program a caller has given another installation or another cli.json:
-# "<program>" or "<program>:<path of cli.json>". Exported only then; see `_Inherited`.
+# "<program>" or "<program>:<path of cli.json>". Exported only then; see `_set_by_caller`.
 ADOPTED_BY = "CLI_DIR_PROGRAM"
 
 # What a run exports (SPEC 2.9), as `OpenInstallation.run_variables` has it.
@@ -72,9 +72,8 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     """
     program = program_name(executable)
     own, default = _own_root(executable, program, environ)
-    inherited = _Inherited(program, environ)
     at_home = is_there(join(own, "core/cli.json"))
-    named, chosen = inherited.named(alone=not at_home), inherited.chosen()
+    named, chosen = _set_by_caller(program, environ, alone=not at_home)
     root = _absolute(named) if named else own
     usual = join(root, "core/cli.json")
     config_file = _absolute(chosen) if chosen else usual
@@ -122,43 +121,26 @@ def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tu
     return join(data_home(environ), program), True
 
 
-class _Inherited:
-    """CLI_DIR and GLOBAL_CONFIG_FILE: the caller's word, or only what a run exported?
+def _set_by_caller(program: str, environ: "Mapping[str, str]", *, alone: bool) -> tuple[str, str]:
+    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" where only a run did.
 
-    They are inputs when the caller set them. A run exports both for its
-    command, together with a CORE_DIR inside CLI_DIR. So what does not fit CORE_DIR
-    was set since. What fits was inherited by the command; it keeps its meaning for
-    the program that a caller gave it to, which ADOPTED_BY names, and has none for
-    others: a command of one program that calls another gets that one's installation.
+    They are inputs when the caller set them. A run exports both for its command, together with
+    a CORE_DIR inside CLI_DIR. So what does not fit CORE_DIR was set since. What fits was
+    inherited by the command; it keeps its meaning for the program that a caller gave it to,
+    which ADOPTED_BY names, and has none for others: a command of one program that calls another
+    gets that one's installation. A program without one of its own (`alone`) can only have been
+    started with CLI_DIR, so what it inherits is that, and needs no mark.
     """
-
-    __slots__ = ("config_file", "environ", "exported", "own")
-
-    def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
-        self.environ = environ
-        self.exported = environ.get("CORE_DIR") if "COMMAND_NAME" in environ else None
-        adopter, colon, config_file = environ.get(ADOPTED_BY, "").partition(":/")
-        self.config_file = f"/{config_file}" if colon else None
-        self.own = adopter == program
-
-    def named(self, *, alone: bool) -> str:
-        """Return the installation that the caller names, or "".
-
-        A program without one of its own (`alone`) can only have been started with
-        CLI_DIR, so what it inherits is that, and needs no mark.
-        """
-        named = self.environ.get("CLI_DIR", "")
-        inherited = named and self.exported == join(named, "core")
-        return named if alone or self.own or not inherited else ""
-
-    def chosen(self) -> str:
-        """Return the cli.json that the caller chooses, or ""."""
-        chosen = self.environ.get("GLOBAL_CONFIG_FILE", "")
-        if not chosen or self.exported is None:
-            return chosen
-        if chosen == join(self.exported, "cli.json"):
-            return ""
-        return chosen if self.own or chosen != self.config_file else ""
+    root, chosen = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+    exported = environ.get("CORE_DIR") if "COMMAND_NAME" in environ else None
+    if exported is None:
+        return root, chosen
+    adopter, colon, config_file = environ.get(ADOPTED_BY, "").partition(":/")
+    own = adopter == program
+    if exported == join(root, "core") and not (alone or own):
+        root = ""
+    adopted = not own and colon and chosen == f"/{config_file}"
+    return root, "" if adopted or chosen == join(exported, "cli.json") else chosen
 
 
 def _absolute(path: str) -> str:

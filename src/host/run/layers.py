@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from host.run.env_file import Binding
     from host.run.lock import Source
 
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME …: they describe the run, so nothing overrides them
@@ -188,23 +189,28 @@ class Reading(Struct):
             raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
 
     def env_file(self, source: "Source", path: str) -> None:
-        from host.run.env_file import FileWarnings, read_env_file
+        from host.run.env_file import read_env_file, tell_faults
 
-        warnings = FileWarnings(path, self.messages.warn)
-        entries = read_env_file(path, warnings.tell)
-        if entries is None:
-            self.layers.missing.append(path)
-        for entry in entries or ():
-            value = entry.value
-            if not entry.literal:
-                value = self.expanded(value, f"{path}: {entry.name}", warnings.tell)
-            if self.definition.sudo and _is_refused(entry.name):
-                raise SourceError(
-                    f'{path}: {entry.name} is not taken from a .env file for a command with "sudo"',
-                    "export it before the command instead",
-                )
-            self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
-        warnings.close()
+        faults: list[str] = []
+        try:
+            entries = read_env_file(path, faults.append)
+            if entries is None:
+                self.layers.missing.append(path)
+            for entry in entries or ():
+                self.env_entry(source, path, entry, faults)
+        finally:
+            tell_faults(path, faults, self.messages.warn)
+
+    def env_entry(self, source: "Source", path: str, entry: "Binding", faults: list[str]) -> None:
+        if self.definition.sudo and _is_refused(entry.name):
+            raise SourceError(
+                f'{path}: {entry.name} is not taken from a .env file for a command with "sudo"',
+                "export it before the command instead",
+            )
+        value = entry.value
+        if not entry.literal:
+            value = self.expanded(value, f"{path}: {entry.name}", faults.append)
+        self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
 
     def offer(self, assignment: Assignment) -> None:
         if any(one.owns(assignment.name) for one in self.definition.args):

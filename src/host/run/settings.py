@@ -3,6 +3,7 @@
 import _stat
 import posix
 import sys
+from _codecs import escape_decode as _decode_escapes
 
 from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
@@ -225,14 +226,6 @@ def _error_line(said: str) -> str:
     return ""
 
 
-_ESCAPES = {
-    ord("a"): 7, ord("b"): 8, ord("t"): 9, ord("n"): 10, ord("v"): 11, ord("f"): 12,
-    ord("r"): 13, ord("e"): 27, ord("E"): 27, ord("\\"): 92, ord("'"): 39, ord('"'): 34,
-    ord("?"): 63,
-}  # fmt: skip
-_OCTAL = frozenset(b"01234567")
-
-
 def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
     """Yield each exported scalar variable of `declare -x NAME="value"` lines.
 
@@ -256,10 +249,11 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
 
 def _value(printed: bytes, position: int) -> tuple[bytes | None, int]:
     """Return the value that starts at `position`, None for an array, and its end."""
-    if printed.startswith(b'"', position):
-        return _double_quoted(printed, position + 1)
-    if printed.startswith(b"$'", position):
-        return _ansi_quoted(printed, position + 2)
+    if printed.startswith((b'"', b"$'"), position):
+        ansi = printed.startswith(b"$", position)
+        start = position + 1 + ansi
+        end = _closing(printed, start, b"'" if ansi else b'"')
+        return _unescaped(printed[start:end], ansi=ansi), end + 1
     while position < len(printed) and not printed.startswith(b")", position):
         if printed.startswith((b'"', b"$'"), position):  # a key or a value
             _, position = _value(printed, position)
@@ -268,33 +262,23 @@ def _value(printed: bytes, position: int) -> tuple[bytes | None, int]:
     return None, position + 1
 
 
-def _double_quoted(printed: bytes, start: int) -> tuple[bytes, int]:
-    quote = printed.find(b'"', start)
-    value = printed[start:quote]
-    if quote >= 0 and b"\\" not in value:
-        return value, quote + 1
-    kept = bytearray()
-    position = start
-    while position < len(printed) and printed[position] != ord('"'):
-        if printed[position] == ord("\\"):
-            position += 1
-        kept += printed[position : position + 1]
-        position += 1
-    return bytes(kept), position + 1
+def _closing(printed: bytes, position: int, quote: bytes) -> int:
+    """Return where the quote stands that ends what begins at `position`."""
+    end = printed.find(quote, position)
+    if printed.find(b"\\", position, end) < 0:
+        return end if end >= 0 else len(printed)
+    while position < len(printed) and not printed.startswith(quote, position):
+        position += 2 if printed.startswith(b"\\", position) else 1
+    return position
 
 
-def _ansi_quoted(printed: bytes, position: int) -> tuple[bytes, int]:
-    kept = bytearray()
-    while position < len(printed) and printed[position] != ord("'"):
-        if printed[position] != ord("\\"):
-            kept.append(printed[position])
-            position += 1
-            continue
-        digits = printed[position + 1 : position + 4]
-        if len(digits) == 3 and _OCTAL.issuperset(digits):
-            kept.append(int(digits, 8))
-            position += 4
-        else:
-            kept += bytes(_ESCAPES.get(code, code) for code in digits[:1])
-            position += 2
-    return bytes(kept), position + 1
+def _unescaped(value: bytes, *, ansi: bool) -> bytes:
+    """Return a quoted value as it is: what stands between escaped backslashes, and these."""
+    if b"\\" not in value:
+        return value
+    parts = value.split(b"\\\\")
+    if ansi:
+        parts = [_decode_escapes(one.replace(b"\\E", b"\\033"))[0] for one in parts]
+    else:
+        parts = [one.replace(b"\\", b"") for one in parts]
+    return b"\\".join(parts)

@@ -733,7 +733,7 @@ PRINTED = {
     b"declare -x A\ndeclare -x B\n": [],
     b'declare -x A="a\nb"\n': [("A", "a\nb")],
     b'declare -x A="\\"\\$\\`\\\\"\n': [("A", '"$`\\')],
-    b"declare -x A=$'a\\nb\\'c\\\\\\101\\x'\n": [("A", "a\nb'c\\Ax")],
+    b"declare -x A=$'a\\nb\\'c\\\\\\101x\\\\E\\E1'\n": [("A", "a\nb'c\\Ax\\E\x1b1")],
     b'declare -ax A=([0]="1" [1]=$\'\\n)\')\ndeclare -x B="2"\n': [("B", "2")],
     b'declare -Ax A=(["a) X=\\"y"]="c" [$\'k)\\n X="\']="d" )\ndeclare -x B="2"\n': [("B", "2")],
     b'declare -Ax A=([$\'a)\\n FAKE="x"\']="c" )\ndeclare -x B="2"\n': [("B", "2")],
@@ -741,7 +741,7 @@ PRINTED = {
     b'export A="1"\n': [("A", "1")],
     b'declare -x A="\xff"\n': [("A", "\udcff")],
     b'declare -x A="unclosed': [("A", "unclosed")],
-    b"declare -x A=$'unclosed\\": [("A", "unclosed")],
+    b"declare -x A=$'unclosed": [("A", "unclosed")],
     b"": [],
 }
 
