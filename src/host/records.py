@@ -4,7 +4,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import inspect
     from collections.abc import Mapping
     from typing import Any, Literal, Self, dataclass_transform
 else:
@@ -15,21 +14,6 @@ else:
 
 
 CHECK_MARK = "✓"
-
-
-class _Signature:
-    """The signature of a record, made of its fields for whoever asks: `help`, an editor."""
-
-    def __get__(self, record: object, kind: type[Record]) -> inspect.Signature:
-        import inspect
-
-        def parameter(name: str) -> inspect.Parameter:
-            default = getattr(kind, name, inspect.Parameter.empty)
-            either = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            annotation = kind.__annotations__[name]
-            return inspect.Parameter(name, either, default=default, annotation=annotation)
-
-        return inspect.Signature(list(map(parameter, kind._names)))  # noqa: SLF001 - its own
 
 
 @dataclass_transform(frozen_default=True)
@@ -46,7 +30,6 @@ class Record:
         cls._known = frozenset(cls._names)
         cls._needed = frozenset(one for one in cls._names if not hasattr(cls, one))
 
-    __signature__ = _Signature()
     _names: tuple[str, ...] = ()
     _known: frozenset[str] = frozenset()
     _needed: frozenset[str] = frozenset()
