@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from glob import escape, glob
 from pathlib import Path
 
@@ -72,6 +73,13 @@ def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
     """Return the paths of the launchers in a directory, sorted; otherwise as `is_launcher`."""
     paths = sorted(glob(os.path.join(escape(core_dir), "*")))
     return [path for path in paths if is_launcher(path, anywhere=anywhere)]
+
+
+def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the links in directories of PATH, each with where it leads in the end."""
+    directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
+    there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
+    return {path: os.path.realpath(path) for path in there if os.path.islink(path)}
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

@@ -124,13 +124,12 @@ def _check(session: Session, words: tuple[str, ...]) -> None:
             )
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
-    for count in range(1, len(words) + 1):
-        found = session.find(words[:count])
-        if found.kind == "command" and len(found.words) == count:
-            raise OperationError(
-                f"{' '.join(words[:count])} is a command already",
-                f"see: {session.program} self which {' '.join(words[:count])}",
-            )
+    found = session.find(words)
+    if found.kind == "command":
+        taken = " ".join(words[: len(found.words)])
+        raise OperationError(
+            f"{taken} is a command already", f"see: {session.program} self which {taken}"
+        )
 
 
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:

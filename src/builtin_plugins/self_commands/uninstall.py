@@ -11,7 +11,7 @@ from glob import escape, glob
 
 import click
 
-from builtin_plugins.asking import is_attended
+from builtin_plugins.asking import confirmed, is_attended
 from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.completion import (
     SHELLS,
@@ -19,7 +19,7 @@ from builtin_plugins.self_commands.completion import (
     completes,
     start_up_file,
 )
-from builtin_plugins.self_commands.launcher import is_launcher, launchers_in
+from builtin_plugins.self_commands.launcher import is_launcher, launchers_in, links_on_path
 from builtin_plugins.self_commands.shipped import shipped_files
 from host import OperationError, printable
 from host.cli.session import Session
@@ -51,8 +51,8 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines("stays:", *(f"  {line}" for line in stays))
     if not (yes or is_attended()):
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
-    if not yes:
-        click.confirm(f"uninstall {printable(session.program)}?", abort=True, err=True)
+    if not confirmed(f"Uninstall {printable(session.program)}?", yes):
+        raise OperationError("stays as it is")
     with explained():
         for shell in completed:
             complete_in(shell, session.program, session.environ, present=False)
@@ -97,18 +97,17 @@ def _unchanged(root: str) -> Iterator[str]:
 def _links(session: Session, launchers: list[str]) -> Iterator[str]:
     """Yield the links on PATH that lead to one of the launchers."""
     real = {os.path.realpath(one) for one in launchers}
-    for directory in dict.fromkeys(session.environ.get("PATH", "").split(":")):
-        for launcher in launchers:
-            link = os.path.join(directory, os.path.basename(launcher))
-            if os.path.isabs(link) and os.path.islink(link) and os.path.realpath(link) in real:
-                yield link
-                yield from _man_page(os.path.dirname(link), f"{os.path.basename(link)}.1")
+    for link, target in links_on_path(session.environ).items():
+        if target in real:
+            yield link
+            yield from _man_page(link)
 
 
-def _man_page(directory: str, name: str) -> Iterator[str]:
+def _man_page(link: str) -> Iterator[str]:
     """Yield the link to this environment's man page that install.sh made beside one on PATH."""
-    for place in (os.path.dirname(directory), os.path.join(os.path.dirname(directory), ".local")):
-        page = os.path.join(place, "share/man/man1", name)
+    above = os.path.dirname(os.path.dirname(link))
+    for place in (above, os.path.join(above, ".local")):
+        page = os.path.join(place, "share/man/man1", f"{os.path.basename(link)}.1")
         if os.path.islink(page) and os.readlink(page).startswith(f"{sys.prefix}/"):
             yield page
 
@@ -149,12 +148,10 @@ def _has_more(directory: str, files: list[str]) -> bool:
 
 def _siblings(session: Session, root: str) -> list[str]:
     """Return other launchers of this environment: on PATH, and where installations usually are."""
-    found = glob(os.path.join(escape(data_home(session.environ)), "*", "core", "*"))
-    for directory in filter(None, session.environ.get("PATH", "").split(":")):
-        found += filter(os.path.islink, glob(os.path.join(escape(directory), "*")))
+    usual = glob(os.path.join(escape(data_home(session.environ)), "*", "core", "*"))
+    found = {*map(os.path.realpath, usual), *links_on_path(session.environ).values()}
     own = os.path.realpath(root) + os.sep
-    real = sorted({os.path.realpath(path) for path in found})
-    return [path for path in real if not path.startswith(own) and is_launcher(path)]
+    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
 def _remove(path: str, root: str) -> None:

@@ -6,7 +6,6 @@ until the new one is whole.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -65,7 +64,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         look = _checkout_update if is_checkout else _package_update
         update = look(session.layout, work)
         if check and format == "json":
-            session.show(json.dumps({"version": update.now, "newest": update.newest}) + "\n")
+            session.show_json({"version": update.now, "newest": update.newest})
             return
         if update.newest == update.now:
             session.show_lines(f"{update.now} is the newest")

@@ -15,7 +15,12 @@ from packaging.requirements import Requirement
 from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.self_commands.completion import uncompleted_shell
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
-from builtin_plugins.self_commands.launcher import is_of_other_version, launcher_of, write_launcher
+from builtin_plugins.self_commands.launcher import (
+    is_of_other_version,
+    launcher_of,
+    links_on_path,
+    write_launcher,
+)
 from builtin_plugins.venv.distributions import find_distribution, installed_version
 from host import HostError
 from host.planning.loading import OWN_DISTRIBUTION
@@ -69,7 +74,10 @@ def on_path(patient: Patient) -> Iterator[Diagnosis]:
     path = launcher_of(patient.layout)
     if patient.layout.default or path not in patient.launchers:
         return
-    for link in _dangling(patient):
+    core = os.path.join(os.path.realpath(patient.layout.core_dir), "")
+    for link, target in links_on_path(patient.environ).items():
+        if os.path.exists(target) or not target.startswith(core):
+            continue
         new = shlex.quote(os.path.join(os.path.dirname(link), patient.program))
         yield Diagnosis(
             f"{link} leads to {os.readlink(link)}, which is gone: a launcher that was renamed",
@@ -84,17 +92,6 @@ def on_path(patient: Patient) -> Iterator[Diagnosis]:
             f"call {path}, or put a link to it into a directory that comes before on PATH",
             hint=True,
         )
-
-
-def _dangling(patient: Patient) -> Iterator[str]:
-    """Yield the links on PATH to a launcher of this installation that is no longer there."""
-    core = os.path.join(os.path.realpath(patient.layout.core_dir), "")
-    for directory in filter(os.path.isdir, patient.environ.get("PATH", "").split(":")):
-        with os.scandir(directory) as entries:
-            for link in entries:
-                target = os.path.realpath(link.path) if link.is_symlink() else ""
-                if target.startswith(core) and not os.path.exists(target):
-                    yield link.path
 
 
 def _to_path(patient: Patient, path: str) -> str:
