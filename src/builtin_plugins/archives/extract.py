@@ -3,6 +3,7 @@
 import lzma
 import os
 import shutil
+import tarfile
 import time
 import zipfile
 import zlib
@@ -21,7 +22,7 @@ _SMALL = 64 << 20  # below this the ratio says nothing
 _USUAL = Rules()
 _USUAL_SECONDS = 600.0
 _BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(ValueError, OverflowError, RecursionError, NotImplementedError),
 )
 

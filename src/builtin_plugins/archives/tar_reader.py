@@ -1,17 +1,18 @@
 """Members of a tar file (POSIX.1-2017 "pax", ustar, and GNU's long names), read strictly.
 
-Not by `tarfile`: in Python 3.11 the time that it takes for some headers grows with the
-square of their length, and a header packs to next to nothing.
+`tarfile` reads blocks of 512 bytes, and no more: in Python 3.11 the time that it takes for
+longer headers grows with the square of their length, and a header packs to next to nothing.
 """
 
 import bz2
 import lzma
 import re
-import stat
+import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from tarfile import TarInfo
+from typing import Any, BinaryIO
 
 from builtin_plugins.archives.judge import PRIVILEGED, Member, unwanted
 from host import OperationError
@@ -20,10 +21,10 @@ BLOCK = 512
 _CHUNK = 1 << 18
 _HEADER_LIMIT = 1 << 20  # no honest member has a longer header
 _XZ_MEMORY = 128 << 20
-_OCTAL = re.compile(rb"[ ]*([0-7]*)[ \0]*")
-_DIGITS = re.compile(rb"[0-9]{1,19}")
-_KINDS = {b"0": "file", b"\0": "file", b"7": "file", b"5": "directory", b"2": "link"}
-_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_TARGET = (b"x", b"X"), b"g", b"L", b"K"
+_DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+_PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
+_LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath"}
 
 
 def unpacked(file: BinaryIO, start: bytes) -> Iterator[bytes]:
@@ -107,30 +108,24 @@ class Stream:
         return part
 
 
-class _Header(NamedTuple):
-    """One block that describes a member, or says more of the next one."""
-
-    name: bytes
-    mode: int
-    size: int
-    kind: bytes
-    target: bytes
-
-
 def tar_members(stream: Stream) -> Iterator[tuple[Member, partial[Iterator[memoryview]]]]:
-    """Yield each member and how to read it; raises EOFError or ValueError for a broken file."""
+    """Yield each member and how to read it.
+
+    Raises EOFError, ValueError or TarError for a broken file.
+    """
     more: dict[bytes, bytes] = {}  # what pax and GNU headers say of the next member
     while any(block := stream.read(BLOCK)):
-        header = _header(block)
+        header = TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        if header.size < 0:
+            raise ValueError
         after = stream.position + header.size + -header.size % BLOCK
-        if header.kind in _PAX:
+        if header.type in _PAX:
             more |= _records(stream.read(header.size))
-        elif header.kind == _PAX_FOR_ALL:
+        elif header.type == tarfile.XGLTYPE:
             if not {b"path", b"linkpath", b"size"}.isdisjoint(_records(stream.read(header.size))):
                 raise ValueError
-        elif header.kind in (_LONG_NAME, _LONG_TARGET):
-            key = b"path" if header.kind == _LONG_NAME else b"linkpath"
-            more[key] = stream.read(header.size).partition(b"\0")[0]
+        elif header.type in _LONG:
+            more[_LONG[header.type]] = stream.read(header.size).partition(b"\0")[0]
         else:
             member = _member(header, more)
             after = stream.position + member.size + -member.size % BLOCK
@@ -142,30 +137,6 @@ def tar_members(stream: Stream) -> Iterator[tuple[Member, partial[Iterator[memor
     stream.drain()
 
 
-def _header(block: bytes) -> _Header:
-    if _number(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
-        raise ValueError
-    name, prefix = _text(block[:100]), _text(block[345:500])
-    if prefix and block[257:263] == b"ustar\0":
-        name = prefix + b"/" + name
-    mode, size = _number(block[100:108]), _number(block[124:136])
-    return _Header(name, mode, size, block[156:157], _text(block[157:257]))
-
-
-def _text(field: bytes) -> bytes:
-    return field.partition(b"\0")[0]
-
-
-def _number(field: bytes) -> int:
-    """Return a number in octal digits, or in GNU's form for large ones."""
-    if field[0] == 0x80:
-        return int.from_bytes(field[1:], "big")
-    found = _OCTAL.fullmatch(field)
-    if found is None:
-        raise ValueError
-    return int(found[1] or b"0", 8)
-
-
 def _records(content: bytes) -> dict[bytes, bytes]:
     """Return the records `LENGTH KEY=VALUE` of a pax header; each is looked at once."""
     found = {}
@@ -173,7 +144,7 @@ def _records(content: bytes) -> dict[bytes, bytes]:
     while start < len(content):
         blank = content.find(b" ", start, start + 20)
         length = content[start : max(blank, start)]
-        end = start + int(length) if _DIGITS.fullmatch(length) else start
+        end = start + (int(length) if length.isdigit() else 0)
         key, mark, value = content[blank + 1 : end].partition(b"=")
         if not mark or end > len(content) or not value.endswith(b"\n"):
             raise ValueError
@@ -182,20 +153,19 @@ def _records(content: bytes) -> dict[bytes, bytes]:
     return found
 
 
-def _member(header: _Header, more: dict[bytes, bytes]) -> Member:
-    name = more.get(b"path", header.name).decode("utf-8", "surrogateescape")
-    kind = _KINDS.get(header.kind)
-    if kind == "link":
-        target = more.get(b"linkpath", header.target).decode("utf-8", "surrogateescape")
-        return Member(name, "link", target=target)
-    if kind == "directory" or (header.kind == b"\0" and name.endswith("/")):
+def _member(header: TarInfo, more: dict[bytes, bytes]) -> Member:
+    def said(key: bytes, otherwise: str) -> str:
+        return more[key].decode("utf-8", "surrogateescape") if key in more else otherwise
+
+    name = said(b"path", header.name)
+    if header.issym():
+        return Member(name, "link", target=said(b"linkpath", header.linkname))
+    if header.isdir():
         return Member(name, "directory")
-    if kind is None or any(key.startswith(b"GNU.sparse.") for key in more):
-        raise unwanted(name, "hard link" if header.kind == b"1" else "device or special file")
-    size = header.size
-    if b"size" in more:
-        if not _DIGITS.fullmatch(more[b"size"]):
-            raise ValueError
-        size = int(more[b"size"])
-    executable = bool(header.mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH))
-    return Member(name, "file", size, executable, privileged=bool(header.mode & PRIVILEGED))
+    if header.type not in _FILES or any(key.startswith(b"GNU.sparse.") for key in more):
+        raise unwanted(name, "hard link" if header.islnk() else "device or special file")
+    size = said(b"size", str(header.size))
+    if not _DIGITS.fullmatch(size):
+        raise ValueError
+    executable, privileged = bool(header.mode & 0o111), bool(header.mode & PRIVILEGED)
+    return Member(name, "file", int(size), executable, privileged=privileged)

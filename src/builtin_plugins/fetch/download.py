@@ -42,10 +42,18 @@ def download(
     whole = False
     try:
         worker.start()
-        _watch(worker, transfer, limits.seconds, progress)
+        running = True
+        while running:
+            worker.join(_GLANCE)
+            running = worker.is_alive()
+            if progress is not None:  # at least once, also for the quickest
+                trouble, transfer.trouble = transfer.trouble, ""
+                progress(transfer.received, transfer.total, trouble)
+            if running and time.monotonic() > transfer.deadline:
+                raise transfer.error(f"not finished within {limits.seconds:g} seconds")
         if transfer.failure is not None:
             raise transfer.failure
-        fetched = Fetched(transfer.received, transfer.hexdigest())
+        fetched = Fetched(transfer.received, transfer.hash.hexdigest())
         if sha256 and fetched.sha256 != sha256.strip().lower():
             raise transfer.error(f"the SHA-256 is {fetched.sha256}, expected {sha256}")
         whole = True
@@ -54,17 +62,3 @@ def download(
         transfer.cancelled.set()
         if not whole:
             target.unlink(missing_ok=True)
-
-
-def _watch(worker: Thread, transfer: Transfer, seconds: float, progress: Progress | None) -> None:
-    """Wait for the end of the transfer; raises OperationError at the deadline."""
-    deadline = time.monotonic() + seconds
-    running = True
-    while running:
-        worker.join(_GLANCE)
-        running = worker.is_alive()
-        if progress is not None:  # at least once, also for the quickest
-            trouble, transfer.trouble = transfer.trouble, ""
-            progress(transfer.received, transfer.total, trouble)
-        if running and time.monotonic() > deadline:
-            raise transfer.error(f"not finished within {seconds:g} seconds")

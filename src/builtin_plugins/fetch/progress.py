@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import RLock
-from typing import Any, TextIO
+from typing import Any
 
 from host import printable
 from host.run.text import Messages
@@ -37,7 +37,8 @@ class Reporter(Messages):
         super().__init__(program, environ)
         self.debugging = (verbose or self.debugging) and not quiet
         self._silent = quiet
-        self._animated = not quiet and _may_animate(sys.stderr, environ)
+        plain = environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb"
+        self._animated = not quiet and not plain and os.isatty(2)
 
     def info(self, text: str) -> None:
         """Say what happens."""
@@ -47,11 +48,14 @@ class Reporter(Messages):
     @contextmanager
     def progress(self, label: str) -> Iterator[Progress]:
         """Give a function that shows what came so far."""
-        shown = _Bar(printable(label)) if self._animated else _Lines(self.info)
+        if not self._animated:
+            yield _plain_lines(self.info)
+            return
+        bar = _Bar(printable(label))
         try:
-            yield shown.update
+            yield bar.update
         finally:
-            shown.close()
+            bar.close()
 
 
 class _Bar:
@@ -116,35 +120,22 @@ def _new_bar() -> Any:
     )
 
 
-class _Lines:
-    """A plain line now and then, for logs and dumb terminals."""
+def _plain_lines(say: Callable[[str], None]) -> Progress:
+    """Return what says a line now and then, for logs and dumb terminals."""
+    due = time.monotonic() + _LINE_SECONDS
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._next = time.monotonic() + _LINE_SECONDS
-
-    def update(self, done: int, total: int | None, trouble: str) -> None:
+    def update(done: int, total: int | None, trouble: str) -> None:
+        nonlocal due
         if trouble:
-            self._say(trouble)
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _LINE_SECONDS
-        whole = f" of {readable_size(total)} ({100 * done // max(total, 1)} %)" if total else ""
-        self._say(f"{readable_size(done)}{whole}")
+            say(trouble)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _LINE_SECONDS
+            whole = f" of {readable_size(total)} ({100 * done // total} %)" if total else ""
+            say(f"{readable_size(done)}{whole}")
 
-    def close(self) -> None:
-        pass
+    return update
 
 
 def readable_size(count: int) -> str:
     """Return a number of bytes as people read it: `12.3 MiB`, `8 KiB`."""
     return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{-(-count >> 10)} KiB"
-
-
-def _may_animate(stream: TextIO | None, environ: Mapping[str, str]) -> bool:
-    if stream is None or environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb":
-        return False
-    try:
-        return os.isatty(stream.fileno())
-    except (OSError, ValueError):
-        return False

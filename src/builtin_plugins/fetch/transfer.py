@@ -19,6 +19,7 @@ from host import OperationError
 
 _CHUNK = 1 << 17
 _FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
+_MOST_REDIRECTS = 10
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _WORTH_RETRYING = frozenset([408, 425, 429, 500, 502, 503, 504])
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
@@ -37,12 +38,11 @@ _FAILURES = (
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of a transfer: seconds in all, seconds without a byte, tries, hops, bytes."""
+    """Bounds of a transfer: seconds in all, seconds without a byte, tries, bytes."""
 
     seconds: float = 3600
     stall: float = 30
     attempts: int = 5
-    redirects: int = 10
     size: int = 4 << 30
 
 
@@ -51,7 +51,7 @@ class _InterruptedError(Exception):
 
 
 class Transfer:
-    """A running transfer; `received`, `total`, `trouble` and `failure` may be read from outside.
+    """A running transfer; what has no underscore may be read from outside meanwhile.
 
     `trusted` means that the caller checks a checksum, so a body of unstated length
     is acceptable. `trouble` says why it is tried again.
@@ -63,20 +63,16 @@ class Transfer:
         self.trouble = ""
         self.failure: BaseException | None = None
         self.cancelled = Event()
+        self.deadline = time.monotonic() + limits.seconds
+        self.hash = hashlib.sha256()
         self._address = address
         self._target = target
         self._limits = limits
         self._trusted = trusted
-        self._hash = hashlib.sha256()
-        self._validator: str | None = None
-        self._deadline = time.monotonic() + limits.seconds
+        self._validator: str | None = None  # by which the rest can be asked for
 
     def error(self, reason: str) -> OperationError:
         return OperationError(f"{shown(self._address.url)}: {reason}")
-
-    def hexdigest(self) -> str:
-        """Return the SHA-256 of what was received."""
-        return self._hash.hexdigest()
 
     def run(self) -> None:
         """Do the transfer; what goes wrong is kept in `failure`."""
@@ -84,7 +80,7 @@ class Transfer:
             with requests.Session() as session, open(self._target, "wb") as file:
                 self._try_repeatedly(session, file)
         except OSError as failure:  # the file goes, so the error names the source, too
-            self.failure = self.error(f"{self._target}: {failure.strerror or worded(failure)}")
+            self.failure = self.error(f"{self._target}: {failure.strerror or _worded(failure)}")
         except BaseException as failure:  # noqa: BLE001 handed over to the waiting thread
             self.failure = failure
 
@@ -97,17 +93,10 @@ class Transfer:
                 reason = str(failure)
             if attempt < attempts:
                 pause = _FIRST_PAUSE * 2 ** (attempt - 1)
-                self.trouble = (
-                    f"{reason}; trying again in {pause:g} s ({attempt + 1} of {attempts})"
-                )
+                again = f"trying again in {pause:g} s ({attempt + 1} of {attempts})"
+                self.trouble = f"{reason}; {again}"
                 self.cancelled.wait(pause)
-                self._stop_if_cancelled()
-        times = "once" if attempts == 1 else f"{attempts} times"
-        raise self.error(f"{reason} (tried {times})")
-
-    def _stop_if_cancelled(self) -> None:
-        if self.cancelled.is_set():
-            raise self.error("cancelled")
+        raise self.error(f"{reason} (tried {'once' if attempts == 1 else f'{attempts} times'})")
 
     def _attempt(self, session: requests.Session, file: BinaryIO) -> None:
         """Fetch what is missing; raises OperationError, _InterruptedError if worth a retry."""
@@ -119,28 +108,35 @@ class Transfer:
             if not self._resumes(response, start):
                 self._restart(response, file)
             for chunk in _chunks(response):
-                self._keep(file, chunk)
+                if self.received + len(chunk) > self._limits.size:
+                    raise self.error(f"more than {self._limits.size} bytes")
+                if self.cancelled.is_set():
+                    raise self.error("cancelled")
+                file.write(chunk)
+                self.hash.update(chunk)
+                self.received += len(chunk)
         if self.total is not None and self.received != self.total:
             raise _InterruptedError(f"ended after {self.received} of {self.total} bytes")
 
     def _respond(self, session: requests.Session, headers: Mapping[str, str]) -> requests.Response:
         """Return the answer at the end of the redirects; raises as `_attempt`."""
         address = self._address
-        for _ in range(self._limits.redirects + 1):
-            self._stop_if_cancelled()
+        for _ in range(_MOST_REDIRECTS + 1):
             response = self._get(session, address, headers)
-            location = session.get_redirect_target(response)
             if response.status_code not in _REDIRECTS:
                 return response
+            location = session.get_redirect_target(response)
             response.close()
             if not location:
                 raise OperationError(f"{shown(address.url)}: redirects to no address")
             address = follow(address, location)
-        raise self.error(f"redirected more than {self._limits.redirects} times")
+        raise self.error(f"redirected more than {_MOST_REDIRECTS} times")
 
     def _get(
         self, session: requests.Session, address: Address, headers: Mapping[str, str]
     ) -> requests.Response:
+        if self.cancelled.is_set():
+            raise self.error("cancelled")
         try:
             return session.get(
                 address.url,
@@ -148,16 +144,16 @@ class Transfer:
                 headers=dict(headers),
                 stream=True,
                 allow_redirects=False,
-                timeout=max(0.1, min(self._limits.stall, self._deadline - time.monotonic())),
+                timeout=max(0.1, min(self._limits.stall, self.deadline - time.monotonic())),
                 # A proxy has no business between this machine and itself.
                 proxies={"http": "", "https": ""} if address.is_loopback else None,
             )
         except requests.exceptions.SSLError:
             reason = "its certificate was not accepted"
         except (requests.ConnectionError, requests.Timeout) as failure:
-            raise _InterruptedError(worded(failure)) from None
+            raise _InterruptedError(_worded(failure)) from None
         except (requests.RequestException, OSError, ValueError) as failure:
-            reason = worded(failure)
+            reason = _worded(failure)
         raise OperationError(f"{shown(address.url)}: {reason}")
 
     def _resumes(self, response: requests.Response, start: int) -> bool:
@@ -193,7 +189,7 @@ class Transfer:
         file.seek(0)
         file.truncate()
         self.received = 0
-        self._hash = hashlib.sha256()
+        self.hash = hashlib.sha256()
         # Only a body of known length is ever resumed, and only by a strong validator.
         tag = response.headers.get("ETag", "")
         validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
@@ -201,22 +197,14 @@ class Transfer:
 
     def _length(self, response: requests.Response) -> int | None:
         """Return the body's length; None for a chunked one, whose end is marked."""
+        stated = response.headers.get("Content-Length", "")
         if "chunked" in response.headers.get("Transfer-Encoding", "").lower():
             return None
-        stated = response.headers.get("Content-Length", "")
         if _LENGTH.fullmatch(stated):
             return int(stated)
         if stated or not self._trusted:
             raise self.error("the answer does not say how long it is")
         return None
-
-    def _keep(self, file: BinaryIO, chunk: bytes) -> None:
-        self._stop_if_cancelled()
-        if self.received + len(chunk) > self._limits.size:
-            raise self.error(f"more than {self._limits.size} bytes")
-        file.write(chunk)
-        self._hash.update(chunk)
-        self.received += len(chunk)
 
 
 def _chunks(response: requests.Response) -> Iterator[bytes]:
@@ -224,10 +212,10 @@ def _chunks(response: requests.Response) -> Iterator[bytes]:
     try:
         yield from response.raw.stream(_CHUNK, decode_content=False)
     except (urllib3.exceptions.HTTPError, OSError) as failure:
-        raise _InterruptedError(worded(failure)) from None
+        raise _InterruptedError(_worded(failure)) from None
 
 
-def worded(failure: BaseException) -> str:
+def _worded(failure: BaseException) -> str:
     """Word a network failure in a few words; never with the address, which may hold secrets."""
     text = repr(failure)
     for sign, words in _FAILURES:

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
     from host import Category, Command, Listing
 
+    Quoted = Callable[[str], str]  # writes a text as JSON
+
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
 def json_text(listing: Listing) -> str:
     """Return an object of two arrays, each of their rows on a line."""
-    rows = _Rows(_quoting())
-    categories = [rows.category(one) for one in listing.categories]
-    commands = [rows.command(one) for one in listing.commands]
+    quoted = _quoting()
+    categories = [_category(one, quoted) for one in listing.categories]
+    commands = [_command(one, quoted) for one in listing.commands]
     return f'{{"categories": [{_lines(categories)}], "commands": [{_lines(commands)}]}}\n'
 
 
@@ -28,8 +30,8 @@ def _lines(rows: Sequence[str]) -> str:
     return ",".join([f"\n  {row}" for row in rows])
 
 
-def _quoting() -> Callable[[str], str]:
-    """Return what writes a text as JSON: the function behind `json`, or that module's own."""
+def _quoting() -> Quoted:
+    """Return the function behind `json`, or that module's own."""
     try:
         from _json import encode_basestring_ascii
     except ImportError:
@@ -37,44 +39,38 @@ def _quoting() -> Callable[[str], str]:
     return encode_basestring_ascii
 
 
-class _Rows:
-    """The rows of listings as objects; `quoted` writes a text."""
+def _category(category: Category, quoted: Quoted) -> str:
+    return (
+        f'{{"path": {_texts(category.words, quoted)}, "name": {quoted(category.name)}, '
+        f'"description": {quoted(category.description)}}}'
+    )
 
-    __slots__ = ("quoted",)
 
-    def __init__(self, quoted: Callable[[str], str]) -> None:
-        self.quoted = quoted
+def _command(command: Command, quoted: Quoted) -> str:
+    definition = command.definition
+    return (
+        f'{{"path": {_texts(command.words, quoted)}, '
+        f'"name": {quoted(definition.name)}, '
+        f'"description": {quoted(definition.description)}, '
+        f'"group": {quoted(definition.group) if definition.group else "null"}, '
+        f'"sudo": {_WORDS[definition.sudo]}, '
+        f'"os": {_texts(definition.os, quoted)}, '
+        f'"compatible": {_WORDS[definition.compatible]}, '
+        f'"installed": {_WORDS[command.installed]}, '
+        f'"origin": {quoted(command.origin)}, '
+        f'"plugin": {quoted(command.plugin) if command.plugin else "null"}, '
+        f'"dev": {_WORDS[command.dev]}, '
+        f'"entrypoint": {quoted(definition.entrypoint)}, '
+        f'"aliases": {_texts(definition.aliases, quoted)}, '
+        f'"hidden": {_WORDS[definition.hidden]}, '
+        f'"args": {_objects([_argument(one) for one in definition.args])}, '
+        f'"examples": {_objects([_example(one) for one in definition.examples])}, '
+        f'"effects": {quoted(definition.effects)}}}'
+    )
 
-    def category(self, category: Category) -> str:
-        return (
-            f'{{"path": {self.texts(category.words)}, "name": {self.quoted(category.name)}, '
-            f'"description": {self.quoted(category.description)}}}'
-        )
 
-    def command(self, command: Command) -> str:
-        quoted, definition = self.quoted, command.definition
-        return (
-            f'{{"path": {self.texts(command.words)}, '
-            f'"name": {quoted(definition.name)}, '
-            f'"description": {quoted(definition.description)}, '
-            f'"group": {quoted(definition.group) if definition.group else "null"}, '
-            f'"sudo": {_WORDS[definition.sudo]}, '
-            f'"os": {self.texts(definition.os)}, '
-            f'"compatible": {_WORDS[definition.compatible]}, '
-            f'"installed": {_WORDS[command.installed]}, '
-            f'"origin": {quoted(command.origin)}, '
-            f'"plugin": {quoted(command.plugin) if command.plugin else "null"}, '
-            f'"dev": {_WORDS[command.dev]}, '
-            f'"entrypoint": {quoted(definition.entrypoint)}, '
-            f'"aliases": {self.texts(definition.aliases)}, '
-            f'"hidden": {_WORDS[definition.hidden]}, '
-            f'"args": {_objects([_argument(one) for one in definition.args])}, '
-            f'"examples": {_objects([_example(one) for one in definition.examples])}, '
-            f'"effects": {quoted(definition.effects)}}}'
-        )
-
-    def texts(self, texts: Sequence[str]) -> str:
-        return f"[{', '.join(map(self.quoted, texts))}]" if texts else "[]"
+def _texts(texts: Sequence[str], quoted: Quoted) -> str:
+    return f"[{', '.join(map(quoted, texts))}]" if texts else "[]"
 
 
 def _objects(values: Sequence[dict[str, Any]]) -> str:

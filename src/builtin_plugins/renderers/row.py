@@ -20,39 +20,31 @@ def name_of(row: Category | Command, label: str, terminal: Terminal) -> str:
     return styles.styled(label, styles.INSTALLED if installed else styles.NAME, terminal)
 
 
-def about_of(row: Category | Command, terminal: Terminal) -> tuple[str, list[str]]:
-    """Return a row's description and its indicators."""
-    if isinstance(row, Category):
-        return shortened(row.description, terminal), []
-    marks = [printable(one) for one in row.indicators(terminal)]
-    return shortened(row.definition.description, terminal), marks
-
-
-def shortened(text: str, terminal: Terminal) -> str:
-    """Return a description, a very long one cut where a person looks at it."""
-    if terminal.cuts and len(text) > _LONGEST_TEXT:
-        text = f"{text[:_LONGEST_TEXT].rstrip()}…"
-    return printable(text)
-
-
-def lines_of(text: str, marks: list[str], terminal: Terminal, column: int) -> list[str]:
-    """Return text and indicators as lines from `column` on; a single one for no terminal."""
+def lines_of(row: Category | Command | None, terminal: Terminal, column: int) -> list[str]:
+    """Return description and indicators as lines from `column` on; a single one for no terminal."""
+    text, marks = _about(row, terminal)
+    shown = [styles.styled_mark(mark, terminal) for mark in marks]
     if not terminal.cuts:
-        return [
-            " ".join(filter(None, [text, *(styles.styled_mark(one, terminal) for one in marks)]))
-        ]
+        return [" ".join(filter(None, [printable(text), *shown]))]
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT].rstrip()}…"
     columns = terminal.width - column
-    lines = wrap(text, columns)
+    lines = wrap(printable(text), columns)
     used = width(lines[-1])
-    for mark in marks:
-        shown = styles.styled_mark(mark, terminal)
+    for mark, coloured in zip(marks, shown, strict=True):
         if used and used + 1 + width(mark) > columns:
-            lines.append(shown)
+            lines.append(coloured)
             used = width(mark)
         else:
-            lines[-1] = f"{lines[-1]} {shown}".lstrip()
+            lines[-1] = f"{lines[-1]} {coloured}".lstrip()
             used += width(mark) + (used > 0)
     return lines
+
+
+def _about(row: Category | Command | None, terminal: Terminal) -> tuple[str, list[str]]:
+    if isinstance(row, Command):
+        return row.definition.description, [printable(one) for one in row.indicators(terminal)]
+    return row.description if row else "", []
 
 
 def label_of(row: Category | Command, listing: Listing) -> str:
@@ -67,7 +59,7 @@ def row_lines(
     for row in rows:
         label = label_of(row, listing)
         shown = name_of(row, label, terminal)
-        lines = lines_of(*about_of(row, terminal), terminal, column + 2)
+        lines = lines_of(row, terminal, column + 2)
         if width(label) <= column - 2:
             yield f"{shown}{' ' * (column - width(label))}{lines.pop(0)}"
         elif terminal.cuts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builtin_plugins.renderers.row import label_of, lines_of, row_lines, shortened
+from builtin_plugins.renderers.row import label_of, lines_of, row_lines
 from host import Command, printable
 from host.cli import styles
 from host.cli.columns import width
@@ -45,14 +45,14 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
 def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[str]:
     """Yield all rows below, a section for each category, its groups inside."""
     inside: dict[tuple[str, ...], list[Command]] = {one.words: [] for one in listing.categories}
-    about = {one.words: shortened(one.description, terminal) for one in listing.categories}
+    about = {one.words: one for one in listing.categories}
     for command in listing.commands:
         inside.setdefault(command.words[:-1], []).append(command)
     for words, commands in sorted(inside.items()):
         yield ""
         heading = styles.styled(printable(" ".join(words) or "Commands"), styles.HEADING, terminal)
         indent = width(printable(" ".join(words))) + 2
-        lines = lines_of(about.get(words, ""), [], terminal, indent)
+        lines = lines_of(about.get(words), terminal, indent)
         yield f"{heading}  {lines[0]}"
         yield from (" " * indent + line for line in lines[1:])
         for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():

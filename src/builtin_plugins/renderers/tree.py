@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builtin_plugins.renderers.row import about_of, lines_of, name_of
+from builtin_plugins.renderers.row import lines_of, name_of
 from host import Category, printable
 from host.cli import styles
 from host.cli.columns import width
@@ -30,7 +30,7 @@ def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
         indent, row, last = pending.pop()
         word = printable(row.words[-1])
         column = len(indent) + len(branches[0]) + width(word) + 2
-        lines = lines_of(*about_of(row, terminal), terminal, column)
+        lines = lines_of(row, terminal, column)
         style = styles.HEADING if isinstance(row, Category) else ""
         shown = styles.styled(word, style, terminal) if style else name_of(row, word, terminal)
         yield f"{indent}{branches[1] if last else branches[0]}{shown}  {lines[0]}".rstrip()
