@@ -7,12 +7,16 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from builtin_plugins.self_commands.launcher import write_launcher
+from host.run.lock import FORMAT, checksum, stamp
 
 PROJECT = Path(__file__).parents[2]
+CLI = {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}
 
 Files = Mapping[str, "str | bytes | dict[str, Any]"]
 
@@ -82,7 +86,10 @@ class Made:
 
 
 def builder(directory: Path) -> Callable[..., Made]:
-    """Return `make(files, program="cli")`, which makes an installation below `directory`."""
+    """Return `make(files, program="cli")`, which makes an installation below `directory`.
+
+    It has been run before, so that it has a lock; with files of `plugins` or `core` it has not.
+    """
     count = 0
 
     def make(files: Files | None = None, program: str = "cli") -> Made:
@@ -92,17 +99,42 @@ def builder(directory: Path) -> Callable[..., Made]:
         home = directory / "home"
         home.mkdir(parents=True, exist_ok=True)
         made = Made(root, root / "core" / program, home)
-        made.write(
-            {"core/cli.json": {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}}
-        )
+        made.write({"core/cli.json": CLI})
         (root / "core" / "lib").symlink_to(PROJECT / "core" / "lib")
         (root / "commands").mkdir()
         (root / "plugins").mkdir()
         made.write(files or {})
         write_launcher(made.launcher)
+        if not any(name.startswith(("plugins/", "core/", "cli.lock")) for name in files or {}):
+            _write_lock(made)
         return made
 
     return make
+
+
+def _write_lock(made: Made) -> None:
+    """Write the lock that the first run of an installation without plugins writes."""
+    root, content = _lock_of_a_first_run()
+    body = json.loads(content.partition("\n")[2].replace(root, json.dumps(str(made.root))[1:-1]))
+    plugins = os.fspath(made.root / "plugins")
+    os.utime(plugins, (0, 0))  # so that a change in the same tick of the clock shows
+    body["stamps"][plugins] = stamp(plugins)
+    text = json.dumps(body).encode()
+    (made.root / "cli.lock").write_bytes(FORMAT + checksum(text) + b"\n" + text)
+
+
+@cache
+def _lock_of_a_first_run() -> tuple[str, str]:
+    """Return the root of an installation, and the lock that the program writes there."""
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        made = Made(root, root / "core/cli", root)
+        made.write({"core/cli.json": CLI})
+        for name in ("commands", "plugins"):
+            (root / name).mkdir()
+        write_launcher(made.launcher)
+        assert made.run("self", "lock").status == 0
+        return directory, (root / "cli.lock").read_text()
 
 
 def command(**fields: Any) -> dict[str, Any]:

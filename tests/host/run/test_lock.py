@@ -100,6 +100,19 @@ def test_with_and_without_and_with_garbage_it_is_the_same(made):
     assert answers(made) == expected
 
 
+def test_the_lock_that_tests_begin_with_is_what_a_first_run_writes(install):
+    """The builder copies one: a run keeps it, and builds the same without it."""
+    made = install()
+    add(made, "commands/demo/one", "one")
+    lock = made.root / "cli.lock"
+    first = lock.read_text()
+    assert made.run("demo", "one").stdout == "one\n"
+    assert lock.read_text() == first
+    lock.unlink()
+    assert made.run("demo", "one").stdout == "one\n"
+    assert json.loads(lock.read_text().partition("\n")[2]) == json.loads(first.partition("\n")[2])
+
+
 @pytest.mark.parametrize(
     "make",
     [os.mkdir, os.mkfifo, lambda path: os.symlink(path, path),
