@@ -46,6 +46,7 @@ _PLUGINS = {
     "host.run.declared_arguments.read_declarations": "the options of `setup`",
     "host.run.declared_arguments.usage_of": "their usage line",
     "host.run.given_arguments.texts": "what a command line gives them",
+    "host.run.interrupts.die_of": "who is ended by a signal dies of it, after tidying up",
     # The environment that all plugins share.
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
 }

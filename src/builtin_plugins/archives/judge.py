@@ -42,14 +42,13 @@ class Rules:
 
     `strip`: one leading directory that holds everything is taken away, unless `stays`
     says, of all paths, that it is content. `members` (those that others imply, too) and
-    `size` (bytes on disk) cap the whole; `reserved` are top names it may not use.
+    `size` (bytes on disk) cap the whole.
     """
 
     strip: bool = True
     stays: Callable[[Collection[str]], bool] | None = None
     members: int = 100_000
     size: int = 8 << 30
-    reserved: frozenset[str] = frozenset()
 
 
 class Judge:
@@ -91,13 +90,10 @@ class Judge:
             raise OperationError(f"more than {self._rules.size} bytes unpacked")
 
     def seal(self) -> None:
-        """Judge the whole once all members are in: links, reserved names, emptiness."""
+        """Judge the whole once all members are in: links, emptiness."""
         if not self._targets and not any(kind == "file" for kind in self._kinds.values()):
             raise OperationError("it holds no files")
         self._leading = self._shared_directory() if self._rules.strip else ""
-        for path in self._kinds:
-            if self._inside(path).partition("/")[0] in self._rules.reserved:
-                raise _refusal(path, "has a name that is reserved")
         for path in self._targets:
             self._resolve(path)
 

@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
@@ -55,14 +55,25 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
     os.fchmod(descriptor, mode)
 
 
-def make_directory(path: str) -> None:
-    """Make `path` and what is missing above it, for whom the first one there is; raises OSError."""
+def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
+    """Make `path` and what is missing above it; raises OSError.
+
+    Without `mode` they are for whom the first one there is. `undo` removes those still empty.
+    """
+    above = os.path.dirname(path)
     if os.path.isdir(path):
         return
-    make_directory(os.path.dirname(path))
+    make_directory(above, mode, undo)
     with suppress(FileExistsError):
         os.mkdir(path)
-        os.chmod(path, mode_below(os.path.dirname(path)))
+        if undo is not None:
+            undo.callback(_remove_empty, path)
+        os.chmod(path, mode_below(above) if mode is None else mode)
+
+
+def _remove_empty(path: str) -> None:
+    with suppress(OSError):
+        os.rmdir(path)
 
 
 def mode_below(directory: str) -> int:
@@ -145,31 +156,3 @@ def _call(name: str, *arguments: int | bytes, path: str) -> None:
     if function is None or function(*arguments):
         code = ctypes.get_errno() if function else errno.ENOSYS
         raise OSError(code, os.strerror(code), path)
-
-
-def copy_linked(source: str, target: str) -> None:
-    """Copy a tree with hard links where the file system lets us, else with the content."""
-    pending = [""]
-    while pending:
-        inside = pending.pop()
-        here, there = os.path.join(source, inside), os.path.join(target, inside)
-        os.mkdir(there)
-        os.chmod(there, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)
-        with os.scandir(here) as entries:
-            for entry in entries:
-                place = os.path.join(there, entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(os.path.join(inside, entry.name))
-                elif entry.is_symlink():
-                    os.symlink(os.readlink(entry.path), place)
-                else:
-                    _link_or_copy(entry.path, place)
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        import shutil  # here, as listings of plugins load this module and need none
-
-        shutil.copy2(source, target)

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 from host import HostError, OperationError
+from host.run.interrupts import die_of
 
 
 @contextmanager
@@ -63,10 +64,11 @@ def tidily(work: Callable[[], int]) -> int:
     To `work` each of them is a KeyboardInterrupt. A signal that is ignored, as under
     nohup, stays so.
     """
-    ended = [signal.SIGINT]
+    ended = int(signal.SIGINT)
 
     def end(number: int, _: FrameType | None) -> None:
-        ended[0] = signal.Signals(number)
+        nonlocal ended
+        ended = number
         signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
@@ -76,6 +78,4 @@ def tidily(work: Callable[[], int]) -> int:
     try:
         return work()
     except KeyboardInterrupt:
-        signal.signal(ended[0], signal.SIG_DFL)
-        os.kill(os.getpid(), ended[0])
-        return 128 + ended[0]
+        return die_of(ended)

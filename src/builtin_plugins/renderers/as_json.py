@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     Quoted = Callable[[str], str]  # writes a text as JSON
 
+_ARGUMENT = (
+    *("name", "short", "value", "type", "choices", "default", "required"),
+    *("description", "complete"),
+)
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
@@ -87,14 +91,5 @@ def _example(example: dict[str, Any]) -> dict[str, Any]:
 
 def _argument(argument: Any) -> dict[str, Any]:
     """Return a declared argument with all its keys; those that it has not are null."""
-    return {
-        "name": argument.name,
-        "short": argument.short or None,
-        "value": argument.value or None,
-        "type": argument.type or None,
-        "choices": list(argument.choices) or None,
-        "default": argument.default,
-        "required": argument.required,
-        "description": argument.description or None,
-        "complete": argument.complete or None,
-    }
+    kept = {"default": argument.default, "required": argument.required}
+    return {key: getattr(argument, key) or None for key in _ARGUMENT} | kept

@@ -50,7 +50,7 @@ _OPTIONS = (  # as in a command.json; without one of them it installs
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: `word` as on the command line, its display name, description and systems.
+    """A tool: `word` as on the command line, its display name and description.
 
     `label` is what starts it on a command line, without options. `variables` are those
     of this run, with their sources; none outside an installation.
@@ -60,7 +60,6 @@ class Tool:
     label: str
     name: str
     description: str = ""
-    systems: tuple[str, ...] = ()
     variables: Mapping[str, Variable] = field(default_factory=dict)
 
 
@@ -137,7 +136,7 @@ def _find_tool(environ: Mapping[str, str]) -> Tool:
         label = f"cli {environ.get('COMMAND_CATEGORY', 'setup')} {word}"
         return Tool(word, label, word.title())
     label = " ".join([program.name, *program.words])
-    return Tool(word, label, definition.name, definition.description, definition.os, variables)
+    return Tool(word, label, definition.name, definition.description, variables)
 
 
 def _with_callers_path(tool: Tool, environ: Mapping[str, str]) -> dict[str, str]:
@@ -159,10 +158,10 @@ def _system(tool: Tool, platform: str) -> ModuleType:
 
     It has `found`, `put_in_place` and `take_away`.
     """
-    for beginning, name, module in (("linux", "linux", linux), ("darwin", "mac", macos)):
-        if platform.startswith(beginning) and (not tool.systems or name in tool.systems):
-            return module
-    raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
+    systems = {"linux": linux, "darwin": macos}
+    if platform not in systems:
+        raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
+    return systems[platform]
 
 
 def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: Terminal) -> str:

@@ -25,7 +25,7 @@ def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
 def found(settings: Settings) -> str:
     """Return what is installed, "" for nothing; raises OperationError where is no Homebrew."""
     _find_brew(settings.environ)
-    return _cask(settings) if is_installed(settings.cask, settings.environ) else ""
+    return f"cask {settings.cask}" if is_installed(settings.cask, settings.environ) else ""
 
 
 def put_in_place(settings: Settings, reporter: Reporter) -> str:
@@ -34,7 +34,7 @@ def put_in_place(settings: Settings, reporter: Reporter) -> str:
     action = "upgrade" if is_installed(settings.cask, settings.environ) else "install"
     _run(brew, action, settings.cask, settings.environ)
     _provide_command(settings, brew, reporter)
-    return _cask(settings)
+    return f"cask {settings.cask}"
 
 
 def take_away(settings: Settings, _: Reporter) -> bool:
@@ -49,17 +49,12 @@ def take_away(settings: Settings, _: Reporter) -> bool:
     return there
 
 
-def _cask(settings: Settings) -> str:
-    return f"cask {settings.cask}"
-
-
 def _find_brew(environ: Mapping[str, str]) -> str:
-    found = find_program("brew", environ)
-    for prefix in _prefixes(environ):
-        found = found or find_program(os.path.join(prefix, "bin", "brew"), environ)
-    if found is None:
-        raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
-    return found
+    usual = [os.path.join(prefix, "bin", "brew") for prefix in _prefixes(environ)]
+    for one in ("brew", *usual):
+        if brew := find_program(one, environ):
+            return brew
+    raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
 
 
 def _prefixes(environ: Mapping[str, str]) -> list[str]:

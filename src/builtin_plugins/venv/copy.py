@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.atomic import copy_linked, exchange, sync_file_system, write_file
+from builtin_plugins.files.atomic import exchange, sync_file_system, write_file
 from builtin_plugins.files.locks import PATIENCE, Waiting, locked
 from builtin_plugins.venv.installer import Installer, check_installer
 from host import OperationError
@@ -70,7 +71,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
             _check_exchange(copy.path)
-            copy_linked(copy.prefix, copy.path)
+            _copy_linked(copy.prefix, copy.path)
             yield copy
         finally:
             shutil.rmtree(copy.path, ignore_errors=True)
@@ -117,3 +118,29 @@ def _repoint_scripts(path: str, prefix: str) -> None:
             content = file.read()
         if old in content:
             write_file(script, content.replace(old, new))
+
+
+def _copy_linked(source: str, target: str) -> None:
+    """Copy a tree with hard links where the file system lets us, else with the content."""
+    pending = [""]
+    while pending:
+        inside = pending.pop()
+        here, there = os.path.join(source, inside), os.path.join(target, inside)
+        os.mkdir(there)
+        os.chmod(there, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)
+        with os.scandir(here) as entries:
+            for entry in entries:
+                place = os.path.join(there, entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(os.path.join(inside, entry.name))
+                elif entry.is_symlink():
+                    os.symlink(os.readlink(entry.path), place)
+                else:
+                    _link_or_copy(entry.path, place)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -202,11 +202,6 @@ def test_a_zip_is_judged_the_same(name: str, tmp_path: Path) -> None:
     assert list((tmp_path / "inner").iterdir()) == []
 
 
-def test_reserved_names_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match=r"name that is reserved"):
-        unpack(tmp_path, tar(FILE, Member("App/.own/x")), Rules(reserved=frozenset([".own"])))
-
-
 def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
     many = tar(*(Member(f"App/{number}") for number in range(20)))
     with pytest.raises(OperationError, match=r"more than 10 members"):

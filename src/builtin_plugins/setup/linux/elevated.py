@@ -15,7 +15,6 @@ from builtin_plugins.archives.extract import extract
 from builtin_plugins.archives.judge import Rules
 from builtin_plugins.files.endings import explained, tidily
 from builtin_plugins.setup.linux.stage import NEW
-from builtin_plugins.setup.linux.state import refuse_foreign
 from builtin_plugins.setup.linux.swap import remove_all, swap_in
 from builtin_plugins.setup.settings import Places
 from host import HostError, OperationError
@@ -38,7 +37,6 @@ def _do(action: str, places: Places, archive: str) -> int:
     try:
         with explained():
             if action == "put":
-                refuse_foreign(places)
                 swap_in(places, lambda stage: _unpack(archive, Path(stage, NEW)))
             else:
                 remove_all(places)

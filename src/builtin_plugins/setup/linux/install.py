@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import tarfile
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -58,8 +57,8 @@ def put_in_place(settings: Settings, reporter: Reporter) -> str:
     if sudo is None:
         swap_in(places, lambda stage: bring(settings, stage, reporter))
     else:
-        own = f"cli-setup-{os.geteuid()}-{places.tool}"
-        with hold_stage(os.path.join(_temporary(settings.environ), own), lambda: False) as stage:
+        own = os.path.join(_temporary(settings.environ), f"cli-setup-{os.geteuid()}-{places.tool}")
+        with hold_stage(own, lambda: False) as stage:
             clear_stage(stage)
             bring(settings, stage, reporter)
             _run_elevated(sudo, "put", settings, reporter, "--archive", pack(stage))
@@ -99,11 +98,8 @@ def pack(stage: str) -> str:
 def _temporary(environ: Mapping[str, str]) -> str:
     """Return a directory for large temporary files, which /tmp often has no room for."""
     chosen = environ.get("TMPDIR", "")
-    return next(
-        path
-        for path in (chosen, "/var/tmp", tempfile.gettempdir())  # noqa: S108  # the name in it is ours alone
-        if path.startswith("/") and os.access(path, os.W_OK | os.X_OK)
-    )
+    usable = chosen.startswith("/") and os.access(chosen, os.W_OK | os.X_OK)
+    return chosen if usable else "/var/tmp"  # noqa: S108  # the name in it is ours alone
 
 
 def _find_elevation(places: Places, environ: Mapping[str, str]) -> str | None:
@@ -117,39 +113,33 @@ def _find_elevation(places: Places, environ: Mapping[str, str]) -> str | None:
     for path in missing:
         if os.statvfs(path).f_flag & os.ST_RDONLY:
             raise OperationError(f"{path} is on a read-only file system")
-    names = ", ".join(missing)
-    if os.geteuid() == 0:
-        raise OperationError(f"root may not write to {names}")
     sudo = find_program("sudo", environ)
     if sudo is None:
-        tool = places.tool
+        one, two, three = (
+            variable(places.tool, suffix) for suffix in ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")
+        )
         raise OperationError(
-            f"no right to write to {names}, and there is no sudo",
-            "run it as root, or set "
-            f"{variable(tool, 'INSTALL_DIR')}, {variable(tool, 'BIN_DIR')} and "
-            f"{variable(tool, 'DESKTOP_FILE')} to places of your own",
+            f"no right to write to {', '.join(missing)}, and there is no sudo",
+            f"run it as root, or set {one}, {two} and {three} to places of your own",
         )
     return sudo
 
 
 def _unwritable(places: Places) -> list[str]:
     """Return the existing directories that a change writes to and the caller may not."""
-    wanted = [os.path.dirname(places.install_dir), places.bin_dir]
-    wanted.append(os.path.dirname(places.desktop_file))
+    paths = [os.path.dirname(places.install_dir), places.bin_dir]
+    paths.append(os.path.dirname(places.desktop_file))
     if os.path.isdir(places.install_dir):
-        wanted.append(places.install_dir)  # moving a directory rewrites its own ".."
-    found = list(dict.fromkeys(map(_nearest_there, wanted)))
-    for path in found:
+        paths.append(places.install_dir)  # moving a directory rewrites its own ".."
+    unwritable: list[str] = []
+    for path in paths:
+        while not os.path.lexists(path):
+            path = os.path.dirname(path)  # noqa: PLW2901  # the nearest one above that exists
         if not os.path.isdir(path):
             raise OperationError(f"{path} is not a directory")
-    return [path for path in found if not os.access(path, os.W_OK | os.X_OK)]
-
-
-def _nearest_there(path: str) -> str:
-    """Return `path`, or the nearest one above it that exists."""
-    while not os.path.lexists(path):
-        path = os.path.dirname(path)
-    return path
+        if not os.access(path, os.W_OK | os.X_OK) and path not in unwritable:
+            unwritable.append(path)
+    return unwritable
 
 
 def _run_elevated(

@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 from builtin_plugins.archives.extract import extract
-from builtin_plugins.archives.judge import Rules
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.download import download
 from builtin_plugins.fetch.progress import Reporter, readable_size
@@ -23,7 +22,6 @@ from builtin_plugins.setup.linux.state import (
 from builtin_plugins.setup.settings import Settings
 from host import OperationError
 
-_RULES = Rules(reserved=frozenset([MARK_DIRECTORY]))
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
 _PICTURES = {
     b"\x89PNG\r\n\x1a\n": ".png",
@@ -50,7 +48,7 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
     reporter.info(f"Unpacking {readable_size(fetched.size)}")
     new = Path(stage, NEW)
     left = deadline - time.monotonic()
-    privileged = extract(archive, new, _RULES, called=shown(settings.address), seconds=left)
+    privileged = extract(archive, new, called=shown(settings.address), seconds=left)
     archive.unlink()
     if privileged:
         reporter.warn(f"setuid, setgid or sticky bits left out of the archive: {privileged}")
@@ -64,6 +62,8 @@ def _note(tree: str, settings: Settings, reporter: Reporter) -> None:
     """
     launcher = _find_launcher(tree, settings)
     notes = os.path.join(tree, MARK_DIRECTORY)
+    if os.path.lexists(notes):
+        raise OperationError(f"the archive has {MARK_DIRECTORY}, a name that is reserved")
     os.mkdir(notes)
     os.chmod(notes, 0o755)  # noqa: S103  # whatever the umask
     icon = _find_icon(tree, settings, reporter)
@@ -75,11 +75,8 @@ def _note(tree: str, settings: Settings, reporter: Reporter) -> None:
 
 def _find_launcher(tree: str, settings: Settings) -> str:
     name, tool = settings.name, settings.places.tool
-    candidates = [settings.launcher]
-    if not settings.launcher:
-        plain = (name, tool, name.replace(" ", ""), name.lower())
-        candidates = [one for one in plain if "/" not in one and one not in (".", "..")]
-        candidates.append(f"bin/{tool}")
+    usual = (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}")
+    candidates = [settings.launcher] if settings.launcher else usual
     for candidate in candidates:
         if is_program(tree, candidate):
             return candidate

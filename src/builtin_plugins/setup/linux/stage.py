@@ -59,20 +59,6 @@ def _acquire(path: str) -> int:
     raise OperationError(f"{path} keeps changing", "try again")
 
 
-def make_readable(path: str, undo: ExitStack) -> None:
-    """Make a directory and what is missing above it, for all to read; those still empty undone."""
-    if not os.path.isdir(path):
-        make_readable(os.path.dirname(path), undo)
-        os.mkdir(path)
-        undo.callback(_remove_empty, path)
-        os.chmod(path, 0o755)  # noqa: S103  # whatever the umask
-
-
-def _remove_empty(path: str) -> None:
-    with suppress(OSError):
-        os.rmdir(path)
-
-
 def clear_stage(path: str) -> None:
     """Remove what is in the stage, and keep the stage and its lock."""
     for name in os.listdir(path):

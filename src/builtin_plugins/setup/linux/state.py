@@ -6,6 +6,7 @@ the symlink that resolves to an executable inside the install directory).
 
 import os
 import stat
+from contextlib import suppress
 from enum import Enum
 
 from builtin_plugins.setup.settings import Places, variable
@@ -37,11 +38,8 @@ def starts_from_stage(places: Places) -> bool:
 def starts_inside(places: Places, directory: str) -> bool:
     """Tell whether the link resolves to an executable file inside `directory`."""
     try:
-        os.readlink(places.link)
-        real = os.path.realpath(places.link, strict=True)
-        inside = real.startswith(os.path.realpath(directory) + "/")
-        return inside and os.path.isfile(real) and os.access(real, os.X_OK)
-    except (OSError, ValueError):
+        return os.path.islink(places.link) and is_program(directory, places.link)
+    except ValueError:  # a variable with a NUL is no path
         return False
 
 
@@ -143,14 +141,9 @@ def inner_file(tree: str, inside: str) -> str:
 
 def small_file(path: str) -> str | None:
     """Return the text of a small regular file that is no link, else None."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MARK_LIMIT:
-            return None
-        return os.read(descriptor, _MARK_LIMIT).decode("utf-8", "replace")
-    finally:
-        os.close(descriptor)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError), open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            content = file.read(_MARK_LIMIT + 1)
+            return content.decode("utf-8", "replace") if len(content) <= _MARK_LIMIT else None
+    return None

@@ -11,10 +11,12 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 from builtin_plugins.files.atomic import (
     discard,
     exchange,
+    make_directory,
     sync_directory,
     sync_file_system,
     temporary,
@@ -27,7 +29,6 @@ from builtin_plugins.setup.linux.stage import (
     OLD,
     clear_stage,
     hold_stage,
-    make_readable,
     remove_tree,
 )
 from builtin_plugins.setup.linux.state import (
@@ -44,6 +45,9 @@ from builtin_plugins.setup.linux.state import (
 )
 from builtin_plugins.setup.settings import Places
 
+_Write = Callable[[str, str], None]
+_write_menu = partial(write_file, mode=0o644)
+
 
 def swap_in(places: Places, bring: Callable[[str], None]) -> None:
     """Let `bring` make `<stage>/new`, and that the installed version.
@@ -52,11 +56,11 @@ def swap_in(places: Places, bring: Callable[[str], None]) -> None:
     something foreign is in the way.
     """
     with undoing() as undo:
-        make_readable(os.path.dirname(places.install_dir), undo)
+        make_directory(os.path.dirname(places.install_dir), 0o755, undo)
         with recovered_stage(places) as stage:
             bring(stage)
-            make_readable(places.bin_dir, undo)
-            make_readable(os.path.dirname(places.desktop_file), undo)
+            make_directory(places.bin_dir, 0o755, undo)
+            make_directory(os.path.dirname(places.desktop_file), 0o755, undo)
             _put_in_place(places)
 
 
@@ -76,8 +80,7 @@ def _put_in_place(places: Places) -> None:
     refuse_foreign(places)  # a download is long enough for something to appear there
     with uninterrupted(), undoing() as undo:
         _swap_directory(places, launcher, undo)
-        former = small_file(places.desktop_file)
-        _replace(_write_menu, places.desktop_file, menu, former, undo)
+        _replace(_write_menu, places.desktop_file, small_file(places.desktop_file), menu, undo)
         _point_link(places, os.path.join(places.install_dir, launcher), undo)
     sync_directory(os.path.dirname(places.install_dir))
     sync_directory(places.bin_dir)
@@ -143,23 +146,23 @@ def _move(one: str, other: str, undo: ExitStack) -> None:
 
 def _point_link(places: Places, target: str, undo: ExitStack) -> None:
     former = os.readlink(places.link) if os.path.lexists(places.link) else None
-    _replace(write_link, places.link, target, former, undo)
+    _replace(write_link, places.link, former, target, undo)
 
 
 def _replace(
-    write: Callable[[str, str], None], path: str, new: str, former: str | None, undo: ExitStack
+    write: _Write, path: str, former: str | None, new: str | None, undo: ExitStack
 ) -> None:
-    if former == new:
-        return
-    write(path, new)
-    if former is None:
-        undo.callback(os.unlink, path)
+    """Bring a file or link from `former` to `new`; None is none."""
+    if new != former:
+        _set(write, path, new)
+        undo.callback(_set, write, path, former)
+
+
+def _set(write: _Write, path: str, content: str | None) -> None:
+    if content is None:
+        os.unlink(path)
     else:
-        undo.callback(write, path, former)
-
-
-def _write_menu(path: str, text: str) -> None:
-    write_file(path, text, 0o644)
+        write(path, content)
 
 
 def remove_all(places: Places) -> None:
@@ -182,12 +185,9 @@ def _take_away(places: Places, grave: str) -> None:
     own = {path for path, _, owner in owned(places) if owner is Owner.SETUP}
     with uninterrupted(), undoing() as undo:
         if places.desktop_file in own:
-            entry = small_file(places.desktop_file) or ""
-            os.unlink(places.desktop_file)
-            undo.callback(_write_menu, places.desktop_file, entry)
+            former = small_file(places.desktop_file)
+            _replace(_write_menu, places.desktop_file, former, None, undo)
         if places.link in own:
-            target = os.readlink(places.link)
-            os.unlink(places.link)
-            undo.callback(write_link, places.link, target)
+            _replace(write_link, places.link, os.readlink(places.link), None, undo)
         if places.install_dir in own:
             os.rename(places.install_dir, grave)

@@ -652,10 +652,7 @@ def test_help_tells_where_values_come_from(
         assert expected in page
 
 
-def test_another_system_cannot_start_it(make_definition: Callable[..., Path]) -> None:
-    root = make_definition("tool", os=["mac"])
-    environ = {"CLI_DIR": str(root), "COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup"}
-    for platform in ("linux", "win32"):
-        with pytest.raises(HostError) as failure:
-            setup.run([], environ, platform)
-        assert failure.value.status == 126
+def test_another_system_cannot_start_it(desk: Desk) -> None:
+    with pytest.raises(HostError) as failure:
+        setup.run([], desk.environ, "win32")
+    assert failure.value.status == 126
