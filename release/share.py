@@ -13,14 +13,15 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
-
+from builtin_plugins.plugin_commands import hooks as plugin_commands
 from builtin_plugins.renderers.text import text_page
-from builtin_plugins.self_commands import hooks
+from builtin_plugins.self_commands import hooks as self_commands
 from builtin_plugins.self_commands.completion import SHELLS, stub
-from host import Listing, Terminal
-from host.cli.plain_command import Group, PlainCommand
+from host import CommandDeclaration, Listing, Terminal
+from host.cli.page import argument_tables
 from host.cli.topics import DOCS, TOPICS, topic
+from host.run.declared_arguments import usage_of
+from host.run.definition import parse_declared
 from host.run.importing import load_reference
 
 _PROJECT = Path(__file__).parents[1]
@@ -63,9 +64,9 @@ def man_page(date: str) -> Iterator[str]:
     for name, text in (found.groups() for found in map(_OPTION.match, root) if found):
         yield from _term(name, text)
     yield ".SH COMMANDS"
-    for one in sorted(hooks.discover_commands(), key=lambda one: one.words):
-        if not one.definition["hidden"]:
-            yield from _word(one.words, one.definition["entrypoint"])
+    for one in sorted(_declared(), key=lambda one: one.words):
+        if not one.definition.get("hidden"):
+            yield from _word(one)
     for name in TOPICS:
         yield f".SH {name.replace('-', ' ').upper()}"
         yield from _paragraphs(topic(name, _NAME))
@@ -78,33 +79,28 @@ def man_page(date: str) -> Iterator[str]:
     yield from (".SH SEE ALSO", _escaped(DOCS))
 
 
-def _word(words: tuple[str, ...], reference: str) -> Iterator[str]:
-    command = load_reference(reference)
-    label = " ".join([_NAME, *words])
-    if isinstance(command, Group):
-        yield f".SS {_marked(_escaped(command.usage(label)))}"
-        yield from _paragraphs(command.help)
-        for word, (inner, _) in command.words.items():
-            yield from _word((*words, word), inner)
-        return
-    if isinstance(command, PlainCommand):
-        command = command.for_click()
-    context = click.Context(command, info_name=label)
-    usage = " ".join([label, *command.collect_usage_pieces(context)])
+def _declared() -> list[CommandDeclaration]:
+    found = [*self_commands.discover_commands(), *plugin_commands.discover_commands()]
+    return [one for one in found if isinstance(one, CommandDeclaration)]
+
+
+def _word(command: CommandDeclaration) -> Iterator[str]:
+    definition = parse_declared("self", command.definition, ours=True)
+    usage = " ".join([_NAME, *command.words, usage_of(definition.args)]).rstrip()
     yield f".SS {_marked(_escaped(usage))}"
-    yield from _paragraphs(inspect.cleandoc(command.help or ""))
-    for parameter in command.params:
-        record = parameter.get_help_record(context)
-        if record and record[1]:
-            yield from _term(*record)
+    yield from _paragraphs(inspect.getdoc(load_reference(definition.entrypoint)) or "")
+    for _, rows in argument_tables(definition.args):
+        for name, text in rows:
+            if text:
+                yield from _term(name, text)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield paragraphs; one with indented lines, or marked by click, keeps its lines."""
+    """Yield paragraphs; one with indented lines keeps its lines."""
     for index, part in enumerate(text.strip("\n").split("\n\n")):
-        lines = [line for line in part.splitlines() if line.strip() != "\b"]
+        lines = part.splitlines()
         yield from [".PP"][: bool(index)]
-        if "\b" in part or any(line.startswith("  ") for line in lines):
+        if any(line.startswith("  ") for line in lines):
             yield from (".nf", *(_marked(_escaped(line)) for line in lines), ".fi")
         else:
             yield _prose(" ".join(lines))

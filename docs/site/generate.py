@@ -26,6 +26,7 @@ _TAKEN = {
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
+_ROWS = re.compile("^(?:Categories|Commands):$", re.MULTILINE)
 _SUB_COMMAND = re.compile(r"^  ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
@@ -106,8 +107,8 @@ def self_page() -> Iterator[str]:
             if len(words) > 1:
                 yield f"\n{'#' * min(len(words), 3)} `cli {' '.join(words)}`\n"
                 yield f"\n```text\n{text}```\n"
-            _, _, below = text.partition("\nCommands:\n")
-            for word in _SUB_COMMAND.findall(below):
+            _, *below = _ROWS.split(text, maxsplit=1)
+            for word in _SUB_COMMAND.findall("".join(below)):
                 yield from walk((*words, word))
 
         yield from walk(("self",))

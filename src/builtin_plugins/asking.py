@@ -1,8 +1,12 @@
 """Questions to whoever is at the terminal."""
 
-import sys
+from __future__ import annotations
 
-import click
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from host import OperationError
 
 
 def is_attended() -> bool:
@@ -12,4 +16,27 @@ def is_attended() -> bool:
 
 def confirmed(question: str, yes: bool) -> bool:
     """Ask on a terminal; without one, or with --yes, the command itself is the answer."""
-    return yes or not is_attended() or click.confirm(question, err=True)
+    if yes or not is_attended():
+        return True
+    import click
+
+    return bool(_asked(click.confirm, question))
+
+
+def answer(question: str, usual: str | None = None, choices: Sequence[str] = ()) -> str:
+    """Return the answer of somebody at a terminal: one of the `choices`, where there are any."""
+    import click
+
+    kind = click.Choice(choices) if choices else str
+    return str(_asked(click.prompt, question, default=usual, type=kind))
+
+
+def _asked(ask: Callable[..., Any], question: str, **how: Any) -> Any:
+    import click
+
+    try:
+        return ask(question, err=True, **how)
+    except click.Abort as stopped:
+        if isinstance(stopped.__context__, KeyboardInterrupt):
+            raise stopped.__context__ from None
+        raise OperationError("stopped; nothing was changed") from None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from host.program import Program
     from host.records import (
         Category,
+        CategoryDeclaration,
         Command,
         CommandDeclaration,
         CommandTree,
@@ -47,6 +48,7 @@ __all__ = [
     "Argument",
     "CannotStartError",
     "Category",
+    "CategoryDeclaration",
     "Command",
     "CommandDeclaration",
     "CommandTree",

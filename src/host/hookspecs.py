@@ -28,6 +28,7 @@ from collections.abc import Iterable
 import pluggy
 
 from host.records import (
+    CategoryDeclaration,
     Command,
     CommandDeclaration,
     CommandTree,
@@ -79,7 +80,7 @@ def find_plugins(installation: Installation) -> Iterable[PluginFile | Disabled |
 @hookspec
 def discover_commands(
     installation: Installation,
-) -> Iterable[CommandTree | CommandDeclaration | Watch]:
+) -> Iterable[CommandTree | CommandDeclaration | CategoryDeclaration | Watch]:
     """Say what commands there are: directories to look in, or commands in Python.
 
     Called when the lock is built. Directories are looked at again in every run, so
@@ -89,6 +90,7 @@ def discover_commands(
         @hookimpl
         def discover_commands(installation):
             yield CommandTree(str(Path(__file__).parent / "commands"), plugin="acme")
+            yield CategoryDeclaration(("cloud",), "Cloud", "What runs elsewhere")
             yield CommandDeclaration(
                 ("cloud", "login"),
                 {

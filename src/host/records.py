@@ -111,6 +111,18 @@ class CommandDeclaration(Record):
     definition: Mapping[str, Any]
 
 
+class CategoryDeclaration(Record):
+    """What a category is for whose commands are declared in Python.
+
+    words               such as ("cloud",)
+    name, description   as in a category.json
+    """
+
+    words: tuple[str, ...]
+    name: str
+    description: str = ""
+
+
 class EnvSource(Record):
     """A source of variables for the commands whose words start with `words`.
 

@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.fetch.timeout import USUAL_SECONDS
 from builtin_plugins.files.atomic import (
     make_directory,
     mode_below,
@@ -20,6 +19,7 @@ from builtin_plugins.files.atomic import (
 )
 from builtin_plugins.files.endings import undoing
 from builtin_plugins.files.locks import Waiting, take_lock
+from builtin_plugins.options import USUAL_SECONDS
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 
-import click
-
 from builtin_plugins.asking import confirmed
-from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import (
     built,
     check_new_name,
@@ -27,24 +25,12 @@ from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
 
 
-@click.command
-@click.argument("source", metavar="SOURCE")
-@click.option("--ref", default="", help="A branch, tag or commit of a git repository.")
-@click.option("--name", default="", help="The plugin's name here.")
-@click.option("--sha256", default="", help="What an archive or wheel must have as its SHA-256.")
-@click.option("--ssh", is_flag=True, help="Clone user/repo over ssh.")
-@click.option("--gitlab", is_flag=True, help="user/repo is on GitLab.")
-@click.option("--bitbucket", is_flag=True, help="user/repo is on Bitbucket.")
-@click.option("--force", is_flag=True, help="Add it though a command has words already taken.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@timeout_option
-@click.pass_obj
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     session: Session,
     source: str,
-    ref: str,
-    name: str,
-    sha256: str,
+    ref: str | None,
+    name: str | None,
+    sha256: str | None,
     ssh: bool,
     gitlab: bool,
     bitbucket: bool,
@@ -54,7 +40,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Add a plugin from SOURCE.
 
-    \b
     SOURCE is one of
       ./directory               linked, so that every edit is live
       user/repo, a git address  cloned (https, ssh, git, file)
@@ -64,21 +49,21 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
-    """  # noqa: D301 - click wants the character itself
+    """
     if gitlab and bitbucket:
         raise UsageError("--gitlab and --bitbucket do not go together")
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
-    origin = parse_source(source, ref=ref, sha256=sha256, site=site, ssh=ssh)
+    origin = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
     if name and origin.kind == "pip":
         raise UsageError("--name does not go with a distribution; its name is its own")
-    there = _known(session, origin, name)
+    there = _known(session, origin, name or "")
     if there is not None:
         session.show_lines(f"{_installed(session, there)}{or_name(there)}")
         return
-    with working(session, timeout) as work:
+    with working(session, checked_timeout(timeout)) as work:
         work.reporter.debug(f"fetching {origin.source}")
         staged = built(session, fetch(origin, work), work, yes=yes)
-        _add_staged(session, staged, name, work, force=force, yes=yes)
+        _add_staged(session, staged, name or "", work, force=force, yes=yes)
 
 
 def _add_staged(

@@ -194,7 +194,7 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: s
         row.entry = _with(row.entry, version=point.version)
         row.trees += point.trees
         row.hooks += point.hooks
-        row.declared += [one for one in lock.commands if one.plugin == point.name]
+        row.declared += [one for one in lock.commands if one.runs and one.plugin == point.name]
     if reasons := [point.broken for point in points if point.broken]:
         row.state, row.reason = "broken", "; ".join(reasons)
     elif not points:

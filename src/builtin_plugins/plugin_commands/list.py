@@ -5,26 +5,23 @@ from __future__ import annotations
 from builtin_plugins.plugin_commands.inventory import Row, inventory
 from host import printable
 from host.cli.columns import width
-from host.cli.plain_command import chosen_format, takes
 from host.secrets import masked_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.cli.plain_command import Texts
     from host.cli.session import Session
 
 _MOST_WORDS = 5
 _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
 
 
-@takes({"name": "--format", "value": "TEXT", "choices": ["text", "json"], "default": "text"})
-def command(session: Session, given: Texts) -> None:
+def command(session: Session, format: str) -> None:
     """List all plugins: directories, those from git, archives and pip.
 
     Text shows the words that each adds; JSON all its commands.
     """
     rows = inventory(session)
-    if chosen_format(given) == "json":
+    if format == "json":
         session.show_json({"plugins": [row.described() for row in rows]})
         return
     if not rows:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import click
-
 from builtin_plugins.asking import confirmed
 from builtin_plugins.plugin_changes.change import remove
 from builtin_plugins.plugin_changes.work import working
@@ -16,10 +14,6 @@ from host import OperationError
 from host.cli.session import Session
 
 
-@click.command
-@click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
 def command(session: Session, name: str, yes: bool) -> None:
     """Remove the plugin NAME, also one that is only half there.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from builtin_plugins.plugin_changes.change import put
 from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import kept_versions, named_row
@@ -14,10 +12,6 @@ from host.cli.session import Session
 from host.run.text import EMPTY
 
 
-@click.command
-@click.argument("name")
-@click.argument("version", required=False)
-@click.pass_obj
 def command(session: Session, name: str, version: str | None) -> None:
     """Go back to an earlier VERSION of the plugin NAME, or to the one before.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import click
-
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.wheel import read_installed
 from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
@@ -16,10 +14,6 @@ from host.cli.session import Session
 from host.secrets import masked_text
 
 
-@click.command
-@click.argument("name")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
 def command(session: Session, name: str, format: str) -> None:
     """Show all about the plugin NAME; nothing of it is run."""
     row = named_row(session, name)

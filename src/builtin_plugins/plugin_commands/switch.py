@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import click
-
 from builtin_plugins.plugin_changes.work import changing, working
 from builtin_plugins.plugin_commands.inventory import named_row
 from builtin_plugins.plugin_directories.repair import now
 from host.cli.session import Session
 
 
-@click.command
-@click.argument("name")
-@click.pass_obj
 def enable(session: Session, name: str) -> None:
     """Switch the plugin NAME on."""
     _switch(session, name, on=True)
 
 
-@click.command
-@click.argument("name")
-@click.pass_obj
 def disable(session: Session, name: str) -> None:
     """Switch the plugin NAME off: its files stay, its Python is not imported."""
     _switch(session, name, on=False)

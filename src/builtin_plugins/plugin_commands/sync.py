@@ -6,10 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-import click
-
 from builtin_plugins.asking import confirmed
-from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import built, each, fetch, put
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
@@ -23,18 +21,13 @@ from host import OperationError, UsageError
 from host.cli.session import Session
 
 
-@click.command
-@click.argument("file", required=False, type=click.Path())
-@click.option("--dry-run", is_flag=True, help="Only show what would come in.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@timeout_option
-@click.pass_obj
 def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
     """Bring in what the registry, or a colleague's registry FILE, lists and is not here.
 
     Each plugin comes at exactly the recorded commit, version and checksum. Plugins
     that only this installation has stay.
     """
+    timeout = checked_timeout(timeout)
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: there is no such file")
     plugins_dir = session.installation.plugins_dir

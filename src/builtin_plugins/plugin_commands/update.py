@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import click
-
 from builtin_plugins.asking import confirmed
-from builtin_plugins.fetch.timeout import timeout_option
+from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import built, each, fetch, put
 from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import of_entry, stored
@@ -21,12 +19,6 @@ from host import OperationError
 from host.cli.session import Session
 
 
-@click.command
-@click.argument("names", metavar="[NAME]…", nargs=-1)
-@click.option("--dry-run", is_flag=True, help="Only show what would change.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@timeout_option
-@click.pass_obj
 def command(
     session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
 ) -> None:
@@ -35,7 +27,7 @@ def command(
     A plugin added at a tag, a commit, a checksum or an exact version stays there. What
     changes for you is shown first: commands that come and go, new sudo, new variables.
     """
-    change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
+    change = partial(_update, session, timeout=checked_timeout(timeout), dry_run=dry_run, yes=yes)
     if failed := each(session, _chosen(session, names), change):
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-import click
-
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.templates import filled
@@ -21,12 +19,7 @@ _LINE = (
 )
 
 
-@click.command
-@click.argument("shell", type=click.Choice(SHELLS), required=False)
-@click.option("--install", "action", flag_value="install", help="Load it in every new shell.")
-@click.option("--uninstall", "action", flag_value="uninstall", help="Take that away again.")
-@click.pass_obj
-def command(session: Session, shell: str | None, action: str | None) -> None:
+def command(session: Session, shell: str | None, install: bool, uninstall: bool) -> None:
     """Show what makes SHELL complete this program's words, or install it.
 
     Without an option the code is printed, to be loaded by the shell that is running. Without
@@ -35,14 +28,15 @@ def command(session: Session, shell: str | None, action: str | None) -> None:
     shell = shell or os.path.basename(session.environ.get("SHELL", ""))
     if shell not in SHELLS:
         raise UsageError("no shell is named", f"name one: {', '.join(SHELLS)}")
-    if action is None:
+    if install and uninstall:
+        raise UsageError("--install and --uninstall exclude each other")
+    if not (install or uninstall):
         session.show(stub(shell, session.program))
         return
-    present = action == "install"
     path = start_up_file(shell, session.program, session.environ)
     with explained(path):
-        done = complete_in(shell, session.program, session.environ, present=present)
-    if present:
+        done = complete_in(shell, session.program, session.environ, present=install)
+    if install:
         session.show(f"{'installed in' if done else 'is already in'} {path}; open a new shell\n")
     else:
         session.show(f"{'removed from' if done else 'is not in'} {path}\n")

@@ -6,8 +6,6 @@ import os
 import shlex
 import shutil
 
-import click
-
 from host import DefinitionError, OperationError, UsageError
 from host.cli.session import Session
 from host.cli.unknown import find_whole
@@ -16,10 +14,6 @@ from host.run.definition import is_word
 _USUAL = ("editor", "nano", "vi")
 
 
-@click.command
-@click.argument("words", nargs=-1, required=True)
-@click.option("--definition", is_flag=True, help="Its command.json, not its script.")
-@click.pass_obj
 def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """Open the script of the command WORDS in your editor; of a category its category.json.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from host import SourceError, Terminal, UsageError, Variable, masked, printable
 from host.cli.columns import width
 from host.cli.session import Session
@@ -16,14 +14,8 @@ from host.run.layers import FRAMEWORK
 from host.run.plan import check_required, layers_of
 
 
-@click.command
-@click.argument("words", nargs=-1, required=True)
-@click.option("--all", "everything", is_flag=True, help="The caller's own variables too.")
-@click.option("--show-secrets", is_flag=True, help="Do not mask values of secrets.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
 def command(
-    session: Session, words: tuple[str, ...], everything: bool, show_secrets: bool, format: str
+    session: Session, words: tuple[str, ...], all: bool, show_secrets: bool, format: str
 ) -> None:
     """Show each variable of the command WORDS: value, source, rank, what it shadows.
 
@@ -45,7 +37,7 @@ def command(
     every = traced_variables(layers)
     told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
     shown = every if show_secrets else masked(every, {})
-    chosen = set(names) or (set(every) if everything else told)
+    chosen = set(names) or (set(every) if all else told)
     rows = [one for name, one in shown.items() if name in chosen]
     rows.sort(key=lambda one: (one.rank == FRAMEWORK, one.name))
     described = [

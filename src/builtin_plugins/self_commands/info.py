@@ -7,17 +7,12 @@ import platform
 import sys
 from typing import Any
 
-import click
-
 from host import InstallationError, printable
 from host.cli.answer import own_version
 from host.cli.catalog import contents
 from host.cli.session import Session
 
 
-@click.command
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
 def command(session: Session, format: str) -> None:
     """Show names, versions, paths and counts of this installation.
 

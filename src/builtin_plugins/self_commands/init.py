@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import click
-
 from builtin_plugins.files.endings import explained
 from builtin_plugins.files.locks import locked
 from builtin_plugins.self_commands.completion import uncompleted_shell
@@ -28,11 +26,7 @@ _INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; 
 _PATIENCE = 60.0  # seconds that this waits for another one
 
 
-@click.command
-@click.argument("directory", required=False, type=click.Path(path_type=Path))
-@click.option("--name", help="The program's name; the launcher is DIRECTORY/core/NAME.")
-@click.pass_obj
-def command(session: Session, directory: Path | None, name: str | None) -> None:
+def command(session: Session, directory: str | None, name: str | None) -> None:
     """Make a complete installation in DIRECTORY; no file that is there is overwritten.
 
     Without DIRECTORY it is where this program looks for its installation.

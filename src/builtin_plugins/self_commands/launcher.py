@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from glob import escape, glob
 from pathlib import Path
 
-import click
-
 import host
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError
+from host.cli.session import Session
 from host.run.installation import Layout
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
@@ -117,13 +116,12 @@ def write_man_page(name: str) -> None:
     write_file(str(pages / f"{name}.1"), text.encode())
 
 
-@click.command
-@click.argument("path", type=click.Path(path_type=Path))
-def command(path: Path) -> None:
+def command(_: Session, path: str) -> None:
     """Make the launcher PATH, which starts the program with this Python, and its man page anew.
 
     install.sh and `self update` call this in the environment that they made.
     """
+    launcher = Path(os.path.abspath(path))
     with explained(path):
-        write_launcher(Path(os.path.abspath(path)), replace=True)
-        write_man_page(path.name)
+        write_launcher(launcher, replace=True)
+        write_man_page(launcher.name)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 
-import click
-
 from host.cli.session import Session
 
 
-@click.command
-@click.pass_obj
 def command(session: Session) -> None:
     """Build the lock anew.
 

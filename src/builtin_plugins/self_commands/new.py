@@ -5,41 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import click
-
-from builtin_plugins.asking import is_attended
+from builtin_plugins.asking import answer, is_attended
 from builtin_plugins.files.endings import explained
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
-from host.cli.plain_command import Group
 from host.cli.session import Session
 from host.run.definition import is_word
 from host.run.locate import NOT_CATEGORIES
 
-_HERE = "builtin_plugins.self_commands.new:"
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
-command = Group(
-    "Make something new that works at once.",
-    {
-        "command": (f"{_HERE}new_command", "Make a command, with a script that runs"),
-        "category": (f"{_HERE}new_category", "Make a category, for commands to come"),
-        "plugin": (f"{_HERE}new_plugin", "Make a plugin in a new directory, here"),
-    },
-    {"task": "command", "script": "command", "group": "category", "package": "plugin"},
-)
 
-
-@click.command
-@click.argument("words", nargs=-1)
-@click.option("--lang", type=click.Choice([*_SCRIPTS]), help="What its script is written in.")
-@click.option("--description", help="What it is for, in a line.")
-@click.pass_obj
 def new_command(
     session: Session, words: tuple[str, ...], lang: str | None, description: str | None
 ) -> None:
@@ -67,10 +48,6 @@ def new_command(
     )
 
 
-@click.command
-@click.argument("words", nargs=-1)
-@click.option("--description", help="What it is for, in a line.")
-@click.pass_obj
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, for commands to come."""
     words = words or _asked_words("words of the category, such as: team")
@@ -81,10 +58,6 @@ def new_category(session: Session, words: tuple[str, ...], description: str | No
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
-@click.command
-@click.argument("name")
-@click.option("--python", is_flag=True, help="A pip package with hooks in Python and tests.")
-@click.pass_obj
 def new_plugin(session: Session, name: str, python: bool) -> None:
     """Make the plugin NAME in a new directory of that name, here.
 
@@ -184,12 +157,11 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
 def _asked_words(label: str) -> tuple[str, ...]:
     if not is_attended():
         raise UsageError("which words? name them, such as: team hello")
-    return tuple(str(click.prompt(label, err=True)).split())
+    return tuple(answer(label).split())
 
 
-def _asked(label: str, usual: str, choices: list[str] | None = None) -> str:
+def _asked(label: str, usual: str, choices: Sequence[str] = ()) -> str:
     """Return the answer of somebody at a terminal; without one, the usual one."""
     if not is_attended():
         return usual
-    kind = click.Choice(choices) if choices else str
-    return str(click.prompt(label, default=usual, type=kind, err=True))
+    return answer(label, usual, choices)

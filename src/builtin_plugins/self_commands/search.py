@@ -6,26 +6,22 @@ import gc
 
 from host import Command, OperationError
 from host.cli.pages import rendered
-from host.cli.plain_command import ALL, FORMAT, chosen_format, takes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from host.cli.plain_command import Texts
     from host.cli.session import Session
 
 
-@takes({"name": "text...", "required": True}, ALL, FORMAT)
-def command(session: Session, given: Texts) -> None:
+def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> None:
     """List the commands that have TEXT in their words, names, descriptions, groups or arguments.
 
     Of several words each must be there somewhere; the case of letters makes no difference.
     """
     gc.disable()  # as for any listing
-    text = given["text..."]
     wanted = [word.casefold() for word in text]
-    inside = session.contents((), deep=True).listed(everything="--all" in given)
+    inside = session.contents((), deep=True).listed(everything=all)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
     if not commands:
         raise OperationError(
@@ -36,7 +32,7 @@ def command(session: Session, given: Texts) -> None:
     holding = {one.words[:count] for one in commands for count in range(1, len(one.words))}
     categories = tuple(one for one in inside.categories if one.words in holding)
     found = inside.replaced(categories=categories, commands=commands)
-    session.show(rendered(session, session.find(()), found, chosen_format(given), deep=True))
+    session.show(rendered(session, session.find(()), found, format, deep=True))
 
 
 def _has(command: Command, wanted: list[str]) -> bool:

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from glob import escape, glob
 
-import click
-
 from builtin_plugins.asking import confirmed, is_attended
 from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.completion import (
@@ -26,10 +24,6 @@ from host.cli.session import Session
 from host.run.installation import data_home
 
 
-@click.command
-@click.option("--purge", is_flag=True, help="Your commands, plugins and settings, too.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
 def command(session: Session, purge: bool, yes: bool) -> None:
     """Take this installation away, after asking: what the program made, unchanged.
 

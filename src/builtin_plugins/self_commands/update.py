@@ -15,17 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 import importlib_metadata
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.addresses import without_credentials
-from builtin_plugins.fetch.timeout import timeout_option
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.endings import undoing, uninterrupted
 from builtin_plugins.git.call import Git
 from builtin_plugins.git.fast_forward import FastForward
 from builtin_plugins.git.login import login_of
+from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.self_commands.launcher import (
     is_launcher,
@@ -43,12 +42,6 @@ from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
 
-@click.command
-@click.option("--check", is_flag=True, help="Only tell whether there is a newer version.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", help="Of --check.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@timeout_option
-@click.pass_obj
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
     """Bring this program to its newest version.
 
@@ -58,7 +51,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     """
     if format == "json" and not check:
         raise UsageError("--format goes with --check")
-    with working(session, timeout) as work:
+    with working(session, checked_timeout(timeout)) as work:
         root = Path(session.layout.root)
         is_checkout = (root / ".git").is_dir() and (root / "pyproject.toml").is_file()
         look = _checkout_update if is_checkout else _package_update

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import platform
 
-import click
-
 from host.cli.answer import is_missing, own_version, version_of
 from host.cli.session import Session
 
 
-@click.command
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
 def command(session: Session, format: str) -> None:
     """Show name and version of this installation, as --version does.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
-
 from host import Definition, printable
 from host.cli.session import Session
 from host.cli.unknown import find_command
@@ -15,12 +13,7 @@ from host.run.plan import check_runnable
 from host.run.process import start_of
 
 
-@click.command
-@click.argument("words", nargs=-1, required=True)
-@click.option("--all", "everything", is_flag=True, help="What it shadows too.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
-def command(session: Session, words: tuple[str, ...], everything: bool, format: str) -> None:
+def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """Show the file that the command WORDS runs, its interpreter and where it comes from."""
     found, definition = find_command(session, words)
     row = _described(session, found, definition)
@@ -29,7 +22,7 @@ def command(session: Session, words: tuple[str, ...], everything: bool, format: 
         return
     shadows = row.pop("shadows")
     lines = [f"{key + ':':<13}{printable(str(value))}" for key, value in row.items() if value]
-    if everything:
+    if all:
         lines += [f"{'shadows:':<13}{printable(one)}" for one in shadows or ["nothing"]]
     session.show("".join(f"{line}\n" for line in lines))
 

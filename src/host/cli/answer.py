@@ -48,7 +48,7 @@ def run_cli(
         asked.words, asked.help = asked.words[1:], True
     if asked.words[:1] == ("self",):
         session.find_packages()
-        from host.cli.self_group import run_self
+        from host.cli.calling_self import run_self
 
         return run_self(session, asked.words, help_asked=asked.help)
     if asked.help and not asked.words and is_missing(session):

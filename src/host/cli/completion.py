@@ -7,15 +7,17 @@ is run to find out, but the `complete` program that an argument declares; no cli
 pluggy is loaded, and only the category in question is looked at.
 """
 
+from host.cli.options import COLOURS, FORMATS, OPTIONS
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
-from host.run.locate import RESERVED, below, locate, roots
+from host.run.definition import is_reference
+from host.run.locate import NOT_CATEGORIES, RESERVED, below, locate, roots
 from host.run.paths import join
 from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from host.run.declared_arguments import Argument
     from host.run.definition import Definition
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from host.run.lock import Lock
 
     Candidate = tuple[str, str]
+    Ask = Callable[[str, Sequence[str]], Iterable[Candidate]]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
 _SHELLS = ("bash", "zsh", "fish")
@@ -85,18 +88,23 @@ def complete_words(
         if values and not left:
             return Offer((value, "") for value in values)
         left = left[bool(values) :]
-    if left[:1] == [RESERVED]:
-        return _own(left, current, installation, lock)
     asks_help = left[:1] == ["help"]
     found = locate(left[asks_help:], roots(lock.trees, lock.commands))
     rest = left[asks_help + len(found.words) :]
-    if found.kind == "command" and found.definition is not None and not asks_help:
-        return arguments(found.definition, rest, current)
-    if found.kind != "category" or rest:
-        return Offer(beside=NONE if asks_help else FILES)
-    if current.startswith("-"):
-        from host.cli.options import OPTIONS
+    if not asks_help and found.kind == "command" and found.definition and found.definition.args:
 
+        def ask(reference: str, given: "Sequence[str]") -> "Iterable[Candidate]":
+            from host.run.importing import load_reference
+
+            listed: Iterable[Candidate] = load_reference(reference)(given, installation, lock)
+            return listed
+
+        return arguments(found.definition, rest, current, ask)
+    if found.kind != "category" or rest:
+        return Offer(beside=NONE if asks_help or left[0] == RESERVED else FILES)
+    if found.words[:1] == (RESERVED,):
+        return _inside(found, current)
+    if current.startswith("-"):
         return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
     from host.cli.definition_index import DefinitionIndex
 
@@ -110,27 +118,7 @@ def complete_words(
 
 def _values_of(option: str) -> "Sequence[str]":
     """Return what a global option can have behind it, () for one that takes nothing."""
-    from host.cli.options import COLOURS, FORMATS
-
     return {"--format": FORMATS, "--color": COLOURS}.get(option, ())
-
-
-def _own(
-    words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
-) -> Offer:
-    """Complete `self …`: each of its words says itself what may follow."""
-    declared = [one for one in lock.commands if one.words[0] == RESERVED]
-    for one in declared:
-        complete_own = one.definition.extra.get("x-complete")
-        if tuple(words[:2]) == one.words and complete_own:
-            from host.run.importing import load_reference
-
-            return Offer(*load_reference(complete_own)(words[1:], current, installation, lock))
-    return Offer(
-        (one.words[1], one.definition.description)
-        for one in declared
-        if not one.words[2:] and (not one.definition.hidden or one.words[1] == current)
-    )
 
 
 def _inside(found: "Found", current: str) -> Offer:
@@ -152,41 +140,65 @@ def _inside(found: "Found", current: str) -> Offer:
     return Offer(sorted(names))
 
 
-def arguments(definition: "Definition", words: "Sequence[str]", current: str) -> Offer:
-    """Return what fits a command's declared arguments; paths where it declares none."""
-    if not definition.args:
-        return Offer(beside=FILES)
+def command_words(
+    given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
+) -> "list[Candidate]":
+    """Return the words that lead on to commands: for arguments that are the words of one."""
+    found = complete_words(given, "", installation, lock)
+    return [one for one in found.candidates if one[0] not in NOT_CATEGORIES]
+
+
+def formats(*_: object) -> "list[Candidate]":
+    """Return the formats of listings, less those that plugins bring."""
+    return [(one, "") for one in FORMATS]
+
+
+def arguments(definition: "Definition", words: "Sequence[str]", current: str, ask: "Ask") -> Offer:
+    """Return what fits a command's declared arguments.
+
+    `ask` gets the reference that completes an argument of our own, and the words before.
+    """
     options = {name: one for one in definition.args if one.option for name in (one.name, one.short)}
     positional = [one for one in definition.args if not one.option]
     waiting: Argument | None = None
-    taken, ended = 0, False
+    given: list[str] = []
+    ended = False
     for word in words:
         if waiting is not None:
             waiting = None
         elif ended or not word.startswith("-") or word == "-":
-            taken += 1
+            given.append(word)
         elif word == "--":
             ended = True
         else:
             option = options.get(word)
             waiting = option if option is not None and option.value else None
     if waiting is not None:
-        return _values(waiting, definition, "")
+        return _values(waiting, definition, ask)
     name, sign, _ = current.partition("=")
     if sign and not ended and name in options and options[name].value:
-        return _values(options[name], definition, f"{name}=")
+        return _values(options[name], definition, ask, f"{name}=")
     if current.startswith("-") and not ended:
         named = [(name, one.description) for name, one in options.items() if name]
         return Offer([*named, ("--help", "Show help")])
-    if positional and (taken < len(positional) or positional[-1].repeats):
-        return _values(positional[min(taken, len(positional) - 1)], definition, "")
+    if positional and (len(given) < len(positional) or positional[-1].repeats):
+        waiting = positional[min(len(given), len(positional) - 1)]
+        return _values(waiting, definition, ask, given=given)
     return Offer()
 
 
-def _values(argument: "Argument", definition: "Definition", before: str) -> Offer:
+def _values(
+    argument: "Argument",
+    definition: "Definition",
+    ask: "Ask",
+    before: str = "",
+    given: "Sequence[str]" = (),
+) -> Offer:
     if argument.choices:
         return Offer((f"{before}{choice}", argument.description) for choice in argument.choices)
-    if argument.complete not in ("", FILES, "file", "directory", "none"):
+    if is_reference(argument.complete) and not definition.file:
+        return Offer((f"{before}{one}", about) for one, about in ask(argument.complete, given))
+    if argument.complete not in ("", "file", "directory", "none"):
         printed = _printed(join(definition.directory, argument.complete))
         return Offer((f"{before}{line}", argument.description) for line in printed)
     if argument.complete == "none" or argument.type in ("integer", "number"):

@@ -33,17 +33,18 @@ class Page:
             self._lines += wrap(printable(text), self.terminal.width)
 
     def prose(self, text: str) -> None:
-        r"""Add paragraphs with a blank line between; one that begins with \b keeps its lines."""
+        """Add paragraphs with a blank line between; one with indented lines keeps its lines."""
         for index, one in enumerate(text.split("\n\n")):
             self._lines += [""] if index else []
-            if one.startswith("\b"):
-                self._lines += map(printable, one.splitlines()[1:])
+            if "\n  " in one:
+                self._lines += map(printable, one.splitlines())
             else:
                 self.paragraph(" ".join(one.split()))
 
     def usage(self, text: str) -> None:
         label = styled("Usage:", HEADING, self.terminal)
-        self._lines += ["", f"{label} {printable(text)}"]
+        first, *others = wrap(printable(text), self.terminal.width - len("Usage: "))
+        self._lines += ["", f"{label} {first}", *(" " * len("Usage: ") + line for line in others)]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
         if rows:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Session:
     """The caller's environment, the installation, and what is found in it on demand.
 
-    This is what `self` commands get as click's `ctx.obj`. `installation` and `lock` raise
+    This is what `self` commands are called with. `installation` and `lock` raise
     HostError when the installation is missing or wrong. Who is `sure` is asked nothing.
     `start` is what a run looked up before it turned out that there is nothing to run: its
     one look counts.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from host.cli.verbs import RUN_VERBS, SELF_VERBS
+from host.cli.verbs import OWN_VERBS, RUN_VERBS
 from host.errors import DefinitionError
 from host.run.definition import is_word
 from host.run.locate import RESERVED, Found, Place, roots
@@ -56,8 +56,8 @@ def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
     if rest[0] in RUN_VERBS and rest[1:]:
         named = session.find(tuple(rest[1:]))
         return [named.words] if named.kind == "command" else []
-    if rest[0] in SELF_VERBS:
-        return [(RESERVED, *SELF_VERBS[rest[0]].split())]
+    if rest[0] in OWN_VERBS[RESERVED,]:
+        return [(RESERVED, *OWN_VERBS[RESERVED,][rest[0]].split())]
     return [("help",)] if nearest(rest[0], ["help"]) else []
 
 

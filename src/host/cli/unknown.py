@@ -76,14 +76,14 @@ def unknown(
 
 
 def unknown_word(
-    word: str, where: str, see: str, names: Iterable[str], meant: Mapping[str, str]
+    word: str, where: str, names: Iterable[str], meant: Mapping[str, str]
 ) -> UsageError:
-    """Return the error for a word that none of `names` is, in the group that `where` starts.
+    """Return the error for a word that none of `names` is, in the category that `where` calls.
 
     `meant` has what other programs call them.
     """
     near = [meant[word]] if word in meant else nearest(word, names)
     what = f"unknown command {word or EMPTY} in {where.partition(' ')[2]}"
     if not near:
-        return UsageError(what, f"see: {see}")
+        return UsageError(what, f"see: {where} --help")
     return UsageError(what, suggestions=[f"{where} {one}" for one in near])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Words of `self` by what people type instead, at the top or behind `self`.
-SELF_VERBS = {
+_SELF = {
     **dict.fromkeys(["ls", "commands", "all", "tasks"], "list"),
     **dict.fromkeys(["find", "grep", "lookup"], "search"),
     **dict.fromkeys(["upgrade", "selfupdate", "self-update"], "update"),
@@ -21,6 +21,23 @@ SELF_VERBS = {
     "completions": "completion",
     "setup": "init",
     "delete": "uninstall",
+}
+# By the words of the category; those behind them.
+OWN_VERBS = {
+    ("self",): _SELF,
+    ("self", "new"): {
+        **dict.fromkeys(["task", "script"], "command"),
+        "group": "category",
+        "package": "plugin",
+    },
+    ("self", "plugin"): {
+        **dict.fromkeys(["install", "get", "link", "new"], "add"),
+        **dict.fromkeys(["rm", "uninstall", "delete", "del", "unlink"], "remove"),
+        **dict.fromkeys(["info", "view"], "show"),
+        **dict.fromkeys(["revert", "downgrade"], "rollback"),
+        "ls": "list",
+        "upgrade": "update",
+    },
 }
 # Before the words of a command elsewhere; here the words alone run it.
 RUN_VERBS = frozenset(["run", "exec", "execute", "x", "task", "start", "do"])

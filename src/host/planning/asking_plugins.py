@@ -16,14 +16,22 @@ from typing import Any
 
 from host.errors import PluginError
 from host.planning.loading import load, reason_of
-from host.records import CommandDeclaration, CommandTree, EnvSource, Installation, Watch
+from host.records import (
+    CategoryDeclaration,
+    CommandDeclaration,
+    CommandTree,
+    EnvSource,
+    Installation,
+    Watch,
+)
 from host.run.lock import Plugin, stamp
 from host.run.report import answer_of
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 
 _RECORDS: dict[str, Callable[..., Any]] = {
-    record.__name__: record for record in (CommandDeclaration, CommandTree, EnvSource, Watch)
+    record.__name__: record
+    for record in (CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, Watch)
 }
 _PLANNING = ("discover_commands", "env_sources")
 _LONGEST = 16 << 20  # bytes of one answer

@@ -16,6 +16,7 @@ from host.planning.distributions import entry_points
 from host.planning.loading import OWN_DISTRIBUTION, load, short_reason, source_files
 from host.planning.serving import serving
 from host.records import (
+    CategoryDeclaration,
     CommandDeclaration,
     CommandTree,
     Disabled,
@@ -195,7 +196,7 @@ class _Collected:
         elif isinstance(record, Disabled) and plugin.ours:
             self.disabled.add(record.distribution)
         else:
-            self.commands.append((place, _command(plugin, record)))
+            self.commands.append((place, _declared(plugin, record)))
 
     def lock(self) -> Lock:
         """Return it all in order of precedence: the installation's own, then as plugins asked."""
@@ -220,15 +221,20 @@ def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     return Tree(path, _text(owner, "plugin"), record.dev is True, finder)
 
 
-def _command(plugin: Plugin, record: Any) -> Declared:
-    if not isinstance(record, CommandDeclaration):
-        raise TypeError(f"expected a CommandTree or CommandDeclaration, not {record!r}")
+def _declared(plugin: Plugin, record: Any) -> Declared:
+    fields: dict[str, Any] = {}
+    if isinstance(record, CategoryDeclaration):
+        fields = {"name": record.name, "description": record.description}
+    elif isinstance(record, CommandDeclaration):
+        fields = {"entrypoint": None, **record.definition}
+    else:
+        raise TypeError(f"expected a CommandTree, Command- or CategoryDeclaration, not {record!r}")
     words = _words(record.words)
     if not words:
-        raise ValueError("a command needs words")
+        raise ValueError("a command or category needs words")
     if words[0] == RESERVED and not plugin.ours:
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
-    declared = Declared(words, dict(record.definition), plugin.name, plugin.ours)
+    declared = Declared(words, fields, plugin.name, plugin.ours)
     declared.definition  # noqa: B018 - asking for it checks it
     return declared
 

@@ -115,10 +115,13 @@ def usage_of(arguments: "Iterable[Argument]") -> str:
     return " ".join([one.usage for one in arguments])
 
 
-def read_declarations(declared: "Sequence[Fields]", folder: str) -> tuple[Argument, ...]:
+def read_declarations(
+    declared: "Sequence[Fields]", folder: str, *, ours: bool = False
+) -> tuple[Argument, ...]:
     """Return the checked arguments of a command; raises DefinitionError naming entry and key.
 
-    `folder` is the command's, "" for one that a plugin declares in code.
+    `folder` is the command's, "" for one that a plugin declares in code. Those of our own plugins
+    (`ours`) may be completed by their code.
     """
     found = _Declared()
     for fields in declared:
@@ -130,7 +133,7 @@ def read_declarations(declared: "Sequence[Fields]", folder: str) -> tuple[Argume
             argument.type = argument.type or "string"
             _check_values(argument, fields)
             _check_default(argument, fields)
-        if argument.complete not in ("", *COMPLETIONS):
+        if argument.complete not in ("", *COMPLETIONS) and not ours:
             _check_program(argument, fields, folder)
         found.add(argument, fields)
     return tuple(found.names.values())

@@ -74,7 +74,9 @@ class Definition:
     warnings               lines about those that look like misspelt ones
     """
 
-    def __init__(self, file: str, fields: Fields, required: bool = True) -> None:
+    def __init__(
+        self, file: str, fields: Fields, required: bool = True, ours: bool = False
+    ) -> None:
         self.file = file
         self.name: str = fields.text("name", required=required)
         self.description: str = fields.text("description", required=required)
@@ -98,7 +100,7 @@ class Definition:
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
         declared = fields.objects("args")
-        self.args: tuple[Argument, ...] = self._arguments(declared) if declared else ()
+        self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
         misspelt = [line for one in (fields, *declared) for line in one.misspelt()]
         if type(fields.value("sudo")) is list:
@@ -116,10 +118,10 @@ class Definition:
                 raise fields.refused(key, 'a command with "sources": false has none')
         return takes
 
-    def _arguments(self, declared: list[Fields]) -> "tuple[Argument, ...]":
+    def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
         from host.run.declared_arguments import read_declarations
 
-        return read_declarations(declared, self.directory)
+        return read_declarations(declared, self.directory, ours=ours)
 
     @property
     def directory(self) -> str:
@@ -182,9 +184,13 @@ def read_definition(path: str) -> Definition:
     return Definition(path, Fields(path, read_json(path)), required)
 
 
-def parse_declared(owner: str, fields: "Mapping[str, Any]") -> Definition:
-    """Return the definition that plugin `owner` declares in code; raises DefinitionError."""
-    definition = Definition("", Fields(owner, fields))
-    if not definition.in_python:
+def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
+    """Return the definition that plugin `owner` declares in code; raises DefinitionError.
+
+    A category's has no key `entrypoint`; a command's is a reference. Arguments of `ours`
+    may have one as their `complete`, too: see host.cli.completion.
+    """
+    definition = Definition("", Fields(owner, fields), ours=ours)
+    if "entrypoint" in fields and not definition.in_python:
         raise DefinitionError(f'{owner}: "entrypoint": expected a reference "package.module:attr"')
     return definition

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     Tell = Callable[[str], None]
 
 RESERVED = "self"  # the first word of the commands that manage the program itself
-SELF = "Manage this program and its plugins"  # what that category is for
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 
 
@@ -94,9 +93,7 @@ class Found(Struct):
 
     @property
     def description(self) -> str:
-        if self.definition is None:
-            return SELF if self.words == (RESERVED,) else ""
-        return self.definition.description
+        return self.definition.description if self.definition else ""
 
     @property
     def directories(self) -> list[str]:
@@ -106,12 +103,13 @@ class Found(Struct):
 class Declarations:
     """The finder of what one plugin declares in code: its places are words.
 
-    The first command that begins with the words of a place decides what it is.
+    The first command that begins with the words of a place decides what it is. What is
+    declared of a category describes one that there is.
     """
 
     __slots__ = ("_declared", "definitions", "root")
 
-    def __init__(self, declared: "Sequence[Declared]") -> None:
+    def __init__(self, declared: "Iterable[Declared]") -> None:
         self._declared = declared
         self.definitions = None
         self.root: tuple[str, ...] = ()
@@ -124,8 +122,9 @@ class Declarations:
         first = next(self._below(place))
         return first.definition if first.words == place else None
 
-    def category(self, place: tuple[str, ...]) -> None:
-        del place
+    def category(self, place: tuple[str, ...]) -> "Definition | None":
+        told = (one.definition for one in self._declared if not one.runs and one.words == place)
+        return next(told, None)
 
     def words(self, place: tuple[str, ...], tell: "Tell | None" = None) -> list[str]:
         del tell
@@ -152,7 +151,7 @@ class Declarations:
         return ""
 
     def _below(self, place: tuple[str, ...]) -> "Iterator[Declared]":
-        return (one for one in self._declared if one.words[: len(place)] == place)
+        return (one for one in self._declared if one.runs and one.words[: len(place)] == place)
 
 
 def roots(

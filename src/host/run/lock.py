@@ -44,7 +44,7 @@ class Tree(Struct):
 
 
 class Declared:
-    """A command that a plugin declares in code: its words, and what its command.json would hold.
+    """A command or category declared in code: its words, and what its command.json would hold.
 
     A run reads the lock with all of them and needs one definition at most, so each is
     checked when it is asked for.
@@ -70,8 +70,13 @@ class Declared:
         """Return it checked; raises DefinitionError, which who builds the lock finds out."""
         if self._definition is None:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
-            self._definition = parse_declared(owner, self.fields)
+            self._definition = parse_declared(owner, self.fields, ours=self.ours)
         return self._definition
+
+    @property
+    def runs(self) -> bool:
+        """Tell whether it is a command: a category has no entrypoint."""
+        return "entrypoint" in self.fields
 
     def row(self) -> "list[Any]":
         return [self.words, self.fields, self.plugin, self.ours]

@@ -109,7 +109,15 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "options of self": (["self", "env", "--show"], ["none", "--show-secrets"]),
     "values of self": (["self", "completion", "f"], ["none", "fish"]),
     "a group of self": (["self", "plugin", "rem"], ["none", "remove"]),
+    "words in a group of self": (["self", "new", ""], ["none", "category", "command", "plugin"]),
     "plugins": (["self", "plugin", "remove", ""], ["none", "extra"]),
+    "formats": (["self", "list", "--format", ""], ["none", "text", "json", "tree"]),
+    "a format behind words": (
+        ["self", "env", "demo", "hello", "--format=j"],
+        ["none", "--format=json"],
+    ),
+    "a word of self without arguments": (["self", "lock", ""], ["none"]),
+    "help for self": (["help", "self", "plugin", "up"], ["none", "update"]),
 }
 
 

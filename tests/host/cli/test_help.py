@@ -55,21 +55,23 @@ def test_pages_of_self_look_like_those_of_commands(install: Install) -> None:
 cli self list
 List every command below WORDS, or all there are.
 
-Usage: cli self list [OPTIONS] [WORDS]...
+Usage: cli self list [words...] [--all] [--format FORMAT]
+
+Arguments:
+  words...
 
 Options:
-  --all          Hidden ones and other systems' too.
-  --format TEXT  text, json, tree or a plugin's. [default: text]
-  -h, --help     Show this message and exit.
+  --all            Hidden ones and other systems' too.
+  --format FORMAT  text, json, tree or a plugin's. (default: text)
 """
     )
     assert made.run("help", "self", "list").all == shown.all
     group = made.run("self", "plugin").stdout
-    assert group.startswith("cli self plugin\nAdd, list, update and remove plugins.\n\nUsage: ")
+    assert group.startswith("plugin\nAdd, list, update and remove plugins\n\nUsage: ")
     assert "\nCommands:\n  add       Add a plugin from" in group
     coloured = made.run("--color=always", "self", "list", "--help").stdout
     assert "\x1b[1mUsage:\x1b[0m cli self" in coloured
-    assert "  \x1b[36m--all\x1b[0m          Hidden" in coloured
+    assert "  \x1b[36m--all\x1b[0m            Hidden" in coloured
 
 
 DEPLOY = command(

@@ -37,7 +37,7 @@ def tree(install: Install) -> Made:
 MEANT = {
     "in another category": ("hello", "category hello", "cli demo hello or cli ops db hello"),
     "below it": ("ops hello", "command hello in ops", "cli demo hello or cli ops db hello"),
-    "a word of self": ("list", "category list", "cli self list"),
+    "a word of self": ("list", "category list", "cli self list or cli self plugin list"),
     "misspelt and elsewhere": ("bakcup", "category bakcup", "cli ops db backup"),
     "a category elsewhere": ("db", "category db", "cli ops db"),
     "misspelt here": ("demo hallo", "command hallo in demo", "cli demo hello"),
@@ -88,7 +88,7 @@ def test_search(tree: Made) -> None:
         shown = json.loads(tree.run("self", "search", "--format", "json", "--", *text).stdout)
         assert [one["path"] for one in shown["commands"]] == [["ops", "db", "backup"]], text
     assert "self list" in tree.run("self", "search", "every command").stdout
-    assert tree.run("self", "search", "secret").status == 1
+    assert tree.run("self", "search", "demo", "secret").status == 1
     assert "demo secret" in tree.run("self", "search", "secret", "--all").stdout
     assert tree.run("self", "search", "no-such", "text").all == (
         1, "", "cli: no command has no-such and text in its words, name, description, group or "

@@ -189,6 +189,23 @@ def test_commands_declared_in_code(tree):
     assert (found["a y"].definition.name, found["a y"].plugin) == ("code", "p")
 
 
+def test_a_category_declared_in_code_describes_one_that_there_is(tree):
+    own = tree("commands", {"a/x/command.json": command()})
+    told = {"name": "A", "description": "From code"}
+    declared = [Declared(words, told, "p") for words in (("a",), ("b",), ("c",))]
+    declared.append(Declared(("b", "y"), command(entrypoint="m:f"), "p"))
+    places = [own, *roots([], declared)]
+    found = {" ".join(words): locate(words, places) for words in (("a",), ("b",), ("c",))}
+    assert {words: one.kind for words, one in found.items()} == {
+        "a": "category",
+        "b": "category",
+        "c": "unknown",
+    }
+    assert (found["b"].name, found["b"].description, found["b"].plugin) == ("A", "From code", "p")
+    assert found["a"].name == "a"  # nothing of the plugin is in there
+    assert [one.words for one in below(locate([], places), print)] == [("a",), ("b",)]
+
+
 def test_what_is_below_is_what_a_run_finds(tree):
     own = tree("commands", {"a/x/y/command.json": command(), "a/empty/notes.txt": ""})
     plugin = tree("plugin", {"a/x/command.json": command(), "a/x/z/command.json": command()})

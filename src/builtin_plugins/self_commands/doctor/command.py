@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-import click
-
 from builtin_plugins.self_commands.doctor import installation, leftovers, program
 from builtin_plugins.self_commands.doctor.diagnosis import Check, Diagnosis, Patient
 from host import HostError
@@ -29,10 +27,6 @@ _CHECKS: dict[str, Check] = {
 _ANYWAY = ("installation", "dependencies")  # what is looked at without an installation, too
 
 
-@click.command
-@click.option("--fix", is_flag=True, help="Apply the remedies that are safe.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
 def command(session: Session, fix: bool, format: str) -> int:
     """Look for what is wrong with this installation; each finding has its remedy.
 

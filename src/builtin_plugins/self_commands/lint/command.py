@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import click
-
 from builtin_plugins.self_commands.lint.finding import as_github, as_json, as_text
 from builtin_plugins.self_commands.lint.trees import Lint
 from host import DefinitionError, UsageError
@@ -15,11 +13,7 @@ from host.cli.unknown import find_whole
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
 
-@click.command
-@click.argument("directory", nargs=-1, metavar="[DIRECTORY | WORDS]")
-@click.option("--format", type=click.Choice([*_FORMATS]), default="text", show_default=True)
-@click.pass_obj
-def command(session: Session, directory: tuple[str, ...], format: str) -> int:
+def command(session: Session, words: tuple[str, ...], format: str) -> int:
     """Look for what is wrong in definitions and scripts; nothing of them is run.
 
     DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a
@@ -28,19 +22,19 @@ def command(session: Session, directory: tuple[str, ...], format: str) -> int:
     shellcheck where it is on PATH.
     """
     below: tuple[str, ...] = ("",)
-    if len(directory) == 1 and os.path.isdir(directory[0]):
-        lint = Lint(os.path.realpath(directory[0]), session.environ)
-    elif "/" in "".join(directory):
-        raise UsageError(f"{' '.join(directory)}: there is no such directory")
+    if len(words) == 1 and os.path.isdir(words[0]):
+        lint = Lint(os.path.realpath(words[0]), session.environ)
+    elif "/" in "".join(words):
+        raise UsageError(f"{' '.join(words)}: there is no such directory")
     else:
         session.installation  # noqa: B018 - raises where there is no installation
-        below = _folders(session, directory)
+        below = _folders(session, words)
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
     findings = [one for one in lint.findings if one.file.startswith(below)]
     session.show(_FORMATS[format](findings))
     if format == "text" and not findings:
         definitions = "definition" if lint.count == 1 else "definitions"
-        where = " ".join(directory) if below != ("",) else f"{lint.count} {definitions}"
+        where = " ".join(words) if below != ("",) else f"{lint.count} {definitions}"
         session.show_lines(f"nothing is wrong in {where}")
     if lint.unchecked and session.output.terminal.cuts:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")

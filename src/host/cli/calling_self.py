@@ -1,0 +1,106 @@
+"""`self …`: commands that our own plugins declare like anybody's, called with the session."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from host.cli.options import HELP_WORDS, GlobalOptions
+from host.cli.page import Page, argument_tables
+from host.cli.session import Session
+from host.cli.unknown import unknown_word
+from host.cli.verbs import OWN_VERBS
+from host.errors import InstallationError
+from host.run.declared_arguments import Argument, usage_of
+from host.run.given_arguments import texts
+from host.run.importing import load_reference
+from host.run.interrupts import RaisedInterrupts
+from host.run.locate import Found, Place, below, locate, roots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from host.records import Terminal
+    from host.run.definition import Definition
+
+
+def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int:
+    """Call the command that `words` (with `self`) name; return its exit status.
+
+    Its function gets the session, and each declared argument by its name: a text, or None; a
+    flag True or False; one that repeats a tuple of texts; a number a float. Words of a category
+    get its listing. Raises HostError.
+    """
+    found = locate(words, _places(session))
+    rest = words[len(found.words) :]
+    if found.kind != "command" or found.definition is None:
+        return _list(session, found, rest)
+    definition = found.definition
+    function = load_reference(definition.entrypoint)
+    if help_asked or not {*HELP_WORDS[1:]}.isdisjoint(takewhile("--".__ne__, rest)):
+        label = " ".join([session.program, *found.words])
+        session.show(_page(session.output.terminal, label, definition, function))
+        return 0
+    given = texts(definition.args, rest, session.program, found.words)
+    if session.sure:
+        given["--yes"] = ["true"]
+    with RaisedInterrupts():
+        return function(session, **_named_values(definition.args, given)) or 0
+
+
+def _places(session: Session) -> list[Place]:
+    try:
+        lock = session.lock_on_disk
+    except InstallationError:
+        lock = None  # `self init` makes one
+    if lock is not None:
+        return roots((), lock.commands)
+    from host.planning.discovery import own_commands
+
+    return roots((), own_commands(session.layout))
+
+
+def _list(session: Session, found: Found, rest: Sequence[str]) -> int:
+    """Show the listing of `self` or of a category in it; raises UsageError for other words."""
+    if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
+        there = below(found, lambda _: None)
+        shown = [one.words[-1] for one in there if one.definition and not one.definition.hidden]
+        where = " ".join([session.program, *found.words])
+        raise unknown_word(rest[0], where, shown, OWN_VERBS.get(found.words, {}))
+    from host.cli.pages import show
+
+    show(session, GlobalOptions((*found.words, *rest)))
+    return 0
+
+
+def _page(
+    terminal: Terminal, label: str, definition: Definition, function: Callable[..., Any]
+) -> str:
+    """Return the help page of a command, whose text is the function's own."""
+    import inspect
+
+    page = Page(terminal)
+    page.title(label)
+    page.prose(inspect.getdoc(function) or "")
+    page.usage(f"{label} {usage_of(definition.args)}".rstrip())
+    for heading, rows in argument_tables(definition.args):
+        page.table(heading, rows)
+    return page.text()
+
+
+def _named_values(
+    arguments: Iterable[Argument], given: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """Return the value of each argument as its function takes it, by the parameter's name."""
+    values: dict[str, Any] = {}
+    for one in arguments:
+        found = given.get(one.name, ())
+        text = found[0] if found else one.default
+        value: Any = float(text) if text and one.type == "number" else text
+        if one.flag:
+            value = bool(found)
+        elif one.repeats:
+            value = tuple(found)
+        values[one.bare_name.lstrip("-").replace("-", "_")] = value
+    return values
