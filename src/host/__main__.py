@@ -196,7 +196,7 @@ def _refresh(
 ) -> "Lock":
     from host.run.importing import complete_import_path
 
-    complete_import_path("click" if safe else "")
+    complete_import_path("pluggy" if safe else "")
     from host.planning.discovery import refresh
 
     return refresh(installation, messages, safe, run)

@@ -1,7 +1,7 @@
 """Everything but running a command: `--version`, listings, help pages and the way to `self`.
 
 Each answer imports what it needs and no more: `--version` next to nothing, a listing
-no click, `self` no renderer.
+no plugin, `self` no renderer.
 """
 
 import os

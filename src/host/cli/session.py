@@ -73,7 +73,7 @@ class Session:
         """Make what is installed importable, in safe mode no more than this program needs."""
         from host.run.importing import complete_import_path
 
-        complete_import_path("click" if self.safe else "")
+        complete_import_path("pluggy" if self.safe else "")
 
     @once
     def lock(self) -> Lock:
