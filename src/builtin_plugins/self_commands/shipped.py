@@ -14,10 +14,12 @@ from builtin_plugins.files.atomic import discard, write_file
 
 IN_CORE = ("cli.json", "lib", "schema")
 
-_PARTS = ("commands", "config", "core", "plugins")
-_COMMANDS = (
-    *("demo/category.json", "demo/files", "demo/hello", "demo/precedence", "demo/words"),
-    *("setup/category.json", "setup/postman"),
+_SHIPPED = (  # files and directories; a checkout that is an installation has more of its own
+    *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
+    *("commands/demo/precedence", "commands/demo/words"),
+    *("commands/setup/category.json", "commands/setup/postman", "config/settings.conf.example"),
+    *(f"core/{name}" for name in IN_CORE),
+    "plugins/README.md",
 )
 
 
@@ -48,31 +50,17 @@ def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
     skeleton = skeleton or skeleton_in(sys.prefix)
     if not skeleton.is_dir():
         skeleton = Path(host.__file__).parent.parent.parent  # a checkout is one itself
-    for part in _PARTS:
-        for source in sorted((skeleton / part).rglob("*")):
-            relative = source.relative_to(skeleton)
-            if source.is_file() and _is_shipped(relative):
-                yield ShippedFile(relative, source)
+    for name in _SHIPPED:
+        top = skeleton / name
+        for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if source.is_file() and source.parent.name != "__pycache__":
+                yield ShippedFile(source.relative_to(skeleton), source)
 
 
 def skeleton_in(prefix: str) -> Path:
     """Return where an environment that has this program has what it ships."""
     package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
     return Path(prefix, package, "skeleton")
-
-
-def _is_shipped(path: Path) -> bool:
-    """Tell a shipped file from what a checkout that is an installation has of its own."""
-    first, *rest = path.parts
-    if "__pycache__" in rest:
-        return False
-    if first == "core":
-        return rest[0] in IN_CORE
-    if first == "plugins":
-        return rest == ["README.md"]
-    if first == "commands":
-        return "/".join(rest[:2]) in _COMMANDS
-    return rest == ["settings.conf.example"]
 
 
 def renew(root: str, former: Path, new: Path, warn: Callable[[str], None], undo: ExitStack) -> None:

@@ -95,7 +95,7 @@ def _close(path: str) -> None:
 def definitions(patient: Patient) -> Iterator[Diagnosis]:
     """Yield what `self lint` finds, shellcheck's part aside."""
     layout = patient.layout
-    lint = Lint(layout.root, patient.environ, layout.config_file, scripts=False)
+    lint = Lint(layout.root, patient.environ, layout.config_file)
     for one in lint.findings:
         if one.rule != "plugin":  # these are told as plugins
             place = f"{shown_path(one.file)}:{one.line}:{one.column}"

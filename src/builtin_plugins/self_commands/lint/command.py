@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 from builtin_plugins.self_commands.lint.finding import as_github, as_json, as_text
+from builtin_plugins.self_commands.lint.scripts import shellcheck_findings
 from builtin_plugins.self_commands.lint.trees import Lint
 from host import DefinitionError, UsageError
 from host.cli.session import Session
 from host.cli.unknown import find_whole
+from host.run.paths import find_program
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
@@ -31,12 +33,17 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         below = _folders(session, words)
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
     findings = [one for one in lint.findings if one.file.startswith(below)]
+    scripts = [one for one in lint.shell_scripts if one.startswith(below)]
+    shellcheck = find_program("shellcheck", session.environ)
+    if shellcheck:
+        found = shellcheck_findings(shellcheck, scripts, session.environ)
+        findings = sorted({*findings, *found})
     session.show(_FORMATS[format](findings))
     if format == "text" and not findings:
         definitions = "definition" if lint.count == 1 else "definitions"
         where = " ".join(words) if below != ("",) else f"{lint.count} {definitions}"
         session.show_lines(f"nothing is wrong in {where}")
-    if lint.unchecked and session.output.terminal.cuts:
+    if scripts and not shellcheck and session.output.terminal.cuts:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
     return 1 if findings else 0
 

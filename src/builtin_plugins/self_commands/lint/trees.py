@@ -20,10 +20,9 @@ from builtin_plugins.self_commands.lint.definitions import (
     usual_names,
 )
 from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
-from builtin_plugins.self_commands.lint.scripts import script_findings, shellcheck_findings
+from builtin_plugins.self_commands.lint.scripts import script_findings
 from host import Definition, HostError
 from host.run.definition import read_config, read_definition
-from host.run.paths import find_program
 
 Linted = tuple[JsonFile, Definition]
 
@@ -33,28 +32,16 @@ _DEFINITIONS = ("category.json", "command.json")
 class Lint:
     """One look at a directory: `findings` in order of files, `count` definitions seen.
 
-    With `scripts` what commands run is looked at with shellcheck, too; it is `unchecked`
-    where there is none.
+    `shell_scripts` are the files that commands run with a shell.
     """
 
-    def __init__(
-        self,
-        directory: str,
-        environ: Mapping[str, str],
-        config_file: str = "",
-        scripts: bool = True,
-    ) -> None:
+    def __init__(self, directory: str, environ: Mapping[str, str], config_file: str = "") -> None:
         self.environ = environ
         self.count = 0
-        self._shells: list[str] = []
+        self.shell_scripts: list[str] = []
         self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
-        found = list(self._all(directory, config_file))
-        shellcheck = find_program("shellcheck", environ)
-        self.unchecked = bool(self._shells) and shellcheck is None
-        if scripts and shellcheck is not None:
-            found += shellcheck_findings(shellcheck, self._shells, environ)
-        self.findings = sorted(set(found))
+        self.findings = sorted(set(self._all(directory, config_file)))
 
     def _all(self, directory: str, config_file: str) -> Iterator[Finding]:
         if os.path.lexists(config_file):
@@ -148,5 +135,5 @@ class Lint:
                 continue
             if name == "command.json":
                 runnable = file, definition
-            yield from script_findings(file, definition, self.environ, self._shells)
+            yield from script_findings(file, definition, self.environ, self.shell_scripts)
         return runnable
