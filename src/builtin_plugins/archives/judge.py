@@ -99,7 +99,8 @@ class Judge:
 
     def place(self, name: str) -> str:
         """Return where a member of a sealed archive goes, relative to the target ("" = itself)."""
-        return self._inside(_clean(name))
+        path = _clean(name)
+        return path[len(self._leading) + 1 :] if self._leading else path
 
     def _claim_directories(self, name: str, path: str) -> None:
         """Record `path` and all above it as directories."""
@@ -127,9 +128,6 @@ class Judge:
             return ""
         stays = self._rules.stays
         return "" if stays and stays(self._kinds) else only
-
-    def _inside(self, path: str) -> str:
-        return path[len(self._leading) + 1 :] if self._leading else path
 
     def _resolve(self, path: str) -> None:
         """Follow a link as the kernel would; raise unless it ends at a member inside.

@@ -23,15 +23,8 @@ def zip_members(file: BinaryIO) -> Iterator[tuple[Member, partial[Iterator[bytes
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    with archive.open(info) as content:
-        left = info.file_size
-        while chunk := content.read(_CHUNK):
-            left -= len(chunk)
-            if left < 0:
-                raise EOFError
-            yield chunk
-        if left:
-            raise EOFError
+    with archive.open(info) as content:  # never yields more than its stated size
+        yield from iter(lambda: content.read(_CHUNK), b"")
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:

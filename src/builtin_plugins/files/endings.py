@@ -16,9 +16,7 @@ def explained(otherwise: object = "") -> Iterator[None]:
     try:
         yield
     except OSError as failure:
-        named = failure.filename2 or failure.filename or str(otherwise)
-        where = f"{os.fsdecode(named)}: " if named else ""
-        raise OperationError(f"{where}{failure.strerror or failure}") from None
+        raise OperationError(_said(failure, otherwise)) from None
 
 
 @contextmanager
@@ -41,10 +39,12 @@ def undoing() -> Iterator[ExitStack]:
         raise
 
 
-def _said(failure: BaseException) -> str:
-    if isinstance(failure, OSError) and failure.filename:
-        return f"{os.fsdecode(failure.filename)}: {failure.strerror}"
-    return str(failure) or type(failure).__name__
+def _said(failure: BaseException, otherwise: object = "") -> str:
+    if not isinstance(failure, OSError):
+        return str(failure) or type(failure).__name__
+    named = failure.filename2 or failure.filename or str(otherwise)
+    where = f"{os.fsdecode(named)}: " if named else ""
+    return f"{where}{failure.strerror or failure}"
 
 
 @contextmanager

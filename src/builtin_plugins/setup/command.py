@@ -40,11 +40,15 @@ from host.run.json_files import Fields
 from host.run.text import Messages
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
-_OPTIONS = (  # as in a command.json; without one of them it installs
-    (_UPGRADE, "-u", "bring the latest version; your data and settings stay"),
-    (_UNINSTALL, "", "remove the application, its command and its menu entry"),
-    (_VERBOSE, "-v", "tell more, to find a fault"),
-    (_QUIET, "-q", "tell only what went wrong"),
+_OPTIONS = (  # as in a command.json
+    {
+        "name": _UPGRADE,
+        "short": "-u",
+        "description": "bring the latest version; your data and settings stay",
+    },
+    {"name": _UNINSTALL, "description": "remove the application, its command and its menu entry"},
+    {"name": _VERBOSE, "short": "-v", "description": "tell more, to find a fault"},
+    {"name": _QUIET, "short": "-q", "description": "tell only what went wrong"},
 )
 
 
@@ -76,7 +80,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
         output.show(_help_page(tool, environ, platform, output.terminal))
         return 0
     given = _given(tool, arguments)
-    system = _system(tool, platform)
+    system = {"linux": linux, "darwin": macos}.get(platform)
+    if system is None:
+        raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
     settings = read_settings(tool.word, tool.name, _with_callers_path(tool, environ))
     reporter = Reporter(tool.label, _QUIET in given, _VERBOSE in given, environ)
     with explained():
@@ -90,7 +96,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
 
 
 def _install(system: ModuleType, settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
-    """Install what is not there, or upgrade what is; raises OperationError."""
+    """Install what is not there, or upgrade what is; raises OperationError, OSError."""
     name, there = settings.name, system.found(settings)
     if there and not upgrade:
         reporter.info(f"{name} is installed already ({there}); --upgrade brings the latest version")
@@ -116,11 +122,7 @@ def _given(tool: Tool, arguments: Sequence[str]) -> Collection[str]:
 
 def _declared() -> tuple[Argument, ...]:
     """Return the options, declared as those of any command."""
-    rows = [
-        {"name": name, "short": short or None, "description": text}
-        for name, short, text in _OPTIONS
-    ]
-    return read_declarations([Fields("setup", row) for row in rows], "")
+    return read_declarations([Fields("setup", option) for option in _OPTIONS], "")
 
 
 def _find_tool(environ: Mapping[str, str]) -> Tool:
@@ -151,17 +153,6 @@ def _source(tool: Tool, name: str) -> str:
     """Return the source that gives a variable its value, "" for the caller or none."""
     known = tool.variables.get(name)
     return known.source if known and known.rank > 1 else ""
-
-
-def _system(tool: Tool, platform: str) -> ModuleType:
-    """Return the module that does the work on `platform`; raises CannotStartError.
-
-    It has `found`, `put_in_place` and `take_away`.
-    """
-    systems = {"linux": linux, "darwin": macos}
-    if platform not in systems:
-        raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
-    return systems[platform]
 
 
 def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: Terminal) -> str:

@@ -52,10 +52,8 @@ def merged_variables(
     for name, text in envs.items():
         if name not in environ:
             try:
-                merged[name] = expand(text, merged.get, limit=left)
+                merged[name] = expand(text, merged.get, limit=max(left, 1))
             except OverflowError:
                 return None
-            left -= len(merged[name]) + 1
-            if left <= 0:
-                return None
+            left -= len(merged[name])
     return merged

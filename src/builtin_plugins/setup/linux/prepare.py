@@ -23,12 +23,7 @@ from builtin_plugins.setup.settings import Settings
 from host import OperationError
 
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
-_PICTURES = {
-    b"\x89PNG\r\n\x1a\n": ".png",
-    b"<svg": ".svg",
-    b"<?xml": ".svg",
-    b"/* XPM */": ".xpm",
-}
+_PICTURES = {b"\x89PNG\r\n\x1a\n": ".png", b"<svg": ".svg", b"<?xml": ".svg", b"/* XPM */": ".xpm"}
 _STRING_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 

@@ -11,7 +11,6 @@ from host import OperationError
 
 NEW, OLD = "new", "old"  # the versions that may be in it
 
-_TRIES = 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -35,28 +34,25 @@ def hold_stage(path: str, in_use: Callable[[], bool]) -> Iterator[str]:
 
 def _acquire(path: str) -> int:
     """Return a locked descriptor of the directory that is at `path` now."""
-    for _ in range(_TRIES):
-        with ExitStack() as undo:
-            with suppress(FileExistsError):
-                os.mkdir(path, 0o700)
-            try:
-                descriptor = os.open(path, _DIRECTORY)
-                undo.callback(os.close, descriptor)
-                held = os.fstat(descriptor)
-                if held.st_uid != os.geteuid():
-                    raise OperationError(f"{path} belongs to another user", "remove it")
-                if not take_lock(descriptor):
-                    raise OperationError(f"another setup is at work in {path}")
-                if os.path.samestat(os.lstat(path), held):
-                    undo.pop_all()
-                    return descriptor
-            except FileNotFoundError:
-                pass  # its holder removed it just now
-            except OSError as failure:
-                if failure.errno in (errno.ELOOP, errno.ENOTDIR):
-                    raise OperationError(f"{path} is in the way", "remove it") from None
-                raise
-    raise OperationError(f"{path} keeps changing", "try again")
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    with ExitStack() as undo, suppress(FileNotFoundError):
+        try:
+            descriptor = os.open(path, _DIRECTORY)
+        except OSError as failure:
+            if failure.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise OperationError(f"{path} is in the way", "remove it") from None
+            raise
+        undo.callback(os.close, descriptor)
+        held = os.fstat(descriptor)
+        if held.st_uid != os.geteuid():
+            raise OperationError(f"{path} belongs to another user", "remove it")
+        if not take_lock(descriptor):
+            raise OperationError(f"another setup is at work in {path}")
+        if os.path.samestat(os.lstat(path), held):
+            undo.pop_all()
+            return descriptor
+    return _acquire(path)  # its holder removed it just now
 
 
 def clear_stage(path: str) -> None:

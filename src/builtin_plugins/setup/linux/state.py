@@ -61,11 +61,9 @@ def link_owner(places: Places) -> Owner:
 
 def directory_owner(places: Places) -> Owner:
     """Tell whose the install directory is; an empty one is nobody's."""
-    try:
-        status = os.lstat(places.install_dir)
-    except FileNotFoundError:
+    if not os.path.lexists(places.install_dir):
         return Owner.NOBODY
-    if not stat.S_ISDIR(status.st_mode):
+    if os.path.islink(places.install_dir) or not os.path.isdir(places.install_dir):
         return Owner.FOREIGN
     if read_mark(places.install_dir).get("tool") == places.tool:
         return Owner.SETUP
