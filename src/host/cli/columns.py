@@ -1,6 +1,6 @@
 """How many columns of a terminal a text takes, wide and combining characters included.
 
-Most text is ASCII, where a character is a column; wcwidth is loaded for the rest.
+Most text is ASCII (and our own …), where a character is a column; wcwidth is loaded for the rest.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ _NARROWEST = 20
 
 def width(text: str) -> int:
     """Return the columns that a printable `text` takes."""
-    if text.isascii():
+    if text.isascii() or text.replace("…", "").isascii():
         return len(text)
     from host.run.importing import complete_import_path
 
