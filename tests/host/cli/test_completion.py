@@ -6,8 +6,6 @@ import json
 import os
 import pty
 import select
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -183,38 +181,6 @@ def test_quotes_and_word_breaks_of_bash(made: Made) -> None:
     assert said("cli deploy start --unit 'web ") == ["web app"]
     assert said("cli deploy start --unit db:") == ["main"]
     assert said("cli deploy start --unit=pl") == ["plain"]
-
-
-_PROGRAM = """
-import os, sys
-sys.path.append({source!r})
-sys.argv = {argv!r}
-from host.__main__ import main
-end = os._exit
-def tell(status):
-    os.write(1, " ".join(["MODULES", *sorted(sys.modules)]).encode())
-    end(status)
-os._exit = tell
-main()
-"""
-
-
-def test_it_loads_neither_click_nor_pluggy(made: Made) -> None:
-    argv = [str(made.launcher), "--complete", "zsh", "deploy", "start", ""]
-    program = _PROGRAM.format(source=str(PROJECT / "src"), argv=argv)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(made.home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    modules = set(done.stdout.partition("MODULES ")[2].split())
-    assert "staging" in done.stdout
-    banned = {"click", "pluggy", "json", "re", "typing", "dataclasses", "subprocess", "shutil"}
-    assert not modules & banned
-    ours = {one for one in modules if one.partition(".")[0] in ("host", "builtin_plugins")}
-    assert len(ours) <= 26, sorted(ours)
 
 
 def typed(shell: list[str], environ: dict[str, str], load: str, line: str, until: str) -> str:
