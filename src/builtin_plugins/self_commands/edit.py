@@ -52,14 +52,12 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
             f"{' '.join(words)} is of the plugin {found.plugin}: its next update undoes changes"
         )
     told = found.definition
-    if told is None or not told.file:
-        file = _definition_file(session, words)
-        if not file:
-            raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
+    file = (told.file if told else "") or _definition_file(session, words)
+    if not file:
+        raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
+    if told is None or definition or found.kind == "category" or told.in_python:
         return file
-    if definition or found.kind == "category" or told.in_python:
-        return told.file
-    return os.path.join(os.path.dirname(told.file), told.entrypoint)
+    return os.path.join(os.path.dirname(file), told.entrypoint)
 
 
 def _definition_file(session: Session, words: tuple[str, ...]) -> str:
