@@ -42,6 +42,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache/pip"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take seconds: at the end a worker would wait for another's."""
+    long = {"environment_of_all", "shim"}  # those with an environment, and sweeps
+    items.sort(key=lambda item: long.isdisjoint(getattr(item, "fixturenames", ())))
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Give the memory back when there is nothing to look at."""
     if exitstatus == 0 and not hasattr(session.config, "workerinput"):

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -47,12 +49,14 @@ class _Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, new_venv: Callable[[Path], Path]) -> Path:
     """The site, built once for all workers."""
-    return made_once(tmp_path_factory, "documentation", _build)
+    return made_once(tmp_path_factory, "documentation", partial(_build, new_venv))
 
 
-def _build(target: Path) -> None:
+def _build(new_venv: Callable[[Path], Path], target: Path) -> None:
+    if not (PROJECT / ".venv-docs").exists():
+        new_venv(PROJECT / ".venv-docs")  # which docs/build takes as it is: it has pip
     done = subprocess.run(
         ["bash", PROJECT / "docs" / "build", target],
         env={**os.environ, "PYTHON": sys.executable, "PIP_COMPILE": "0"},

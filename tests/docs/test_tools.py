@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from testing.environments import build_wheel
+from testing.environments import build_wheel, made_once
 from testing.installation import PROJECT
 from testing.packages import PLUGIN
 from testing.pages import clone
@@ -46,8 +47,23 @@ class Reader:
         return done.stdout
 
 
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a newer version of this program."""
+    [made] = made_once(tmp_path_factory, "newer", _build_newer).glob("*.whl")
+    return made
+
+
+def _build_newer(folder: Path) -> None:
+    source = folder / "source"
+    clone(source)
+    project = source / "pyproject.toml"
+    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "9.0"', 1))
+    build_wheel(source, folder)
+
+
 @pytest.mark.parametrize("tool", TOOLS)
-def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) -> None:
+def test_what_readme_says_of_tools(tool: str, packages: Path, newer: Path, tmp_path: Path) -> None:
     row = rf"^\| {tool.split(maxsplit=1)[0]} \|(.*)\|$"
     found = re.search(row, (PROJECT / "README.md").read_text(), re.MULTILINE)
     assert found is not None
@@ -75,7 +91,7 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) ->
     reader("rm ~/.local/bin/two ~/.local/bin/acme")
     reader("cli self plugin add pip:other-cli")
     assert reader("cli other py") == "py 1.0\n"
-    _offer_newer(folder, tmp_path / "newer")
+    shutil.copy(newer, folder)
     reader(upgrade)
     assert reader("CLI_DIR=/dev/null cli --version") == "cli-host 9.0\n"
     anew = '"state": "missing"' in reader("cli self plugin list --format json")
@@ -88,11 +104,3 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, tmp_path: Path) ->
     assert reader("cli other py") == "py 1.0\n"
     reader(uninstall)
     assert not list((tmp_path / "home/.local/bin").iterdir())
-
-
-def _offer_newer(folder: Path, source: Path) -> None:
-    """Put a newer version of this program into the folder."""
-    clone(source)
-    project = source / "pyproject.toml"
-    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "9.0"', 1))
-    build_wheel(source, folder)

@@ -99,7 +99,7 @@ CASES = [
 def test_a_change_that_is_broken_off(
     scene: Scene, tmp_path: Path, shim: Path, name: str, error: int
 ) -> None:
-    """FULL_SWEEP=1 breaks each command at each step, else three of them at each seventh."""
+    """FULL_SWEEP=1 breaks each command at each step, else three of them at each 11th."""
     made, before = scene.made, tmp_path / "before"
     shutil.copytree(scene.plugins, before, symlinks=True)
     if name == "adopt":
@@ -110,7 +110,7 @@ def test_a_change_that_is_broken_off(
         "launcher": str(made.launcher),
         "words": ["self", "plugin", *scene.words(name)],
     }
-    result = run_sweep("plugins", asked, shim, error=error, stride=7, home=made.home)
+    result = run_sweep("plugins", asked, shim, error=error, stride=11, home=made.home)
     assert result["steps"] > 3
 
 
