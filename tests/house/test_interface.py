@@ -61,6 +61,7 @@ _ADMINISTRATION = {
     "host.cli.answer": "version says what --version says",
     "host.cli.columns": "tables count and cut as listings do",
     "host.cli.styles": "colours as on help pages",
+    "host.records": "a row of a list of plugins: dataclasses take as long as all the rest of it",
     "host.secrets": "env masks values as help pages do",
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.definition": "lint, new and add judge definitions as a run does",

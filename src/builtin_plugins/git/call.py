@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import resource
-import select
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from threading import Thread
+from typing import NamedTuple
+from urllib.parse import unquote
 
-from builtin_plugins.git.login import Login
-from host import OperationError
+from builtin_plugins.fetch.addresses import parse
+from host import OperationError, UsageError
 from host.secrets import masked_text
 
 _KEPT_VARIABLES = frozenset(
@@ -35,11 +38,49 @@ _OPTIONS = (
 _PACK_LIMIT = 1 << 30  # bytes of one file that git writes
 _MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
 _ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
-_STALL = 60.0  # seconds without a word from git
+_TOO_LONG = "git took too long; nothing was changed"
 _UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
-_KEPT_WORDS = 4000  # characters of what git said, for the error
+_KEPT_WORDS = 4000  # bytes of what git said, for the error
 
-Say = Callable[[str], None]
+# Run by git with `get`, `store` or `erase`; printf is a builtin, so no process gets its words.
+_HELPER = (
+    '!login() { test "$1" = get && '
+    'printf "username=%s\\npassword=%s\\n" "$CLI_GIT_USER" "$CLI_GIT_PASSWORD"; }; login'
+)
+
+
+class Login(NamedTuple):
+    """A user and a password for one site (scheme, host, port).
+
+    git hands an address on to its children as an argument, and everybody on a machine can
+    read those. So git gets the address without them, and asks this credential helper.
+    """
+
+    site: str
+    user: str
+    password: str
+
+    @property
+    def secret(self) -> str:
+        """Return what must never be shown; a token may stand where the user does."""
+        return self.password or self.user
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Return git's configuration: no helper but ours is asked, or told to store anything."""
+        name = f"credential.{self.site}.helper"
+        return (name, ""), (name, _HELPER)
+
+
+def login_of(address: str) -> Login | None:
+    """Return the login in an https address, the only kind in which git takes one."""
+    found = parse(address)
+    if found is None or not found.user or found.scheme != "https":
+        return None
+    login = Login(found.site, unquote(found.user), unquote(found.password))
+    if not f"{login.user}{login.password}".isprintable():
+        raise UsageError(f"{found.site}: the user or password for it holds control characters")
+    return login
 
 
 @dataclass
@@ -47,7 +88,7 @@ class Git:
     """git in one directory; `login` is what it may answer with when a server asks.
 
     `deadline` is a time of `time.monotonic`, `held` a descriptor that children keep
-    open (it marks the staging area as in use), `say` gets lines of progress.
+    open (it marks the staging area as in use).
     """
 
     directory: str
@@ -55,78 +96,60 @@ class Git:
     deadline: float
     held: int | None = None
     login: Login | None = None
-    say: Say | None = None
 
-    def __call__(self, *arguments: str, stall: bool = False) -> bytes:
+    def __call__(self, *arguments: str) -> bytes:
         """Return what `git ARGUMENTS` printed; raises OperationError when it fails or hangs."""
-        try:
-            process = subprocess.Popen(
-                ["git", *_OPTIONS, *arguments],
-                cwd=self.directory,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # no terminal to ask on, and one group to end
-                pass_fds=() if self.held is None else (self.held,),
-                preexec_fn=_bound,  # noqa: PLW1509 - no thread of ours lives then
-            )
-        except FileNotFoundError:
-            raise OperationError("git is not installed", "install it, or add an archive") from None
         called = f"git {arguments[0]}"
-        with process:
+        # What git says goes to a file: who stays behind, as a shared connection of ssh does,
+        # would keep a pipe open.
+        with tempfile.TemporaryFile() as complaint:
             try:
-                said, complaint = self._watched(process, called, stall)
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode:
-            raise OperationError(f"{called}: {self._reason(complaint)}")
+                process = subprocess.Popen(
+                    ["git", *_OPTIONS, *arguments],
+                    cwd=self.directory,
+                    env=self._environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=complaint,
+                    start_new_session=True,  # no terminal to ask on, and one group to end
+                    pass_fds=() if self.held is None else (self.held,),
+                    preexec_fn=_bound,  # noqa: PLW1509 - no thread of ours lives then
+                )
+            except FileNotFoundError:
+                hint = "install it, or add an archive"
+                raise OperationError("git is not installed", hint) from None
+            with process:
+                try:
+                    said = self._answer(process, called)
+                finally:
+                    if process.poll() is None:
+                        os.killpg(process.pid, signal.SIGKILL)
+            if process.returncode:
+                complaint.seek(max(complaint.seek(0, os.SEEK_END) - _KEPT_WORDS, 0))
+                reason = self._reason(complaint.read().decode("utf-8", "replace"))
+                raise OperationError(f"{called}: {reason}")
         return said
 
-    def _watched(
-        self, process: subprocess.Popen[bytes], called: str, stall: bool
-    ) -> tuple[bytes, str]:
-        """Return what git prints until it ends, and its complaint.
+    def _answer(self, process: subprocess.Popen[bytes], called: str) -> bytes:
+        """Return what git prints until it ends.
 
         Raises OperationError when it takes too long or prints too much.
         """
-        if process.stdout is None or process.stderr is None:
-            raise AssertionError("both are pipes")
-        out, err = process.stdout.fileno(), process.stderr.fileno()
-        said, complaint = bytearray(), ""
-        reading = {out, err}
-        heard = time.monotonic()
-        while reading:
-            until = min(self.deadline, heard + _STALL) if stall else self.deadline
-            left = until - time.monotonic()
-            ready, _, _ = select.select(reading, [], [], max(left, 0))
-            if not ready or left < 0:
-                raise OperationError("git took too long; nothing was changed")
-            for descriptor in ready:
-                chunk = os.read(descriptor, 1 << 16)
-                heard = time.monotonic()
-                if not chunk:
-                    reading.discard(descriptor)
-                elif descriptor == err:
-                    complaint = self._heard(complaint, chunk)
-                else:
-                    said += chunk
-                    if len(said) > _ANSWER_LIMIT:
-                        raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes")
+        output, answer = process.stdout, list[bytes]()
+        if output is None:
+            raise AssertionError("it is a pipe")
+        reader = Thread(target=lambda: answer.append(output.read(_ANSWER_LIMIT + 1)), daemon=True)
+        reader.start()
+        reader.join(max(self.deadline - time.monotonic(), 0))
+        if not answer:
+            raise OperationError(_TOO_LONG)
+        if len(answer[0]) > _ANSWER_LIMIT:
+            raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes")
         try:
             process.wait(max(self.deadline - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
-            raise OperationError("git took too long; nothing was changed") from None
-        return bytes(said), complaint
-
-    def _heard(self, before: str, chunk: bytes) -> str:
-        text = chunk.decode("utf-8", "replace")
-        if self.say is not None:
-            for line in text.replace("\r", "\n").split("\n"):
-                if line.strip():
-                    self.say(self._clean(line.strip()))
-        return (before + text)[-_KEPT_WORDS:]
+            raise OperationError(_TOO_LONG) from None
+        return answer[0]
 
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
@@ -154,8 +177,10 @@ class Git:
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
         }
-        settings = self.login.settings if self.login else ()
-        found |= self.login.variables if self.login else {}
+        settings: tuple[tuple[str, str], ...] = ()
+        if self.login:
+            settings = self.login.settings
+            found |= {"CLI_GIT_USER": self.login.user, "CLI_GIT_PASSWORD": self.login.password}
         found["GIT_CONFIG_COUNT"] = str(len(settings))
         for index, (name, value) in enumerate(settings):
             found[f"GIT_CONFIG_KEY_{index}"] = name

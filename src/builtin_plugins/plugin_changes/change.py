@@ -13,6 +13,7 @@ from builtin_plugins.files.endings import undoing
 from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work, changing, keep
+from builtin_plugins.plugin_directories.directory import kept_label
 from builtin_plugins.plugin_directories.registry import (
     FRAMEWORK_WORDS,
     Entry,
@@ -21,6 +22,7 @@ from builtin_plugins.plugin_directories.registry import (
 )
 from builtin_plugins.plugin_directories.repair import now, relink, set_aside
 from builtin_plugins.venv.copy import VenvCopy
+from builtin_plugins.venv.distributions import installed_version
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
@@ -31,8 +33,18 @@ _EARLIER_VERSIONS = 3  # that are kept beside the one that is on
 
 def fetch(origin: Origin, work: Work) -> Staged:
     """Stage the version that `origin` names; only the module of its kind is imported."""
-    staged: Staged = import_module(f"{__package__}.kinds.{origin.kind}").fetch(origin, work)
+    kind = import_module(f"{__package__}.kinds.{origin.wanted.kind}")
+    staged: Staged = kind.fetch(origin, work)
     return staged
+
+
+def is_here(plugins_dir: str, entry: Entry) -> bool:
+    """Tell whether the version that an entry records is the one that is on here."""
+    if entry.kind == "pip":
+        there = installed_version(entry.name)
+        return there is not None and there == (entry.version or there)
+    is_on = not entry.managed or kept_label(plugins_dir, entry.name) == entry.label
+    return is_on and os.path.isdir(os.path.join(plugins_dir, entry.name))
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
@@ -70,8 +82,8 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
 
 def put(
     session: Session, entry: Entry, former: Entry | None, work: Work, *, force: bool = True
-) -> Entry:
-    """Make the staged version of a plugin the one that is on; return the entry as recorded.
+) -> None:
+    """Make the staged version of a plugin the one that is on.
 
     `former` is the entry that the change started from, None for a new plugin. A package is
     asked first, in a copy of the environment, what it declares. Raises HostError where it
@@ -94,7 +106,6 @@ def put(
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _put_in_place(entry, work, undo)
         registry.put(entry)
-    return entry
 
 
 def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:

@@ -6,13 +6,11 @@ import os
 import sys
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import NamedTuple
 
 from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
-from builtin_plugins.venv.check import ask
-from builtin_plugins.venv.copy import VenvCopy
+from builtin_plugins.venv.copy import VenvCopy, ask
 from host import OperationError, PluginError
 from host.cli.catalog import contents
 from host.cli.session import Session
@@ -23,13 +21,6 @@ from host.run.lock import Lock, Plugin, Tree, read_lock
 from host.run.text import Messages
 
 _KEY = "copy"
-
-
-class Collision(NamedTuple):
-    """Words that are taken: `line` says by whom; `kept` whether that one is still found."""
-
-    line: str
-    kept: bool
 
 
 def check_collisions(
@@ -86,20 +77,20 @@ def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
 def _check(
     session: Session, entry: Entry, words: set[Words], others: Lock, after: Lock, *, force: bool
 ) -> None:
-    taken = list(_collisions(words, others, after))
-    for one in taken:
-        if not one.kept:
+    taken = dict(_collisions(words, others, after))
+    for line, is_kept in taken.items():
+        if not is_kept:
             raise PluginError(
-                f"{one.line}, and that of {entry.name} would be found in its place",
+                f"{line}, and that of {entry.name} would be found in its place",
                 "disable or remove one of the two plugins",
             )
     if taken and not force:
         more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
         raise PluginError(
-            f"{taken[0].line}{more}", f"--force adds {entry.name}, the existing one wins"
+            f"{next(iter(taken))}{more}", f"--force adds {entry.name}, the existing one wins"
         )
-    for one in taken:
-        session.messages.warn(f"{one.line} and wins")
+    for line in taken:
+        session.messages.warn(f"{line} and wins")
 
 
 def _asked(session: Session, work: Work) -> Lock:
@@ -121,37 +112,33 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
     write_lock([place], _KEY, session.plugins_known)
 
 
-def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[Collision]:
+def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
+    """Yield who has words that are taken, in a line, and whether that one is still found."""
     for one in sorted(words):
         there = locate(one, roots(others.trees, others.commands))
         if there.kind == "command" and there.words == one:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
             found = locate(one, roots(after.trees, after.commands))
             kept = (found.directories, found.plugin) == (there.directories, there.plugin)
-            yield Collision(f"{' '.join(one)} is a command of {owner} already", kept)
+            yield f"{' '.join(one)} is a command of {owner} already", kept
         elif one[0] in NOT_CATEGORIES:
-            yield Collision(f"{' '.join(one)} cannot be called: {one[0]} is reserved", True)
+            yield f"{' '.join(one)} cannot be called: {one[0]} is reserved", True
 
 
 def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return what the plugin declares, and what all others do."""
-    names, places = {entry.name}, set[str]()
-    if entry.kind == "pip":
-        points = _points(lock, entry)
-        names = {point.name for point in points}
-        places = {place for point in points for place in point.trees}
-    trees = [
-        one
-        for one in lock.trees
-        if (one.path in places if entry.kind == "pip" else one.plugin in names)
-    ]
-    commands = [one for one in lock.commands if one.plugin in names]
+    points = _points(lock, entry)
+    places = {place for point in points for place in point.trees}
+    names = {point.name for point in points} if entry.kind == "pip" else {entry.name}
+
+    def is_own(tree: Tree) -> bool:
+        return tree.path in places if entry.kind == "pip" else tree.plugin in names
+
+    own = [one for one in lock.commands if one.plugin in names]
+    others = [one for one in lock.commands if one.plugin not in names]
     return (
-        Lock(trees, commands),
-        Lock(
-            [one for one in lock.trees if one not in trees],
-            [one for one in lock.commands if one not in commands],
-        ),
+        Lock([one for one in lock.trees if is_own(one)], own),
+        Lock([one for one in lock.trees if not is_own(one)], others),
     )
 
 

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
+
+import importlib_metadata
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from builtin_plugins.plugin_directories.directory import Manifest, inside, read_manifest
-from host import Definition, HostError, PluginError
+from builtin_plugins.venv.distributions import find_distribution
+from host import Definition, HostError, OperationError, PluginError
 from host.cli.catalog import contents
+from host.hookspecs import PROJECT
 from host.planning.loading import HOOKS
-from host.run.definition import parse_declared
+from host.run.definition import is_word, parse_declared
+from host.run.json_files import parse_json
 from host.run.lock import Lock, Tree
 from host.run.paths import read_regular
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+_MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
+_TREE_NAMES = ("commands", "cli_commands")
 
 Words = tuple[str, ...]
 
@@ -25,17 +38,18 @@ Words = tuple[str, ...]
 class PluginContents:
     """The commands of a plugin by their words, the hooks that its Python implements.
 
-    `problems` are definitions that do not count, hooks that cannot work and misspelt keys; `tree`
-    is the directory of its categories, where it has one; `names` are those of a distribution's
-    plugins.
+    `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
+    `manifest` is what it says of itself; `tree` is the directory of its categories, where it has
+    one. `names` are those of a distribution's plugins, `requires` is what that needs.
     """
 
     commands: Mapping[Words, Definition] = field(default_factory=dict)
     hooks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    manifest: Manifest | None = None
+    manifest: Manifest = field(default_factory=Manifest)
     tree: str = ""
     names: tuple[str, ...] = ()
+    requires: tuple[Requirement, ...] = ()
 
 
 def read_contents(root: str) -> PluginContents:
@@ -44,26 +58,134 @@ def read_contents(root: str) -> PluginContents:
     Raises PluginError or DefinitionError when its plugin.json is wrong.
     """
     manifest = read_manifest(root)
-    tree = inside(root, manifest.directory, "directory") if manifest else root
+    tree = inside(root, manifest.directory, "directory") if manifest.directory else root
     if not os.path.isdir(tree):
         raise PluginError(f'{root}/plugin.json: "directory": there is no {tree}')
-    problems = [*manifest.warnings] if manifest else []
+    problems = [*manifest.warnings]
     lock = Lock([Tree(tree)])
     found = contents((), lock, problems.append, deep=True)
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
-    if manifest and manifest.hooks:
+    if manifest.hooks:
         path = inside(root, manifest.hooks, "hooks")
         try:
             source = read_regular(path, _HOOKS_LIMIT, PluginError)
         except FileNotFoundError:
             raise PluginError(f"{path}: No such file or directory") from None
-        hooks, declared = read_source(path, source, problems)
+        hooks, declared = _read_source(path, source, problems)
         commands = declared | commands
     return PluginContents(commands, hooks, tuple(problems), manifest, tree)
 
 
-def read_source(
+def read_wheel(path: str) -> PluginContents:
+    """Return what is in the wheel at `path`; raises OperationError when it is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except (zipfile.BadZipFile, KeyError, OSError, ValueError, NotImplementedError) as failure:
+        raise OperationError(f"{PurePosixPath(path).name}: not a sound wheel: {failure}") from None
+
+
+def _read(archive: zipfile.ZipFile) -> PluginContents:
+    def text(name: str) -> str:
+        if archive.getinfo(name).file_size > _MEMBER_LIMIT:
+            raise ValueError(f"{name} is of unusual size")
+        return archive.read(name).decode("utf-8", "replace")
+
+    names = archive.namelist()
+    packed = _Packed(names, text)
+    said = packed.metadata
+    name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
+    canonicalize_name(name, validate=True)
+    Version(version)  # both become names of files
+    return replace(
+        _of_distribution(packed, names, text),
+        manifest=Manifest(name, version, summary),
+        requires=tuple(map(Requirement, packed.requires or ())),
+    )
+
+
+class _Packed(importlib_metadata.Distribution):
+    """A distribution that is still in its wheel, whose members are `names` and read by `text`."""
+
+    def __init__(self, names: Sequence[str], text: Callable[[str], str]) -> None:
+        self._names, self._text = set(names), text
+        parts = [one.split("/") for one in names if one.endswith(".dist-info/METADATA")]
+        found = [one[0] for one in parts if len(one) == 2]  # not what it has packed in
+        if len(found) != 1:
+            raise ValueError("it has no METADATA" if not found else "it is several distributions")
+        self._info = found[0]
+
+    def read_text(self, filename: Any) -> str | None:
+        name = f"{self._info}/{filename}"
+        return self._text(name) if name in self._names else None
+
+    def locate_file(self, path: Any) -> NoReturn:
+        raise FileNotFoundError(path)
+
+
+def read_installed(name: str) -> PluginContents:
+    """Return what the files of an installed distribution speak of; nothing for none."""
+    found = find_distribution(name)
+    if found is None:
+        return PluginContents()
+
+    def text(file: str) -> str:
+        path = str(found.locate_file(file))
+        return read_regular(path, _MEMBER_LIMIT, HostError).decode("utf-8", "replace")
+
+    try:
+        return _of_distribution(found, list(map(str, found.files or ())), text)
+    except (HostError, OSError):
+        return PluginContents()
+
+
+def _of_distribution(
+    distribution: Any,
+    names: Sequence[str],
+    text: Callable[[str], str],
+) -> PluginContents:
+    commands: dict[Words, Definition] = {}
+    problems: list[str] = []
+    hooks: list[str] = []
+    points = list(distribution.entry_points.select(group=PROJECT))
+    for point in points:
+        path = point.module.replace(".", "/")
+        source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
+        if source:
+            implemented, declared = _read_source(source, text(source).encode(), problems)
+            hooks += implemented
+            commands |= declared
+    for name in names:
+        if name.endswith("/command.json"):
+            commands |= _in_tree(name, text(name), problems)
+    return PluginContents(
+        commands,
+        tuple(dict.fromkeys(hooks)),
+        tuple(f"{distribution.metadata['Name']}: {one}" for one in problems),
+        names=tuple(point.name for point in points),
+    )
+
+
+def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definition]:
+    """Return the command of a command.json; its words are what follows a `commands` directory."""
+    parts = PurePosixPath(name).parts[:-1]
+    start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
+    words = tuple(parts[max(start, 0) :])
+    try:
+        fields: Any = parse_json(name, text.encode())
+        if not words or not all(map(is_word, words)) or not isinstance(fields, dict):
+            return {}
+        if not (fields.get("entrypoint") or fields.get("script")):
+            return {}
+        # Only what it is called matters here; where its script lies does not.
+        return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
+    except HostError as error:
+        problems.append(str(error))
+        return {}
+
+
+def _read_source(
     name: str, source: bytes, problems: list[str]
 ) -> tuple[tuple[str, ...], dict[Words, Definition]]:
     """Return the hooks that Python source implements, and the commands with words written out.

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
-
 from builtin_plugins.asking import confirmed
 from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import (
     built,
     check_new_name,
     fetch,
+    is_here,
     or_name,
     put,
 )
-from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.staged import Staged
-from builtin_plugins.plugin_changes.source import Origin, parse_source
+from builtin_plugins.plugin_changes.source import parse_source
 from builtin_plugins.plugin_changes.work import Work, working
-from builtin_plugins.plugin_commands.preview import plan_lines, show_changes
-from builtin_plugins.plugin_commands.wording import heading, version_text
+from builtin_plugins.plugin_commands.preview import heading, preview, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
-from builtin_plugins.venv.distributions import installed_version
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
 
@@ -54,30 +50,31 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--gitlab and --bitbucket do not go together")
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     origin = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
-    if name and origin.kind == "pip":
+    if name and origin.wanted.kind == "pip":
         raise UsageError("--name does not go with a distribution; its name is its own")
-    there = _known(session, origin, name or "")
-    if there is not None:
+    origin = origin._replace(wanted=origin.wanted.replaced(name=name or ""))
+    if name:
+        check_new_name(origin.wanted, ())
+    there = _former(session, origin.wanted)
+    # Of a wheel, what the file holds now decides.
+    if there and not there.from_wheel and is_here(session.installation.plugins_dir, there):
         session.show_lines(f"{_installed(session, there)}{or_name(there)}")
         return
     with working(session, checked_timeout(timeout)) as work:
-        work.reporter.debug(f"fetching {origin.source}")
+        work.reporter.debug(f"fetching {origin.wanted.source}")
         staged = built(session, fetch(origin, work), work, yes=yes)
-        _add_staged(session, staged, name or "", work, force=force, yes=yes)
+        _add_staged(session, staged, work, force=force, yes=yes)
 
 
-def _add_staged(
-    session: Session, staged: Staged, name: str, work: Work, *, force: bool, yes: bool
-) -> None:
+def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, yes: bool) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
-    entry = staged.entry.replaced(name=name) if name else staged.entry
-    found = staged.contents
+    entry, found = staged.entry, staged.contents
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
-    replaces = former is not None and _is_here(session, former)
+    replaces = former is not None and is_here(work.plugins_dir, former)
     if former is not None and replaces and former.label == entry.label:
         session.show_lines(_installed(session, former))
         return
@@ -87,56 +84,35 @@ def _add_staged(
             "a plugin has <category>/<command>/"
             f"command.json (see: {session.program} self new plugin --help)",
         )
-    if former is not None and replaces:
-        show_changes(session, former, Staged(entry, found), work, force=force)
-    else:
-        for problem in found.problems:
-            session.messages.warn(problem)
-        session.show_lines(*plan_lines(entry, found))
-        check_collisions(session, entry, found, force=force)
+    preview(session, former if replaces else None, Staged(entry, found), force=force)
     if not confirmed(f"Update {entry.name}?" if replaces else "Add it?", yes):
         raise OperationError("nothing was changed" if replaces else "nothing was added")
-    entry = put(session, entry, former, work, force=force)
+    put(session, entry, former, work, force=force)
     done = "added" if former is None else "updated" if replaces else "restored"
     session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
 
 
-def _known(session: Session, origin: Origin, name: str) -> Entry | None:
-    """Return the plugin that came from there, so that nothing is to be done.
+def _former(session: Session, wanted: Entry) -> Entry | None:
+    """Return the plugin of that name, or before it has one, one that is here from that source.
 
-    Raises PluginError when `name` is that of a plugin from elsewhere.
+    Raises PluginError when the one of that name came from elsewhere; a distribution is the
+    same from everywhere.
     """
-    if name:
-        check_new_name(Entry(name, origin.kind), ())
-    registry = read_registry(registry_path(session.installation.plugins_dir))
-    for entry in registry.entries.values():
-        same = entry.source == origin.source and entry.ref == origin.ref
-        if name and entry.name == name and not same:
-            raise PluginError(f"{_installed(session, entry)}", "or use --name")
-        if same and entry.name == (name or entry.name) and _is_here(session, entry):
-            return None if entry.from_wheel else entry  # what the file holds now decides
-    return None
-
-
-def _is_here(session: Session, entry: Entry) -> bool:
-    if entry.kind == "pip":
-        there = installed_version(entry.name)
-        return there is not None and there == (entry.version or there)
-    return os.path.isdir(os.path.join(session.installation.plugins_dir, entry.name))
-
-
-def _former(session: Session, entry: Entry) -> Entry | None:
-    """Return what the registry has of the plugin that is to be added, None where it has nothing.
-
-    That is one whose files are gone, or a distribution, which another file of it replaces.
-    Raises PluginError when another plugin of that name is here, or came from elsewhere.
-    """
-    there = read_registry(registry_path(session.installation.plugins_dir)).entries.get(entry.name)
-    if there is None or there.kind == entry.kind == "pip":
+    plugins_dir = session.installation.plugins_dir
+    entries = read_registry(registry_path(plugins_dir)).entries
+    if not wanted.name:
+        same = (one for one in entries.values() if _from(one) == _from(wanted))
+        return next((one for one in same if is_here(plugins_dir, one)), None)
+    there = entries.get(wanted.name)
+    if there is None or there.kind == wanted.kind == "pip" or _from(there) == _from(wanted):
         return there
-    if _is_here(session, there) or (there.kind, there.source) != (entry.kind, entry.source):
-        raise PluginError(f"{_installed(session, there)}{or_name(entry)}")
+    if is_here(plugins_dir, there) or there.source != wanted.source:
+        raise PluginError(f"{_installed(session, there)}{or_name(wanted)}")
     return there
+
+
+def _from(entry: Entry) -> tuple[str, str, str]:
+    return entry.kind, entry.source, entry.ref
 
 
 def _installed(session: Session, entry: Entry) -> str:

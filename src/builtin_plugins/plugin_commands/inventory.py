@@ -8,6 +8,7 @@ from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_d
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
 from host import UsageError
 from host.cli.session import Session
+from host.records import Record
 from host.run.definition import is_word
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.misspelt import nearest
@@ -15,32 +16,26 @@ from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Any
 
 
-class Row:
+class Row(Record):
     """One plugin: its entry (made up where the registry has none), its state and why.
 
-    `state` is enabled, disabled, missing or broken. `trees` hold its commands,
-    `declared` are those in Python; `root` is its directory, "" for a distribution, whose
-    entry points have the names `points`: listings and warnings know them by these.
+    `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
+    distribution, whose entry points have the names `points`: listings and warnings know them
+    by these. `trees` hold its commands, `declared` are those in Python.
     """
 
-    __slots__ = (
-        "declared", "entry", "hooks", "points", "reason", "registered", "root", "state", "trees",
-    )  # fmt: skip
-
-    def __init__(self, entry: Entry, state: str, points: Iterable[str] = ()) -> None:
-        self.entry = entry
-        self.state = state
-        self.reason = ""
-        self.root = ""
-        self.trees: list[str] = []
-        self.declared: list[Declared] = []
-        self.hooks: list[str] = []
-        self.points = list(points)
-        self.registered = True
+    entry: Entry
+    state: str
+    reason: str = ""
+    root: str = ""
+    points: Sequence[str] = ()
+    trees: Sequence[str] = ()
+    declared: Sequence[Declared] = ()
+    hooks: Sequence[str] = ()
 
     @property
     def state_shown(self) -> str:
@@ -69,7 +64,7 @@ class Row:
             "reason": self.reason or None,
             "path": os.path.realpath(self.root) if self.root else None,
             "commands": sorted(" ".join(one.words) for one in commands),
-            "implements": self.hooks,
+            "implements": list(self.hooks),
         }
 
 
@@ -83,27 +78,22 @@ def inventory(session: Session) -> list[Row]:
     registry, wrong = effective_registry(plugins_dir)
     if wrong:
         session.messages.warn(wrong)
-    entries = registry.entries
-    lock = session.plugins_known
+    lock, program = session.plugins_known, session.program
     directories = {one.name: one for one in find_directory_plugins(plugins_dir)[0]}
     points = _points_by_distribution(lock)
-    program = session.program
     rows = []
-    for entry in entries.values():
+    for entry in registry.entries.values():
         if entry.kind == "pip":
             rows.append(_distribution_row(entry, points.pop(entry.name, []), lock, program))
         else:
-            rows.append(_directory_row(entry, directories.get(entry.name), lock, program))
+            rows.append(_directory_row(entry, directories.pop(entry.name, None), lock, program))
     rows += [
         _directory_row(_unregistered(plugins_dir, plugin), plugin, lock, program)
         for plugin in directories.values()
-        if plugin.name not in entries
     ]
     for name, found in sorted(points.items()):
         entry = Entry(name, "pip", version=found[0].version)
-        row = _distribution_row(entry, found, lock, program)
-        row.registered = False
-        rows.append(row)
+        rows.append(_distribution_row(entry, found, lock, program))
     return rows
 
 
@@ -143,28 +133,30 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
 
 
 def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:
-    row = Row(entry, "enabled" if entry.enabled else "disabled")
     if plugin is None:
-        row.state = "missing"
-        row.reason = f"its files are gone; bring them back with: {program} self plugin sync"
+        reason = f"its files are gone; bring them back with: {program} self plugin sync"
         if entry.kind == "local":
             what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
-            row.reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
-        return row
-    row.root = plugin.root
-    row.trees = [plugin.tree] if plugin.tree else []
+            reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
+        return Row(entry, "missing", reason)
     known = lock.plugins.get(entry.name)
-    row.hooks = list(known.hooks) if known and plugin.hooks else []
-    if plugin.manifest and not entry.managed:  # its author may be working on it
-        said = plugin.manifest
-        row.entry = _with(entry, version=said.version, description=said.description)
-        row.entry = _with(row.entry, directory=said.directory, hooks=said.hooks)
-    row.reason = plugin.problem or (known.broken if known else "")
-    if row.reason:
-        row.state = "broken"
-    elif not os.path.isdir(plugin.tree):
-        row.state, row.reason = "broken", f"there is no directory {plugin.tree}"
-    return row
+    reason = plugin.problem or (known.broken if known else "")
+    if not reason and not os.path.isdir(plugin.tree):
+        reason = f"there is no directory {plugin.tree}"
+    if not entry.managed:  # its author may be working on it
+        entry = _with(entry, **plugin.manifest.facts)
+    return Row(
+        entry,
+        "broken" if reason else _switched(entry),
+        reason,
+        plugin.root,
+        trees=[plugin.tree] if plugin.tree else [],
+        hooks=list(known.hooks) if known and plugin.hooks else (),
+    )
+
+
+def _switched(entry: Entry) -> str:
+    return "enabled" if entry.enabled else "disabled"
 
 
 def _unregistered(plugins_dir: str, plugin: DirectoryPlugin) -> Entry:
@@ -188,29 +180,31 @@ def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
 
 
 def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: str) -> Row:
-    row = Row(entry, "enabled" if entry.enabled else "disabled")
-    row.points = [point.name for point in points]
-    for point in points:
-        row.entry = _with(row.entry, version=point.version)
-        row.trees += point.trees
-        row.hooks += point.hooks
-        row.declared += [one for one in lock.commands if one.runs and one.plugin == point.name]
-    if reasons := [point.broken for point in points if point.broken]:
-        row.state, row.reason = "broken", "; ".join(reasons)
-    elif not points:
+    state, recorded = _switched(entry), entry.version
+    versions = [point.version for point in points]
+    if not points:
         from builtin_plugins.venv.distributions import installed_version
 
-        there = installed_version(entry.name)
-        if there is None:
-            row.state = "missing"
-            row.reason = (
-                f"the distribution is not installed; {program} self plugin sync brings it back"
-            )
-        else:
-            row.entry = _with(row.entry, version=there)
-    if not row.reason and entry.version and row.entry.version != entry.version:
-        row.reason = f"{entry.version} was added; {row.entry.version} is installed now"
-    return row
+        versions = [installed_version(entry.name) or ""]
+    entry = _with(entry, version=versions[-1])
+    reason = "; ".join(point.broken for point in points if point.broken)
+    if reason:
+        state = "broken"
+    elif not versions[-1] and not points:
+        state = "missing"
+        reason = f"the distribution is not installed; {program} self plugin sync brings it back"
+    elif recorded not in ("", entry.version):
+        reason = f"{recorded} was added; {entry.version} is installed now"
+    names = [point.name for point in points]
+    return Row(
+        entry,
+        state,
+        reason,
+        points=names,
+        trees=[tree for point in points for tree in point.trees],
+        declared=[one for one in lock.commands if one.runs and one.plugin in names],
+        hooks=[hook for point in points for hook in point.hooks],
+    )
 
 
 def _first_words(tree: str) -> list[str]:

@@ -1,21 +1,42 @@
-"""What adding or updating a plugin would bring, shown before it is done."""
+"""What `self plugin` says of a plugin, and of what adding or updating it would bring."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from builtin_plugins.plugin_changes.collisions import check_collisions
-from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
+from builtin_plugins.plugin_changes.contents import (
+    PluginContents,
+    Words,
+    read_contents,
+    read_installed,
+)
 from builtin_plugins.plugin_changes.kinds.staged import Staged
-from builtin_plugins.plugin_changes.work import Work
-from builtin_plugins.plugin_commands.wording import command_lines, heading, version_text
-from builtin_plugins.plugin_directories.directory import kept_tree
 from builtin_plugins.plugin_directories.registry import Entry
-from host import HostError
+from host import Definition, HostError
+from host.cli.columns import width
 from host.cli.session import Session
+from host.secrets import masked_text
 
 
-def plan_lines(entry: Entry, found: PluginContents) -> list[str]:
+def preview(session: Session, former: Entry | None, staged: Staged, *, force: bool = True) -> None:
+    """Say on stdout what a staged version brings, with `former` what it changes.
+
+    Warns of what would not count. Raises PluginError where it takes words or a name of others.
+    """
+    entry, found = staged.entry, staged.contents
+    if former is None:
+        session.show_lines(*_plan_lines(entry, found))
+    else:
+        before = _contents_now(former, session.installation.plugins_dir)
+        session.show_lines(*_change_lines(former, entry, before, found))
+    for problem in found.problems:
+        session.messages.warn(problem)
+    check_collisions(session, entry, found, force=force)
+
+
+def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     """Return what adding a plugin adds, for people."""
     lines = [heading(entry)]
     if entry.description:
@@ -32,27 +53,13 @@ def plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     return lines
 
 
-def show_changes(
-    session: Session, former: Entry, staged: Staged, work: Work, *, force: bool = True
-) -> None:
-    """Say on stdout what the staged version changes, and warn of what would not count."""
-    before = _contents_now(former, work.plugins_dir)
-    session.show_lines(*_change_lines(former, staged.entry, before, staged.contents))
-    for problem in staged.contents.problems:
-        session.messages.warn(problem)
-    check_collisions(session, staged.entry, staged.contents, force=force)
-
-
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
     """Return what the version that is on holds; nothing where that cannot be told."""
+    if entry.kind == "pip":
+        return read_installed(entry.name)
     try:
-        if entry.kind != "pip":
-            return read_contents(os.path.join(plugins_dir, entry.name))
-        from builtin_plugins.plugin_changes.wheel import read_wheel
-
-        kept = kept_tree(plugins_dir, entry)
-        return read_wheel(os.path.join(kept, os.listdir(kept)[0])).contents
-    except (HostError, OSError, IndexError):
+        return read_contents(os.path.join(plugins_dir, entry.name))
+    except (HostError, OSError):
         return PluginContents()
 
 
@@ -77,4 +84,33 @@ def _change_lines(
     hooks = [hook for hook in after.hooks if hook not in before.hooks]
     if hooks:
         lines.append(f"  ! new Python hooks: {', '.join(hooks)}")
+    return lines
+
+
+def version_text(entry: Entry) -> str:
+    """Return version and commit, or the checksum's beginning where there is neither."""
+    at = entry.commit[:12] or ("" if entry.version else entry.sha256[:12])
+    if entry.version and at:
+        return f"{entry.version} ({at})"
+    return entry.version or at or "unknown"
+
+
+def heading(entry: Entry) -> str:
+    """Return a plugin's name, version, kind and source on one line."""
+    version = f" {entry.version}" if entry.version else ""
+    where = f", {masked_text(entry.source)}" if entry.source else ""
+    at = f", commit {entry.commit[:12]}" if entry.commit else ""
+    ref = f", ref {entry.ref}" if entry.ref else ""
+    return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"
+
+
+def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ") -> list[str]:
+    """Return a line for each command: words, description, [sudo]."""
+    rows = [(" ".join(words), one) for words, one in sorted(commands)]
+    column = min(max((width(label) for label, _ in rows), default=0), 40)
+    lines = []
+    for label, one in rows:
+        sudo = " [sudo]" if one.sudo else ""
+        padded = label + " " * (column - width(label))
+        lines.append(f"  {mark} {padded} {one.description}{sudo}".rstrip())
     return lines

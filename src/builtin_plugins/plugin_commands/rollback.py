@@ -5,7 +5,7 @@ from __future__ import annotations
 from builtin_plugins.plugin_changes.change import put
 from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import kept_versions, named_row
-from builtin_plugins.plugin_commands.wording import version_text
+from builtin_plugins.plugin_commands.preview import version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from host import OperationError
 from host.cli.session import Session

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
-from builtin_plugins.plugin_changes.wheel import read_installed
+from builtin_plugins.plugin_changes.contents import PluginContents, read_contents, read_installed
 from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
-from builtin_plugins.plugin_commands.wording import command_lines, version_text
+from builtin_plugins.plugin_commands.preview import command_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry
 from host import DefinitionError, PluginError
 from host.cli.session import Session

@@ -20,11 +20,10 @@ def disable(session: Session, name: str) -> None:
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
     with working(session) as work:
-        row = named_row(session, name)
-        entry = row.entry
+        entry = named_row(session, name).entry
         with changing(work) as (registry, _):
             there = registry.entries.get(entry.name, entry.replaced(installed_at=now()))
-            if there.enabled != on or not row.registered:
+            if there.enabled != on:
                 registry.put(there.replaced(enabled=on))
     state = "enabled" if on else "disabled"
     already = " already" if there.enabled == on else ""

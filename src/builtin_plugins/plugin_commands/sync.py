@@ -8,15 +8,13 @@ from functools import partial
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.options import checked_timeout
-from builtin_plugins.plugin_changes.change import built, each, fetch, put
+from builtin_plugins.plugin_changes.change import built, each, fetch, is_here, put
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
 from builtin_plugins.plugin_changes.source import of_entry, stored
 from builtin_plugins.plugin_changes.work import working
-from builtin_plugins.plugin_commands.wording import heading, version_text
-from builtin_plugins.plugin_directories.directory import kept_label
+from builtin_plugins.plugin_commands.preview import heading, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
-from builtin_plugins.venv.distributions import installed_version
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -63,18 +61,7 @@ def _lacking(
                 session.messages.warn(
                     f"{entry.name}: a directory on somebody's machine; add it from yours"
                 )
-        elif entry.kind == "pip":
-            is_same = there is not None and (there.version, there.sha256) == (
-                entry.version,
-                entry.sha256,
-            )
-            if not is_same or installed_version(entry.name) != entry.version:
-                yield entry
-        elif (
-            there is None
-            or there.label != entry.label
-            or kept_label(plugins_dir, entry.name) != entry.label
-        ):
+        elif there is None or there.label != entry.label or not is_here(plugins_dir, entry):
             yield entry
 
 
@@ -91,7 +78,6 @@ def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: flo
             raise OperationError(
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
             )
-        found = staged.entry.following(entry)
-        check_collisions(session, found, staged.contents)
-        put(session, found, former, work)
+        check_collisions(session, staged.entry, staged.contents)
+        put(session, staged.entry, former, work)
     session.show_lines(f"brought in {entry.name}")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import built, each, fetch, put
-from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import of_entry, stored
 from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import inventory, named_row
-from builtin_plugins.plugin_commands.preview import show_changes
-from builtin_plugins.plugin_commands.wording import version_text
+from builtin_plugins.plugin_commands.preview import preview, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from builtin_plugins.venv.distributions import installed_version
 from host import OperationError
@@ -65,19 +64,18 @@ def _update(
     entry = stored(entry)
     with working(session, timeout) as work:
         staged = fetch(of_entry(entry, exact=False), work)
-        if staged.unbuilt and staged.entry.version == entry.version:
-            staged = Staged(entry, staged.contents)
-        elif staged.unbuilt and dry_run:
+        is_newest = staged.unbuilt and staged.entry.version == entry.version
+        if staged.unbuilt and dry_run and not is_newest:
             new = version_text(staged.entry)
             session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
             return
-        staged = built(session, staged, work, yes=yes)
-        newest = staged.entry.following(entry).replaced(source=entry.source)
-        staged = Staged(newest, staged.contents)
-        if staged.entry.label == entry.label:
+        if not is_newest:
+            staged = built(session, staged, work, yes=yes)
+        staged = replace(staged, entry=staged.entry.replaced(source=entry.source))
+        if is_newest or staged.entry.label == entry.label:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
-        show_changes(session, entry, staged, work)
+        preview(session, entry, staged)
         if dry_run:
             return
         if not confirmed(f"Update {label}?", yes):

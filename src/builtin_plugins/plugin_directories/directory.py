@@ -26,6 +26,40 @@ VERSIONS = ".versions"
 STAGING = ".staging"
 REMOVED = ".removed"
 TREE = "tree"
+_TEXTS = ("name", "version", "description", "directory", "hooks")
+
+
+class Manifest(Record):
+    """What plugin.json says, "" where it says nothing.
+
+    `directory` is the subdirectory that holds the categories, `hooks` a Python file
+    with hookimpls; both relative to the plugin. `warnings` are lines about misspelt keys.
+    """
+
+    name: str = ""
+    version: str = ""
+    description: str = ""
+    directory: str = ""
+    hooks: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return what an entry of the registry has of it, by name: all texts but the name."""
+        return {key: getattr(self, key) for key in _TEXTS if key != "name"}
+
+
+def read_manifest(root: str, usual: Manifest = Manifest()) -> Manifest:  # noqa: B008 - no change
+    """Return the manifest of the plugin at `root`, `usual` where there is none.
+
+    Raises DefinitionError naming file and key.
+    """
+    path = os.path.join(root, FILE_NAME)
+    try:
+        said = Fields(path, read_json(path))
+    except FileNotFoundError:
+        return usual
+    return Manifest(**{key: said.text(key) for key in _TEXTS}, warnings=said.misspelt())
 
 
 class DirectoryPlugin(Record):
@@ -38,7 +72,7 @@ class DirectoryPlugin(Record):
     root: str
     dev: bool = False
     entry: Entry | None = None
-    manifest: Manifest | None = None
+    manifest: Manifest = Manifest()
     tree: str = ""
     hooks: str = ""
     problem: str = ""
@@ -67,11 +101,11 @@ def find_directory_plugins(
 
 def _joined(plugins_dir: str, registry: Registry, *, unknown: bool) -> Iterator[DirectoryPlugin]:
     """Yield the plugins; where all about them is `unknown`, kept versions are plugins, too."""
-    present = _present(plugins_dir)
+    here = _present(plugins_dir)
     for name, entry in registry.entries.items():
-        if name in present and entry.kind != "pip":
+        if name in here and entry.kind != "pip":
             yield _plugin(plugins_dir, name, entry)
-    for name in present:
+    for name in here:
         # A link to a kept version without an entry is half added or half removed.
         if name in registry.refused and name not in registry.entries:
             root = os.path.join(plugins_dir, name)
@@ -83,18 +117,11 @@ def _joined(plugins_dir: str, registry: Registry, *, unknown: bool) -> Iterator[
 def _present(plugins_dir: str) -> list[str]:
     """Return the names of the directories, links to directories included, sorted."""
     try:
-        with os.scandir(plugins_dir) as entries:
-            return sorted(one.name for one in entries if _may_be_plugin(one))
+        names = sorted(os.listdir(plugins_dir))
     except OSError:
         return []
-
-
-def _may_be_plugin(entry: os.DirEntry[str]) -> bool:
-    try:
-        own = entry.name == REGISTRY or entry.name.startswith((".", "__"))
-        return not own and entry.is_dir()
-    except OSError:
-        return False
+    visible = [one for one in names if one != REGISTRY and not one.startswith((".", "__"))]
+    return [one for one in visible if os.path.isdir(os.path.join(plugins_dir, one))]
 
 
 def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
@@ -121,15 +148,13 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
     dev = entry.dev if entry else linked
     try:
         _check_place(name, root, leads_out=linked and not dev)
-        manifest = read_manifest(root)
-        said = manifest or Manifest(
-            directory=entry.directory if entry else "", hooks=entry.hooks if entry else ""
-        )
+        usual = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
+        said = read_manifest(root, usual)
         tree = inside(root, said.directory, "directory") if said.directory else root
         hooks = _hooks_file(root, said.hooks) if said.hooks else ""
     except (PluginError, DefinitionError) as error:
         return DirectoryPlugin(name, root, dev, entry, problem=str(error))
-    return DirectoryPlugin(name, root, dev, entry, manifest, tree, hooks)
+    return DirectoryPlugin(name, root, dev, entry, said, tree, hooks)
 
 
 def _hooks_file(root: str, relative: str) -> str:
@@ -149,36 +174,6 @@ def _check_place(name: str, root: str, *, leads_out: bool) -> None:
         raise PluginError(f"{root}: cannot be a plugin's name", "use a-z, 0-9 and ._-")
     if leads_out:
         raise PluginError(f"{root}: leads out of the plugins directory")
-
-
-class Manifest(Record):
-    """What plugin.json says, "" where it says nothing.
-
-    `directory` is the subdirectory that holds the categories, `hooks` a Python file
-    with hookimpls; both relative to the plugin. `warnings` are lines about misspelt keys.
-    """
-
-    name: str = ""
-    version: str = ""
-    description: str = ""
-    directory: str = ""
-    hooks: str = ""
-    warnings: tuple[str, ...] = ()
-
-
-def read_manifest(root: str) -> Manifest | None:
-    """Return the manifest of the plugin at `root`, None where there is none.
-
-    Raises DefinitionError naming file and key.
-    """
-    path = os.path.join(root, FILE_NAME)
-    try:
-        said = Fields(path, read_json(path))
-    except FileNotFoundError:
-        return None
-    keys = ("name", "version", "description", "directory", "hooks")
-    texts = {key: said.text(key) for key in keys}
-    return Manifest(**texts, warnings=said.misspelt())
 
 
 def inside(root: str, relative: str, what: str) -> str:

@@ -87,12 +87,6 @@ class Entry(Record):
         """Tell whether it was added as a wheel, by its path or address."""
         return self.kind == "pip" and self.source.partition("?")[0].endswith(".whl")
 
-    def following(self, former: Entry) -> Entry:
-        """Return it with what the user decided about the plugin when it was `former`."""
-        return self.replaced(
-            name=former.name, enabled=former.enabled, ref=former.ref, pinned=former.pinned
-        )
-
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""
         found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}
@@ -293,10 +287,8 @@ def write_registry(path: str, registry: Registry) -> None:
 
 def is_kept(plugins_dir: str, registry: Registry) -> bool:
     """Tell whether the copy of the last intact state is one of `registry`."""
-    try:
-        return read_registry(os.path.join(plugins_dir, LAST)).values == registry.values
-    except PluginError:
-        return False
+    last = last_intact(plugins_dir)
+    return last.exists and last.values == registry.values
 
 
 def dump(value: Any, indent: str = "") -> str:

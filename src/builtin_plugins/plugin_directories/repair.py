@@ -194,19 +194,9 @@ def _settle_removal(plugins_dir: str, registry: Registry, file: str) -> None:
 
 
 def _adopted(plugin: DirectoryPlugin) -> Entry:
-    manifest = plugin.manifest
     source = os.path.realpath(plugin.root) if plugin.dev else ""
-    return Entry(
-        name=plugin.name,
-        kind="local",
-        source=source,
-        version=manifest.version if manifest else "",
-        description=manifest.description if manifest else "",
-        directory=manifest.directory if manifest else "",
-        hooks=manifest.hooks if manifest else "",
-        installed_at=now(),
-        dev=plugin.dev,
-    )
+    found = Entry(plugin.name, "local", source, installed_at=now(), dev=plugin.dev)
+    return found.replaced(**plugin.manifest.facts)
 
 
 def recorded(plugins_dir: str, name: str) -> Entry | None:

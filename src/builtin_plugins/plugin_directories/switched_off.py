@@ -4,7 +4,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Any
 
 MARK = "/./"  # before the plugin's name in the path of such a tree
 
@@ -21,33 +21,21 @@ class SwitchedOff:
         self.root = root
         self.definitions = None  # it reads none
 
-    def enter(self, place: str, word: str) -> str:
-        del place, word
+    def enter(self, *_: "Any") -> str:
         return ""
 
-    def command(self, place: str) -> None:
-        del place
+    def command(self, *_: "Any") -> None:
+        return None
 
-    def category(self, place: str) -> None:
-        del place
-
-    def words(self, place: str, tell: "Callable[[str], None] | None" = None) -> list[str]:
-        del place, tell
+    def words(self, *_: "Any") -> list[str]:
         return []
 
-    def inner(
-        self, place: str, tell: "Callable[[str], None] | None" = None
-    ) -> list[tuple[str, str]]:
-        del place, tell
-        return []
-
-    def holds_commands(self, place: str, tell: "Callable[[str], None] | None" = None) -> bool:
-        del place, tell
+    def holds_commands(self, *_: "Any") -> bool:
         return False
 
-    def aliased(self, place: str, alias: str) -> str:
-        del place, alias
-        return ""
+    category = command
+    inner = words
+    aliased = enter
 
     def remark(self, place: str, word: str) -> str:
         """Return that the plugin is disabled where it has the directory `word`."""

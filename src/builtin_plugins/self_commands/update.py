@@ -21,9 +21,8 @@ from builtin_plugins.asking import confirmed
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.endings import undoing, uninterrupted
-from builtin_plugins.git.call import Git
-from builtin_plugins.git.fast_forward import FastForward
-from builtin_plugins.git.login import login_of
+from builtin_plugins.git.call import Git, login_of
+from builtin_plugins.git.fast_forward import check_fast_forward, fast_forward
 from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.self_commands.launcher import (
@@ -33,8 +32,7 @@ from builtin_plugins.self_commands.launcher import (
     write_launcher,
 )
 from builtin_plugins.self_commands.shipped import renew, skeleton_in
-from builtin_plugins.venv.check import ask, check_starts
-from builtin_plugins.venv.copy import VenvCopy, copied_environment
+from builtin_plugins.venv.copy import VenvCopy, ask, check_starts, copied_environment
 from host import OperationError, UsageError
 from host.cli.session import Session
 from host.planning.loading import OWN_DISTRIBUTION
@@ -116,7 +114,7 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
         which starts from those, brings them too.
         """
         git = _git(layout, work)  # a yes may have taken its time
-        FastForward(git, old, new).check()
+        check_fast_forward(git, old, new)
         copy = work.exits.enter_context(copied_environment(work.reporter.info))
         source = os.path.join(work.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", new)
@@ -127,7 +125,7 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
         check_starts(copy.python, "the new version")
         with uninterrupted(), undoing() as undo:
             _swap_in(copy, layout, undo)
-            FastForward(_git(layout, work), old, new).go()
+            fast_forward(_git(layout, work), old, new)
 
     now = _version_at(git, old)
     is_here = _said(git, "merge-base", new, old) == new
@@ -155,7 +153,6 @@ def _fetched(git: Git) -> str:
         *("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"),
         *("--", without_credentials(address) if login else address),
         f"+{merge}:refs/cli/update",
-        stall=True,
     )
     return git("rev-parse", "refs/cli/update").decode().strip()
 

@@ -6,19 +6,30 @@ little time; pip replaces files, it never writes into them.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 import stat
+import subprocess
 import sys
-from collections.abc import Iterator
+import sysconfig
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from typing import Any
+
+import importlib_metadata
+from packaging.utils import canonicalize_name
 
 from builtin_plugins.files.atomic import exchange, sync_file_system, write_file
 from builtin_plugins.files.locks import PATIENCE, Waiting, locked
-from builtin_plugins.venv.installer import Installer, check_installer
+from builtin_plugins.venv.installer import Installer, find_uv, has_pip
 from host import OperationError
 
 _SCRIPT_LIMIT = 1 << 20
+_SECONDS = 60.0  # for one start of this program
+# What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
+# at a new one. No installation is named, so that none can get in the way.
+_DOOR = ("host", "--safe", "self", "version")
 _LOCKED = "pyvenv.cfg"  # whoever changes the environment holds it; every copy shares it
 
 
@@ -37,8 +48,16 @@ class VenvCopy:
         self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
     def change(self, installer: Installer, *arguments: str) -> None:
-        """Let pip or uv `install …` or `uninstall …` in it; raises OperationError."""
-        installer._replace(held=self.held).change(self.python, *arguments)
+        """Let pip or uv `install …` or `uninstall …` in it; raises OperationError.
+
+        The arguments are those that both understand.
+        """
+        installer = installer._replace(held=self.held)
+        if has_pip():
+            installer.pip(*arguments, python=self.python)
+        else:
+            word, *others = arguments
+            installer.uv("pip", word, "--python", self.python, *others)
 
     def swap(self, undo: ExitStack) -> None:
         """Put the copy in place of the original, which takes the copy's place; raises OSError."""
@@ -50,13 +69,13 @@ class VenvCopy:
 
 def check_environment() -> None:
     """Raise OperationError when this Python is no place that we may install into."""
-    if sys.prefix != sys.base_prefix:
-        check_installer(os.environ)
-        return
-    raise OperationError(
-        f"{sys.executable} is not in a virtual environment, so nothing is installed into it",
-        "install this program with its install.sh, pipx, or python3 -m venv",
-    )
+    if sys.prefix == sys.base_prefix:
+        raise OperationError(
+            f"{sys.executable} is not in a virtual environment, so nothing is installed into it",
+            "install this program with its install.sh, pipx, or python3 -m venv",
+        )
+    if not has_pip():
+        find_uv(os.environ)
 
 
 @contextmanager
@@ -144,3 +163,83 @@ def _link_or_copy(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
+
+
+def ask(
+    python: str,
+    *arguments: str,
+    failing: str,
+    environ: Mapping[str, str] | None = None,
+    seconds: float = _SECONDS,
+) -> str:
+    """Return what `python -I -m ARGUMENTS` prints, with `environ` or without any installation.
+
+    Raises an OperationError that begins with `failing` when it fails or takes too long.
+    """
+    try:
+        done = subprocess.run(
+            [python, "-I", "-m", *arguments],
+            env=environ or {**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise OperationError(f"{failing}: no answer within {seconds:g} seconds") from None
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise OperationError(f"{failing}: {' '.join(last)}")
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+def check_starts(python: str, what: str) -> str:
+    """Return the version of this program that starts in that environment; `what` is new there.
+
+    Raises OperationError when none does.
+    """
+    said = ask(python, *_DOOR, failing=f"{what} does not start")
+    return said.rpartition(" ")[2]
+
+
+def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> None:
+    """Raise OperationError when the change of distribution `name` changed a file of another.
+
+    `only` are the distributions to look at, canonical names, None for all. One that pip
+    brought in another version is as it should be.
+    """
+    after = _installed(copy.path)
+    for owner, distribution in _installed(copy.prefix).items():
+        there = after.get(owner)
+        if owner == name or (only is not None and owner not in only):
+            continue
+        if there is not None and there.version != distribution.version:
+            continue
+        for file in _files(distribution, copy.prefix):
+            if not _is_same(os.path.join(copy.prefix, file), os.path.join(copy.path, file)):
+                raise OperationError(
+                    f"{name}: {file} is a file of {owner} too, which would be broken; nothing was "
+                    "changed"
+                )
+
+
+def _installed(prefix: str) -> dict[str, Any]:
+    """Return the distributions that the environment at `prefix` itself holds."""
+    place = sysconfig.get_path("purelib", vars={"base": prefix})
+    found = importlib_metadata.distributions(path=[place])
+    return {canonicalize_name(str(one.metadata["Name"])): one for one in found}
+
+
+def _files(distribution: Any, prefix: str) -> Iterator[str]:
+    """Yield the files that a distribution records and that are there, relative to `prefix`."""
+    for file in distribution.files or ():
+        path = os.path.relpath(str(file.locate()), prefix)
+        if not path.startswith("..") and not path.endswith(".pyc"):
+            yield path
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)
+    except FileNotFoundError:
+        return not os.path.lexists(one)

@@ -44,14 +44,11 @@ def has_pip() -> bool:
     return spec is not None and spec.origin is not None
 
 
-def check_installer(environ: Mapping[str, str]) -> None:
-    """Raise OperationError unless there is pip or uv."""
-    if not has_pip():
-        _find_uv(environ)
+def find_uv(environ: Mapping[str, str]) -> str:
+    """Return the path of uv: on PATH, else where its own installer puts it.
 
-
-def _find_uv(environ: Mapping[str, str]) -> str:
-    """Return the path of uv: on PATH, else where its own installer puts it."""
+    Raises OperationError where there is none.
+    """
     home = os.path.join(environ.get("HOME", ""), ".local", "bin")
     uv = shutil.which("uv", path=environ.get("PATH")) or shutil.which("uv", path=home)
     if uv is None:
@@ -73,17 +70,6 @@ class Installer(NamedTuple):
     seconds: float
     held: tuple[int, ...]
 
-    def change(self, python: str, *arguments: str) -> None:
-        """Let pip or uv `install …` or `uninstall …` in the environment of `python`.
-
-        The arguments are those that both understand.
-        """
-        if has_pip():
-            self.pip(*arguments, python=python)
-            return
-        word, *others = arguments
-        self.uv("pip", word, "--python", python, *others)
-
     def pip(self, *arguments: str, python: str = sys.executable) -> str:
         """Return what `python -m pip ARGUMENTS` printed."""
         pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
@@ -92,7 +78,7 @@ class Installer(NamedTuple):
     def uv(self, *arguments: str, asked: str = "") -> str:
         """Return what `uv ARGUMENTS` printed, given `asked` as its input."""
         called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
-        uv = [_find_uv(self.environ), "--color", "never", "--no-progress"]
+        uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
         return self._run([*uv, *arguments], called, asked)
 
     def _run(self, command: Sequence[str], called: str, asked: str = "") -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.git.call import Git
-from builtin_plugins.git.fast_forward import FastForward
+from builtin_plugins.git.fast_forward import check_fast_forward, fast_forward
 from host.errors import HostError
 from testing.plugin_sources import Repository
 
@@ -31,7 +31,6 @@ class Checkout:
         self.git = Git(str(self.root), os.environ, time.monotonic() + 60)
         self.git("fetch", "-q", remote.url, "main")
         self.old = self.head()
-        self.way = FastForward(self.git, self.old, self.new)
 
     def head(self) -> str:
         return self.git("rev-parse", "HEAD").decode().strip()
@@ -46,8 +45,8 @@ def test_a_checkout_goes_forward_and_keeps_what_is_the_users(tmp_path: Path) -> 
     made = Checkout(tmp_path, {"z/last": "new\n"})
     (made.root / "mine").write_text("changed\n")
     (made.root / "own").write_text("unknown to git\n")
-    made.way.check()
-    made.way.go()
+    check_fast_forward(made.git, made.old, made.new)
+    fast_forward(made.git, made.old, made.new)
     assert made.head() == made.new
     assert made.files() == {
         "a/one": "new\n", "node": "a file\n", "z/last": "new\n", "mine": "changed\n",
@@ -59,13 +58,13 @@ def test_a_merge_that_fails_on_its_way_is_undone(tmp_path: Path) -> None:
     made = Checkout(tmp_path, {"a/[x]*": "added\n", "fresh/in": "added\n", "z/last": "new\n"})
     (made.root / "mine").write_text("changed\n")
     before = made.files()
-    made.way.check()
+    check_fast_forward(made.git, made.old, made.new)
     immutable = ["chattr", "+i", str(made.root / "z")]
     if shutil.which("chattr") is None or subprocess.run(immutable, check=False).returncode:
         pytest.skip("needs a file system with immutable directories")
     try:
         with pytest.raises(HostError, match="git merge: "):
-            made.way.go()
+            fast_forward(made.git, made.old, made.new)
     finally:
         subprocess.run(["chattr", "-i", str(made.root / "z")], check=True)
     assert made.files() == before
@@ -86,11 +85,11 @@ def test_files_in_the_way_stop_it(tmp_path: Path, name: str, said: str) -> None:
     (made.root / name).write_text("mine\n")
     before = made.files()
     with pytest.raises(HostError, match=said):
-        made.way.check()
+        check_fast_forward(made.git, made.old, made.new)
     assert made.files() == before
 
 
 def test_commits_of_its_own_stop_it(tmp_path: Path) -> None:
     made = Checkout(tmp_path, {})
     with pytest.raises(HostError, match="has commits of its own"):
-        FastForward(made.git, made.new, made.old).check()
+        check_fast_forward(made.git, made.new, made.old)

@@ -39,14 +39,14 @@ ORIGINS = {
 
 @pytest.mark.parametrize(("text", "expected"), ORIGINS.items())
 def test_sources(text: str, expected: tuple[str, str]) -> None:
-    found = parse_source(text)
+    found = parse_source(text).wanted
     assert (found.kind, found.source) == expected
 
 
 def test_sources_of_sites() -> None:
-    assert parse_source("a/b", ssh=True).source == "git@github.com:a/b.git"
-    assert parse_source("a/b", site="gitlab").source == "https://gitlab.com/a/b"
-    assert parse_source("a/b", site="bitbucket", ssh=True).source == "git@bitbucket.org:a/b.git"
+    assert parse_source("a/b", ssh=True).address == "git@github.com:a/b.git"
+    assert parse_source("a/b", site="gitlab").address == "https://gitlab.com/a/b"
+    assert parse_source("a/b", site="bitbucket", ssh=True).address == "git@bitbucket.org:a/b.git"
     assert without_credentials("https://x@[::1]:8/a") == "https://[::1]:8/a"
 
 
@@ -87,7 +87,7 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, kind:
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     text = text.format(here=tmp_path, name=tmp_path.name)
-    found = parse_source(text)
+    found = parse_source(text).wanted
     assert (found.kind, found.source) == (kind, os.path.abspath(text))
 
 

@@ -10,18 +10,17 @@ from builtin_plugins.archives.judge import MOST_BYTES, MOST_FILES, Rules
 from builtin_plugins.plugin_changes.kinds.staged import Staged, bring_file, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work
-from builtin_plugins.plugin_directories.registry import Entry
 
 
 def fetch(origin: Origin, work: Work) -> Staged:
     """Stage an archive's plugin; members are judged before one is written."""
     packed = Path(work.area, "archive")
-    sha256 = bring_file(origin, packed, work)
+    wanted = origin.wanted
+    sha256 = bring_file(origin.address, wanted.sha256, packed, work)
     rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
-    extract(packed, Path(work.tree), rules, called=origin.source, seconds=work.seconds)
+    extract(packed, Path(work.tree), rules, called=wanted.source, seconds=work.seconds)
     packed.unlink()
-    entry = Entry("", "archive", origin.source, sha256=sha256, pinned=bool(origin.sha256))
-    return described(entry, work.tree, origin)
+    return described(wanted.replaced(sha256=sha256), work.tree)
 
 
 def _is_category(paths: Collection[str]) -> bool:

@@ -8,19 +8,29 @@ from __future__ import annotations
 import os
 import re
 import time
+from pathlib import Path
 
-from builtin_plugins.git.call import Git
-from builtin_plugins.git.files import write_tree
-from builtin_plugins.git.login import login_of
+from builtin_plugins.archives.extract import extract
+from builtin_plugins.archives.judge import (
+    LONGEST_TARGET,
+    MOST_BYTES,
+    MOST_FILES,
+    Judge,
+    Member,
+    Rules,
+)
+from builtin_plugins.git.call import Git, login_of
 from builtin_plugins.plugin_changes.kinds.staged import Staged, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work
-from builtin_plugins.plugin_directories.registry import Entry
 from host import OperationError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _WANTED = "refs/cli/wanted"
+_LINK, _SUBMODULE = "120000", "160000"  # modes of git
+_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
+_ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 _PLAIN = {  # what git says → what it means here
     "does not appear to be a git repository": "there is no git repository",
     "' not found": "there is no git repository, or it asks for a login",
@@ -43,18 +53,16 @@ def fetch(origin: Origin, work: Work) -> Staged:
         time.monotonic() + work.seconds,
         held=work.descriptor,
         login=login_of(origin.address),
-        say=work.reporter.debug,
     )
     git("init", "--quiet", "--bare", "--template=")
-    address, ref, commit = origin.source, origin.ref, origin.commit
-    pinned = bool(commit)
+    wanted, address = origin.wanted, origin.wanted.source
+    commit, pinned = wanted.commit, wanted.pinned
     if not commit:
-        commit, pinned = _resolve(git, address, ref)
+        commit, pinned = _resolve(git, address, wanted.ref)
     commit = _bring(git, address, commit)
     for name in write_tree(git, commit, work.tree, address):
         work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
-    entry = Entry("", "git", address, ref=ref, commit=commit, pinned=pinned and bool(ref))
-    return described(entry, work.tree, origin)
+    return described(wanted.replaced(commit=commit, pinned=pinned), work.tree)
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
@@ -80,7 +88,6 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
 def _bring(git: Git, address: str, commit: str) -> str:
     """Fetch one commit, alone where the server lets us, and return its full name."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
-    options = ("--progress", *options[1:]) if git.say else options
     if _COMMIT.match(commit):
         try:
             wanted = f"{commit}:{_WANTED}"
@@ -98,7 +105,7 @@ def _bring(git: Git, address: str, commit: str) -> str:
 def _ask(git: Git, address: str, *arguments: str) -> bytes:
     """Call git for what is at `address`; an error names it, and what ssh can be checked with."""
     try:
-        return git(*arguments, stall=True)
+        return git(*arguments)
     except OperationError as error:
         for said, plain in _PLAIN.items():
             if said in str(error):
@@ -115,3 +122,44 @@ def _full_name(git: Git, address: str, name: str) -> str:
     except OperationError:
         raise OperationError(f"{address}: there is no commit {name}") from None
     return found.decode().strip()
+
+
+def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
+    """Write the files of `commit` into the new directory `target`; return its submodules.
+
+    `git` works in a bare repository of ours, whose attributes are set here. Names, sizes
+    and links are judged before the first file is written. Raises OperationError
+    naming the repository, which is `called` so, and the member.
+    """
+    packed = Path(git.directory, "files.tar")
+    Path(git.directory, "info").mkdir(exist_ok=True)
+    Path(git.directory, "info", "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+    try:
+        submodules = _judged(git, commit)
+        git("archive", "--format=tar", f"--output={packed}", commit)
+    except OperationError as failure:
+        raise OperationError(f"{called}: {failure}") from None
+    extract(packed, Path(target), _RULES, called=called)
+    packed.unlink()
+    for name in submodules:
+        os.rmdir(os.path.join(target, name))
+    return submodules
+
+
+def _judged(git: Git, commit: str) -> list[str]:
+    """Return the submodules of a commit; raises OperationError for what git shall not pack."""
+    judge = Judge(_RULES)
+    submodules = []
+    listed = git("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)
+    for row in listed.split(b"\0")[:-1]:  # mode, type, object, size, tab, name
+        facts, _, path = row.partition(b"\t")
+        mode, _, _, digits = facts.decode().split()
+        name, size = os.fsdecode(path), int(digits) if digits.isdecimal() else 0
+        if ".git" in name.lower().split("/"):
+            raise OperationError(f"it holds {name!r}, a name of git's own")
+        if mode == _LINK and size > LONGEST_TARGET:
+            raise OperationError(f"its member {name[:80]} is no link of a path")
+        if mode == _SUBMODULE:
+            submodules.append(name)
+        judge.add(Member(name, "file" if mode.startswith("1") else "directory", size))
+    return submodules

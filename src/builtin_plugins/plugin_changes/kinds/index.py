@@ -19,7 +19,7 @@ from packaging.tags import sys_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from builtin_plugins.plugin_changes.kinds.staged import bring_file, checked
-from builtin_plugins.plugin_changes.source import WHEEL, Origin
+from builtin_plugins.plugin_changes.source import WHEEL
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.venv.installer import has_pip
 from host import OperationError
@@ -161,4 +161,4 @@ def _bring(file: dict[str, Any], sha256: str, target: str, work: Work) -> str:
     if address.startswith("file://"):
         address = unquote(urlsplit(address).path)
     listed = file.get("hashes", {}).get("sha256", "")
-    return bring_file(Origin("pip", address, sha256=sha256 or listed), Path(target), work)
+    return bring_file(address, sha256 or listed, Path(target), work)

@@ -11,7 +11,6 @@ from builtin_plugins.plugin_changes.kinds.staged import Staged, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.directory import FILE_NAME
-from builtin_plugins.plugin_directories.registry import Entry
 from builtin_plugins.venv.installer import has_pip
 from host import OperationError, PluginError
 from host.hookspecs import PROJECT
@@ -24,18 +23,19 @@ _KERNELS = ("/proc/", "/sys/")  # files there are made up while somebody reads t
 
 def fetch(origin: Origin, work: Work) -> Staged:
     """Say what is in the directory; nothing is copied, nothing of the author's changed."""
-    root = os.path.realpath(origin.source)
+    source = origin.address
+    root = os.path.realpath(source)
     plugins_dir = os.path.realpath(work.plugins_dir)
     if not os.path.isdir(root):
-        raise OperationError(f"{origin.source}: no such directory")
+        raise OperationError(f"{source}: no such directory")
     if f"{root}/".startswith(_KERNELS):
-        raise OperationError(f"{origin.source}: is the system's own, no plugin")
+        raise OperationError(f"{source}: is the system's own, no plugin")
     if os.path.dirname(root) == plugins_dir:
-        raise OperationError(f"{origin.source}: is in the plugins directory, so it works as is")
+        raise OperationError(f"{source}: is in the plugins directory, so it works as is")
     if plugins_dir.startswith(os.path.join(root, "")):
-        raise OperationError(f"{origin.source}: holds the plugins directory itself")
+        raise OperationError(f"{source}: holds the plugins directory itself")
     _refuse_package(root)
-    return described(Entry("", "local", origin.source, dev=True), root, origin)
+    return described(origin.wanted, root)
 
 
 def _refuse_package(root: str) -> None:

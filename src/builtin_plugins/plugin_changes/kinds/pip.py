@@ -13,20 +13,23 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
-from builtin_plugins.plugin_changes.contents import PluginContents
+from builtin_plugins.plugin_changes.contents import PluginContents, read_wheel
 from builtin_plugins.plugin_changes.kinds.index import build, find
 from builtin_plugins.plugin_changes.kinds.staged import Staged, bring_file
-from builtin_plugins.plugin_changes.source import WHEEL, Origin, is_exact, parse_requirement
-from builtin_plugins.plugin_changes.wheel import Wheel, is_wheel_name, read_wheel
+from builtin_plugins.plugin_changes.source import Origin, parse_requirement
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.directory import kept_tree
 from builtin_plugins.plugin_directories.registry import Entry
-from builtin_plugins.venv.check import check_others, check_starts
-from builtin_plugins.venv.copy import check_environment, copied_environment
+from builtin_plugins.venv.copy import (
+    check_environment,
+    check_others,
+    check_starts,
+    copied_environment,
+)
 from builtin_plugins.venv.distributions import find_distribution
 from builtin_plugins.venv.installer import INSTALLERS
 from host import OperationError, PluginError, UsageError
@@ -41,23 +44,27 @@ def fetch(origin: Origin, work: Work) -> Staged:
     complete_import_path()
     check_environment()
     os.mkdir(work.tree)
-    if _file_name(origin).endswith(WHEEL):
-        path, sha256 = _brought(origin, work)
-        return _staged(path, Entry("", "pip", origin.source, sha256=sha256, pinned=True))
-    wanted = parse_requirement(origin.source)
-    pinned = is_exact(wanted)
+    entry = origin.wanted
+    if entry.from_wheel:
+        name = os.path.basename(origin.address.partition("?")[0])
+        try:
+            parse_wheel_filename(name)
+        except InvalidWheelFilename:
+            raise UsageError(f"{name}: not a wheel's file name") from None
+        path = os.path.join(work.tree, name)
+        sha256 = bring_file(origin.address, entry.sha256, Path(path), work)
+        return _staged(path, entry.replaced(sha256=sha256))
+    wanted = parse_requirement(entry.source)
     _refuse_needed(wanted.name)
-    if origin.version:
-        wanted.specifier = SpecifierSet(f"=={_checked_version(origin)}")
+    if entry.version:
+        wanted.specifier = SpecifierSet(f"=={_checked_version(entry)}")
     elif origin.least:
         wanted.specifier &= SpecifierSet(f">={origin.least}")
     work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
-    found = find(wanted, origin.sha256, work)
-    entry = Entry("", "pip", origin.source, sha256=found.sha256, pinned=pinned)
+    found = find(wanted, entry.sha256, work)
     if found.path:
-        return _staged(found.path, entry)
-    name = canonicalize_name(wanted.name)
-    entry = entry.replaced(name=name, version=found.version, sha256=origin.sha256)
+        return _staged(found.path, entry.replaced(sha256=found.sha256))
+    entry = entry.replaced(name=canonicalize_name(wanted.name), version=found.version)
     return Staged(entry, PluginContents(), unbuilt=True)
 
 
@@ -125,38 +132,25 @@ def needed(requires: Iterable[Requirement], extras: Collection[str] = ()) -> Ite
             yield one
 
 
-def _file_name(origin: Origin) -> str:
-    """Return the name of the file at a path or address; a requirement comes back as it is."""
-    return os.path.basename((origin.address or origin.source).partition("?")[0])
-
-
-def _brought(origin: Origin, work: Work) -> tuple[str, str]:
-    """Copy or download a wheel; return its path and SHA-256."""
-    name = _file_name(origin)
-    if not is_wheel_name(name):
-        raise UsageError(f"{name}: not a wheel's file name")
-    path = os.path.join(work.tree, name)
-    return path, bring_file(origin, Path(path), work)
-
-
 def _staged(path: str, entry: Entry) -> Staged:
     """Return the plugin in a wheel, its entry completed; raises HostError when it is none."""
     found = read_wheel(path)
-    if not found.contents.names:
-        raise PluginError(f"{found.name}: is no plugin; it has no entry point for {PROJECT}")
-    _refuse_needed(found.name)
-    entry = entry.replaced(
-        name=canonicalize_name(found.name), version=found.version, description=found.summary
-    )
-    return Staged(entry, found.contents)
+    said = found.manifest
+    if not found.names:
+        raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
+    _refuse_needed(said.name)
+    name = canonicalize_name(said.name)
+    if entry.name not in ("", name):
+        raise PluginError(f"{entry.name}: what came calls itself {name}")
+    return Staged(entry.replaced(name=name, **said.facts), found)
 
 
-def _checked_version(origin: Origin) -> str:
+def _checked_version(entry: Entry) -> str:
     """Return the version that somebody else's registry may ask for; raises UsageError."""
     try:
-        return str(Version(origin.version))
+        return str(Version(entry.version))
     except InvalidVersion:
-        raise UsageError(f"{origin.source}: {origin.version} is no version") from None
+        raise UsageError(f"{entry.source}: {entry.version} is no version") from None
 
 
 def _refuse_needed(name: str) -> None:
@@ -168,13 +162,9 @@ def _refuse_needed(name: str) -> None:
 def build_wheel(staged: Staged, work: Work) -> Staged:
     """Build what has no wheel, by its own code, which the user agreed to; see what it is."""
     entry = staged.entry
-    wanted = Requirement(f"{entry.name}=={entry.version}")
     work.reporter.info(f"building {entry.name} {entry.version}")
-    found = build(wanted, entry.sha256, work)
-    built = _staged(found.path, entry.replaced(sha256=found.sha256))
-    if built.entry.name != entry.name:
-        raise PluginError(f"{entry.name}: what is built calls itself {built.entry.name}")
-    return built
+    found = build(Requirement(f"{entry.name}=={entry.version}"), entry.sha256, work)
+    return _staged(found.path, entry.replaced(sha256=found.sha256))
 
 
 def kept_version(entry: Entry, work: Work) -> Staged | None:
@@ -182,12 +172,12 @@ def kept_version(entry: Entry, work: Work) -> Staged | None:
     if entry.kind != "pip" or not entry.label:
         return None
     try:
-        return Staged(entry, _wheel_of(entry, work)[0].contents)
+        return Staged(entry, _wheel_of(entry, work)[0])
     except OperationError:
         return None
 
 
-def _wheel_of(entry: Entry, work: Work) -> tuple[Wheel, str]:
+def _wheel_of(entry: Entry, work: Work) -> tuple[PluginContents, str]:
     """Return the wheel of a version that is staged or kept, and the directory that it is in."""
     kept = kept_tree(work.plugins_dir, entry)
     for place in (work.tree, kept):

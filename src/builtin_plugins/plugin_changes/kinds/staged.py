@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from builtin_plugins.archives.judge import MOST_BYTES
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
-from builtin_plugins.plugin_changes.source import Origin
+from builtin_plugins.plugin_changes.source import ARCHIVES
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry
 from host import HostError, OperationError
@@ -30,39 +32,38 @@ class Staged:
     unbuilt: bool = False
 
 
-def described(entry: Entry, root: str, origin: Origin) -> Staged:
+def described(wanted: Entry, root: str) -> Staged:
     """Return the directory plugin at `root`, its entry completed from its plugin.json.
 
-    Errors and problems name the origin and the path inside it, as what is staged is gone
+    Errors and problems name the source and the path inside it, as what is staged is gone
     when they are read.
     """
     try:
         found = read_contents(root)
     except HostError as error:
-        raise type(error)(_named(error.what, root, origin), error.remedy) from None
-    found = replace(found, problems=tuple(_named(one, root, origin) for one in found.problems))
+        raise type(error)(_named(error.what, root, wanted), error.remedy) from None
+    found = replace(found, problems=tuple(_named(one, root, wanted) for one in found.problems))
     said = found.manifest
-    if said is None:
-        return Staged(entry.replaced(name=origin.suggested_name), found)
-    entry = entry.replaced(
-        name=said.name or origin.suggested_name,
-        version=said.version,
-        description=said.description,
-        directory=said.directory,
-        hooks=said.hooks,
-    )
-    return Staged(entry, found)
+    name = wanted.name or said.name or _suggested_name(wanted.source)
+    return Staged(wanted.replaced(name=name, **said.facts), found)
 
 
-def _named(text: str, root: str, origin: Origin) -> str:
-    if origin.kind == "local":
+def _suggested_name(source: str) -> str:
+    """Return a plugin's name made of the source's last part."""
+    last = re.split(r"[/:]", urlsplit(source).path.rstrip("/") or source)[-1]
+    for suffix in (".git", *ARCHIVES):
+        last = last.removesuffix(suffix)
+    return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
+
+
+def _named(text: str, root: str, wanted: Entry) -> str:
+    if wanted.kind == "local":
         return text
-    return f"{origin.source}: {text.replace(f'{root}/', '').removeprefix(f'{root}: ')}"
+    return f"{wanted.source}: {text.replace(f'{root}/', '').removeprefix(f'{root}: ')}"
 
 
-def bring_file(origin: Origin, target: Path, work: Work) -> str:
-    """Copy or download the file that `origin` names; return its SHA-256, checked if asked for."""
-    address = origin.address or origin.source
+def bring_file(address: str, sha256: str, target: Path, work: Work) -> str:
+    """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
     if "://" in address:
         # Here, as requests takes a tenth of a second to import and most changes need none.
         from builtin_plugins.fetch.download import download
@@ -70,7 +71,6 @@ def bring_file(origin: Origin, target: Path, work: Work) -> str:
 
         limits = Limits(seconds=work.seconds, stall=min(30, work.seconds), size=MOST_BYTES)
         with work.reporter.progress(shown(address)) as progress:
-            sha256 = origin.sha256
             return download(address, target, limits=limits, sha256=sha256, progress=progress).sha256
     try:
         if os.path.getsize(address) > MOST_BYTES:
@@ -78,7 +78,7 @@ def bring_file(origin: Origin, target: Path, work: Work) -> str:
         shutil.copyfile(address, target)
     except FileNotFoundError:
         raise OperationError(f"{address}: no such file") from None
-    return checked(target, origin.sha256, address)
+    return checked(target, sha256, address)
 
 
 def checked(path: str | Path, wanted: str, called: str = "") -> str:

@@ -48,7 +48,7 @@ class Lint:
             yield from self._installation(directory, JsonFile(config_file))
         elif os.path.lexists(os.path.join(directory, MANIFEST)):
             try:
-                said = read_manifest(directory) or Manifest()
+                said = read_manifest(directory)
                 tree = said.directory and inside(directory, said.directory, "directory")
                 hooks = said.hooks and inside(directory, said.hooks, "hooks")
             except HostError as error:
@@ -76,7 +76,7 @@ class Lint:
             if one.problem:
                 yield self._of_plugin(one.root, one.problem)
             elif one.enabled:
-                yield from self._plugin(one.root, one.manifest or Manifest(), one.tree, one.hooks)
+                yield from self._plugin(one.root, one.manifest, one.tree, one.hooks)
 
     def _of_plugin(self, root: str, problem: str) -> Finding:
         file = os.path.join(root, MANIFEST)

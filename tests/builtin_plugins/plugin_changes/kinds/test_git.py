@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -20,9 +21,8 @@ from threading import Thread
 import pytest
 
 from builtin_plugins.git import call as git_call
-from builtin_plugins.git.call import Git
-from builtin_plugins.git.files import write_tree
-from builtin_plugins.git.login import login_of
+from builtin_plugins.git.call import Git, login_of
+from builtin_plugins.plugin_changes.kinds.git import write_tree
 from host.errors import HostError
 from host.secrets import masked_text
 from testing.installation import Made
@@ -462,6 +462,28 @@ def test_a_server_that_stalls(install: Install) -> None:
         done = plugin(made, "add", address, "--timeout", "1.5")
     assert done.stderr == f"cli: {address}: git took too long; nothing was changed\n"
     assert hidden(made) == visible(made) == []
+
+
+def test_a_connection_that_ssh_keeps_for_later_holds_nobody_up(
+    install: Install, repository: Repository, tmp_path: Path
+) -> None:
+    """As ControlPersist does: a process of its own stays, with ssh's stderr open."""
+    ssh, kept = tmp_path / "ssh", tmp_path / "kept"
+    ssh.write_text(
+        f"#!/bin/sh\nsetsid sleep 50 < /dev/null > /dev/null & echo $! >> {kept}\n"
+        f'shift "$(($# - 1))"\neval "$1"\n'
+    )
+    ssh.chmod(0o755)
+    address = f"ssh://h.test{repository.path}"
+    try:
+        done = plugin(install(), "add", address, env={"GIT_SSH_COMMAND": str(ssh)})
+        assert done.status == 0, done.stderr
+        for pid in kept.read_text().split():
+            os.kill(int(pid), 0)  # it is still there
+    finally:
+        for pid in kept.read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
 SSH_SAYS = {

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.plugin_changes.wheel import read_wheel
+from builtin_plugins.plugin_changes.contents import read_wheel
+from builtin_plugins.plugin_directories.directory import Manifest
 from host.errors import OperationError
 from testing.plugin_sources import wheel
 
@@ -25,19 +26,19 @@ METADATA = f"{INFO}/METADATA"
 def test_what_a_wheel_says(tmp_path: Path) -> None:
     path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=("click>=8", "six; extra == 'x'"))
     found = read_wheel(str(path))
-    assert (found.name, found.version, found.summary) == ("acme-cli", "1.0", "A test")
-    assert (found.contents.names, list(found.contents.commands)) == (
+    assert found.manifest.values() == Manifest("acme-cli", "1.0", "A test").values()
+    assert (found.names, list(found.commands)) == (
         ("acme-cli",),
         [("acme", "py")],
     )
-    assert found.contents.hooks == ("discover_commands",)
+    assert found.hooks == ("discover_commands",)
     assert [str(one) for one in found.requires] == ["click>=8", 'six; extra == "x"']
 
 
 def test_a_distribution_that_is_packed_into_it_is_not_it(tmp_path: Path) -> None:
     inside = {f"acme_cli/vendored/{one}": "Name: other\nVersion: 2\n" for one in (METADATA, "x")}
     path = wheel(tmp_path, "acme-cli", "1.0", "", top=inside)
-    assert read_wheel(str(path)).name == "acme-cli"
+    assert read_wheel(str(path)).manifest.name == "acme-cli"
 
 
 BAD = {
