@@ -51,8 +51,7 @@ def extract(
     deadline = time.monotonic() + seconds
     try:
         budget = min(rules.size, max(_SMALL, _RATIO * archive.stat().st_size))
-        judge = _judge(archive, budget, rules, deadline)
-        _check_room(judge.size, target.parent)
+        judge = _judge(archive, target.parent, budget, rules, deadline)
         target.mkdir(mode=0o755)
         target.chmod(0o755)
         _write(archive, target, judge, budget, deadline)
@@ -65,13 +64,8 @@ def extract(
     return judge.privileged
 
 
-def _check_room(size: int, directory: Path) -> None:
-    free = shutil.disk_usage(directory).free
-    if size > free:
-        raise OperationError(f"{size} bytes needed to unpack it, {free} free")
-
-
-def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Judge:
+def _judge(archive: Path, directory: Path, budget: int, rules: Rules, deadline: float) -> Judge:
+    """Return what judged all members; raises OperationError, also without room in `directory`."""
     judge = Judge(rules)
     with _members(archive, budget, deadline) as members:
         for member, _ in members:
@@ -79,6 +73,9 @@ def _judge(archive: Path, budget: int, rules: Rules, deadline: float) -> Judge:
             if judge.size > budget:
                 raise OperationError("it unpacks to far more than its size allows")
     judge.seal()
+    free = shutil.disk_usage(directory).free
+    if judge.size > free:
+        raise OperationError(f"{judge.size} bytes needed to unpack it, {free} free")
     return judge
 
 

@@ -16,7 +16,7 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
 
         return text_page(listing, terminal)
     if format == "tree":
-        from builtin_plugins.renderers.tree import tree_lines
+        from builtin_plugins.renderers.text import tree_lines
 
         return "".join(f"{line}\n" for line in tree_lines(listing, terminal))
     if format == "json":

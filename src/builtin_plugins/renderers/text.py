@@ -1,9 +1,9 @@
-"""Listings as text."""
+"""Listings for people: as text, or with branches as a tree."""
 
 from __future__ import annotations
 
-from builtin_plugins.renderers.row import label_of, lines_of, row_lines
-from host import Command, printable
+from builtin_plugins.renderers.row import label_of, lines_of, name_of, row_lines
+from host import Category, Command, printable
 from host.cli import styles
 from host.cli.columns import width
 from host.cli.options import OPTIONS
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from host import Category, Listing, Terminal
+    from host import Listing, Terminal
 
 _WIDEST_NAME = 32  # columns; a longer name gets a line of its own
 
@@ -75,3 +75,30 @@ def _where_more_is(program: str) -> Iterator[str]:
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"
     yield f"More: {DOCS}"
+
+
+def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
+    """Yield the rows below a root line, each with branches that show where it hangs."""
+    branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
+    yield styles.styled(
+        printable(" ".join([listing.program, *listing.words])), styles.HEADING, terminal
+    )
+    rows: dict[tuple[str, ...], list[Category | Command]] = {}
+    for _, section in listing.sections():
+        for row in section:
+            rows.setdefault(row.words[:-1], []).append(row)
+    pending = [("", row, row is rows[listing.words][-1]) for row in rows.get(listing.words, [])]
+    pending.reverse()
+    while pending:
+        indent, row, last = pending.pop()
+        word = printable(row.words[-1])
+        column = len(indent) + len(branches[0]) + width(word) + 2
+        lines = lines_of(row, terminal, column)
+        style = styles.HEADING if isinstance(row, Category) else ""
+        shown = styles.styled(word, style, terminal) if style else name_of(row, word, terminal)
+        yield f"{indent}{branches[1] if last else branches[0]}{shown}  {lines[0]}".rstrip()
+        below = rows.get(row.words, []) if isinstance(row, Category) else []
+        inner = indent + ("    " if last else branches[2])
+        beside = inner + (branches[2] if below else "")
+        yield from (f"{beside.ljust(column)}{line}" for line in lines[1:])
+        pending += [(inner, one, one is below[-1]) for one in reversed(below)]

@@ -143,10 +143,8 @@ def _find_tool(environ: Mapping[str, str]) -> Tool:
 
 def _with_callers_path(tool: Tool, environ: Mapping[str, str]) -> dict[str, str]:
     """Return `environ` with the caller's PATH: what is started (sudo, brew) no source chooses."""
-    own = dict(environ)
-    if _source(tool, "PATH"):
-        del own["PATH"]  # the system's serves
-    return own
+    chosen = ("PATH",) if _source(tool, "PATH") else ()  # then the system's serves
+    return {name: value for name, value in environ.items() if name not in chosen}
 
 
 def _source(tool: Tool, name: str) -> str:

@@ -28,16 +28,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("--tool", "--install-dir", "--bin-dir", "--desktop-file"):
         parser.add_argument(name, required=True)
     parser.add_argument("--archive", default="")
-    given = parser.parse_args(arguments)
+    return tidily(lambda: _do(parser.parse_args(arguments)))
+
+
+def _do(given: argparse.Namespace) -> int:
     places = Places(given.tool, given.install_dir, given.bin_dir, given.desktop_file)
-    return tidily(lambda: _do(given.action, places, given.archive))
-
-
-def _do(action: str, places: Places, archive: str) -> int:
     try:
         with explained():
-            if action == "put":
-                swap_in(places, lambda stage: _unpack(archive, Path(stage, NEW)))
+            if given.action == "put":
+                swap_in(places, lambda stage: _unpack(given.archive, Path(stage, NEW)))
             else:
                 remove_all(places)
     except HostError as failure:

@@ -22,14 +22,14 @@ def hold_stage(path: str, in_use: Callable[[], bool]) -> Iterator[str]:
     that the command starts from there. Raises OperationError when another run holds it
     or it is not ours, OSError when it cannot be made.
     """
-    descriptor = _acquire(path)
-    try:
-        yield path
-    finally:
-        if not in_use():
-            with suppress(OSError):
-                remove_tree(path)
-        os.close(descriptor)
+    with ExitStack() as held:
+        held.callback(os.close, _acquire(path))
+        try:
+            yield path
+        finally:
+            if not in_use():
+                with suppress(OSError):
+                    remove_tree(path)
 
 
 def _acquire(path: str) -> int:
@@ -62,8 +62,11 @@ def clear_stage(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link, or a directory with all that is in it; raises OSError."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    else:
+    """Remove a file, a link, or a directory with all in it; raises OSError, OperationError."""
+    if os.path.islink(path) or not os.path.isdir(path):
         os.unlink(path)
+        return
+    try:
+        shutil.rmtree(path)
+    except RecursionError:
+        raise OperationError(f"{path} is too deep to be removed here", f"rm -r {path}") from None

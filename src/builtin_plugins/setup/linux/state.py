@@ -45,13 +45,11 @@ def starts_inside(places: Places, directory: str) -> bool:
 
 def link_owner(places: Places) -> Owner:
     """Tell whose the thing at the link's place is: a link into a foreign directory is foreign."""
-    try:
-        target = os.readlink(places.link)
-    except FileNotFoundError:
+    if not os.path.lexists(places.link):
         return Owner.NOBODY
-    except OSError:
+    if not os.path.islink(places.link):
         return Owner.FOREIGN
-    target = os.path.normpath(os.path.join(places.bin_dir, target))
+    target = os.path.normpath(os.path.join(places.bin_dir, os.readlink(places.link)))
     if target.startswith(places.stage + "/"):
         return Owner.SETUP
     inside = target.startswith(places.install_dir + "/")
