@@ -91,7 +91,7 @@ def ask_plugins(
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
     if run:
-        asked = serving(asked, run, [tree for _, tree in collected.trees])
+        asked = serving(asked, run, collected.lock().trees)
     for answer in survey(asked, record):
         collected.add(answer)
     for plugin in others:
@@ -115,9 +115,7 @@ class _Collected:
         self.plugins: dict[str, Plugin] = {}
         self.files: list[PluginFile] = []
         self.disabled: set[str] = set()
-        self.trees: list[tuple[int, Tree]] = []
-        self.commands: list[tuple[int, Declared]] = []
-        self.sources: list[tuple[int, Source]] = []
+        self.declared: list[tuple[int, Tree | Declared | Source]] = []
 
     def ask_ours(
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
@@ -187,26 +185,26 @@ class _Collected:
         elif isinstance(record, Problem) and plugin.ours:
             self.note(record.plugin, record.reason)
         elif hook == "env_sources":
-            self.sources.append((place, _source(plugin, record)))
+            self.declared.append((place, _source(plugin, record)))
         elif isinstance(record, CommandTree):
-            self.trees.append((place, _tree(plugin, record)))
+            self.declared.append((place, _tree(plugin, record)))
             plugin.trees = [*plugin.trees, record.path]
         elif isinstance(record, PluginFile) and plugin.ours:
             self.files.append(record)
         elif isinstance(record, Disabled) and plugin.ours:
             self.disabled.add(record.distribution)
         else:
-            self.commands.append((place, _declared(plugin, record)))
+            self.declared.append((place, _declared(plugin, record)))
 
     def lock(self) -> Lock:
         """Return it all in order of precedence: the installation's own, then as plugins asked."""
-        self.trees.sort(key=lambda one: (one[1].plugin != "", one[0]))
-        self.commands.sort(key=lambda one: one[0])
-        self.sources.sort(key=lambda one: (_LOAD_ORDER[one[1].reader], one[0]))
+        found = [one for _, one in sorted(self.declared, key=lambda one: one[0])]
+        trees = [one for one in found if isinstance(one, Tree)]
+        sources = [one for one in found if isinstance(one, Source)]
         return Lock(
-            [tree for _, tree in self.trees],
-            [command for _, command in self.commands],
-            [source for _, source in self.sources],
+            sorted(trees, key=lambda one: one.plugin != ""),
+            [one for one in found if isinstance(one, Declared)],
+            sorted(sources, key=lambda one: _LOAD_ORDER[one.reader]),
             self.plugins,
             self.stamps,
         )

@@ -1,6 +1,5 @@
 """A located command → the merged environment and the program to become (SPEC 3)."""
 
-import _stat
 import posix
 import sys
 
@@ -15,7 +14,7 @@ from host.errors import (
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY
 from host.run.layers import Layers, Reading
-from host.run.paths import dirname, join, read_regular, stays_inside
+from host.run.paths import dirname, is_file, join, read_regular, stays_inside
 from host.run.process import Exec, asks_help, start_of
 from host.run.text import Messages
 
@@ -133,26 +132,23 @@ def check_required(definition: Definition, layers: Layers) -> None:
     missing = [name for name in definition.required_envs if not layers.get(name)]
     empty = [name for name in missing if name in layers.system]  # nothing else counts there
     unset = [name for name in missing if name not in layers.system]
-    what, remedies = [], []
+    faults = []
     if unset:
         them = "it" if len(unset) == 1 else "them"
         gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
-        what.append(f"{', '.join(unset)} must be set{gone}")
-        remedies.append(
-            f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
-        )
+        what = f"{', '.join(unset)} must be set{gone}"
+        where = "config/settings.conf, a file of env_files, or envs"
+        faults.append((what, f"export {them}, or set {them} in {where}"))
     if empty:
         them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
-        what.append(
-            f"{', '.join(empty)} {are} empty in your environment, which goes before every other "
-            "source"
-        )
-        remedies.append(f"give {them} a value there, or unset {them}")
-    if len(what) > 1:  # each has to stand beside its remedy
-        what = [f"{one}; {remedy}" for one, remedy in zip(what, remedies, strict=True)]
-        remedies = []
-    if what:
-        raise SourceError(f"{definition.file}: {'; '.join(what)}", "".join(remedies))
+        before = f"{are} empty in your environment, which goes before every other source"
+        remedy = f"give {them} a value there, or unset {them}"
+        faults.append((f"{', '.join(empty)} {before}", remedy))
+    if len(faults) == 1:
+        [(what, remedy)] = faults
+        raise SourceError(f"{definition.file}: {what}", remedy)
+    if faults:  # each has to stand beside its remedy
+        raise SourceError(f"{definition.file}: {'; '.join(map('; '.join, faults))}")
 
 
 def exec_of(
@@ -207,16 +203,12 @@ def _as_bash_env(path: str) -> str:
 
 def _is_readable(library: str) -> bool:
     """Tell whether a library is there; raises InstallationError when it cannot be read."""
-    try:
-        descriptor = posix.open(library, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
+    if not posix.access(library, posix.F_OK):
         return False
-    except OSError as failure:
-        raise InstallationError(f"{library}: {failure.strerror}") from None
-    mode = posix.fstat(descriptor).st_mode
-    posix.close(descriptor)
-    if not _stat.S_ISREG(mode):  # bash would wait for a FIFO
+    if not is_file(library):  # bash would wait for a FIFO
         raise InstallationError(f"{library}: not a regular file")
+    if not posix.access(library, posix.R_OK):
+        raise InstallationError(f"{library}: cannot be read")
     return True
 
 

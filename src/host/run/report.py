@@ -33,24 +33,20 @@ def time_limit(environ: "Mapping[str, str]") -> float:
 
 
 def report_of(
-    start: "Callable[[Pipes, Iterable[int]], int]",
-    timeout: float,
-    left_running: "Callable[[bytes], Iterable[int]]",
-    *,
-    quiet: bool,
+    start: "Callable[[Pipes, Iterable[int]], int]", timeout: float, *, quiet: bool
 ) -> bytes | None:
-    """Return what a child reported up to END, or None when time ran out.
+    """Return what a child says, None when time ran out, b"" where it ends without saying it.
 
-    `start(pipes, mask)` starts it in a session of its own, with the signal mask `mask`,
-    and returns its process id. `left_running` says of a report which processes it leaves
-    that have not its process group. Nothing that it started is there afterwards. What it
-    writes to stderr is passed on, or dropped when `quiet`.
+    `start(pipes, mask)` starts it in a session of its own, with the signal mask `mask`, and
+    returns its process id. Its report is the processes that it leaves running, a NUL, what it
+    says, and END. Nothing that it started is there afterwards. What it writes to stderr is
+    passed on, or dropped when `quiet`.
     """
     import _signal
 
     pipes = Pipes(quiet=quiet)
     pid = 0
-    jobs: Iterable[int] | None = None
+    left: list[int] | None = None
     passed_on: list[int] = []
     # A caller may ignore SIGCHLD; then nobody could wait for the child.
     disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
@@ -65,11 +61,16 @@ def report_of(
             pipes.close_far_ends()
             _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
         output = _read_until_end(pipes, pid, timeout)
-        jobs = None if output is None else left_running(output)
-        return output
+        if output is None:
+            return None
+        jobs, _, said = output.removesuffix(END).partition(b"\0")
+        if not output.endswith(END) or not all(map(bytes.isdigit, jobs.split())):
+            return b""
+        left = list(map(int, jobs.split()))
+        return said
     finally:
-        if pid:  # its background jobs too
-            _end_tree(pid, [pid] if jobs is None else jobs)
+        if pid:
+            _end_tree(pid, [pid] if left is None else left)
         for number in passed_on:
             _signal.signal(number, _signal.SIG_DFL)
         pipes.close()
@@ -79,22 +80,16 @@ def report_of(
 def answer_of(
     question: "Callable[[], bytes]", timeout: float, *, quiet: bool = False
 ) -> bytes | None:
-    """Return what `question` answers in a child forked from here, None when time ran out.
+    """Return what `question` answers in a child forked from here, as `report_of` has it.
 
-    An answer has no NUL. b"" stands for none: the child ended, or what it wrote is no answer.
-    Whatever else the question does ends with the child: directory, umask, signals, output
-    (which goes to stderr) and processes that it starts.
+    An answer has no NUL. Whatever else the question does ends with the child: directory, umask,
+    signals, output (which goes to stderr) and processes that it starts.
     """
 
     def start(pipes: Pipes, mask: "Iterable[int]") -> int:
         return posix.fork() or _answer(pipes, mask, question)
 
-    report = report_of(start, timeout, _left_running, quiet=quiet)
-    if report is None:
-        return None
-    running, mark, answer = report.removesuffix(END).partition(b"\0")
-    understood = mark and report.endswith(END) and all(map(bytes.isdigit, running.split()))
-    return answer if understood else b""
+    return report_of(start, timeout, quiet=quiet)
 
 
 def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes]") -> "NoReturn":
@@ -116,10 +111,6 @@ def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes
             answer = answer[posix.write(report, answer) :]
     finally:
         posix._exit(0)  # noqa: SLF001 - it is os._exit, which a question may have replaced
-
-
-def _left_running(report: bytes) -> list[int]:
-    return [int(one) for one in report.partition(b"\0")[0].split() if one.isdigit()]
 
 
 class Pipes:

@@ -9,7 +9,7 @@ from host.errors import CannotStartError, MissingError, SourceError
 from host.run.expand import is_name
 from host.run.paths import basename, find_bash, is_file, read_regular
 from host.run.process import largest_variables
-from host.run.report import END, TIMEOUT_VARIABLE, report_of, time_limit
+from host.run.report import TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.text import BOM, decode, encode, is_utf_16
 
 TYPE_CHECKING = False
@@ -38,19 +38,17 @@ _ARRAY, _TEST = b"=(", b"[["
 # keeps the line for that message (in the EXIT trap the command is the `.` itself),
 # and `set -a` on: a file that loads others between `set -a` and `set +a` assigns more
 # after them. Traps work with stderr closed, as `set -x` would show their lines.
-# Everything the capture itself says goes to descriptor $2: "end STATUS JOBS" or "exit
-# LINE JOBS" (the process ids of what still runs), a NUL, what a parse without running
-# says ($3 asks for one, and so does a status above 0), a NUL, the exported variables as
-# `export -p` words them, two NULs. One builtin prints them all, as a loop over the
-# names costs 2 ms more.
+# Everything the capture itself says goes to descriptor $2: the process ids of what still
+# runs, a NUL, "end STATUS" or "exit LINE", a NUL, what a parse without running says ($3
+# asks for one, and so does a status above 0), a NUL, the exported variables as `export -p`
+# words them, two NULs. One builtin prints them all, as a loop over the names costs 2 ms more.
 _CAPTURE = r"""
 __cli_dump() {
   builtin set +aefuvxT +o posix
   builtin trap - DEBUG RETURN EXIT
   {
-    builtin printf 'end %s ' "$__cli_status"
     builtin jobs -pr
-    builtin printf '\0-'
+    builtin printf '\0end %s\0-' "$__cli_status"
     if [[ $__cli_status != 0 || -n $__cli_check ]]; then
       "$BASH" -O extglob -n "$__cli_file" 2>&1
     fi
@@ -61,9 +59,8 @@ __cli_dump() {
   builtin exit 0
 }
 __cli_early() {
-  builtin printf 'exit %s ' "$__cli_line"
   builtin jobs -pr
-  builtin printf '\0\0\0'
+  builtin printf '\0exit %s\0\0' "$__cli_line"
 } >&"$__cli_out"
 __cli_step() {
   if [[ ${BASH_SOURCE[1]-} == "$__cli_file" && $BASH_COMMAND != ". \"\$__cli_file\"" ]]; then
@@ -179,7 +176,7 @@ def _run(
         )
 
     try:
-        return report_of(start, timeout, _jobs, quiet=quiet)
+        return report_of(start, timeout, quiet=quiet)
     except OSError as failure:
         import errno
 
@@ -191,17 +188,11 @@ def _run(
         raise SourceError(f"{path}: bash cannot start: {failure.strerror}") from None
 
 
-def _jobs(output: bytes) -> list[int]:
-    """Return the processes that bash says it leaves running."""
-    _, _, jobs = (*output.partition(b"\0")[0].split(b" ", 2), b"", b"")[:3]
-    return [int(job) for job in jobs.split() if job.isdigit()]
-
-
 def _read_records(path: str, output: bytes) -> dict[str, str]:
     verdict, _, rest = output.partition(b"\0")
     said, _, exports = rest.partition(b"\0")
     word, detail, *_ = [*decode(verdict).split(" "), "", ""]
-    if not output.endswith(END) or word != "end":
+    if word != "end":
         where = f"{path}:{detail}" if word == "exit" and detail else path
         raise SourceError(
             f"{where}: ended before its last line (exit, exec, set -e, set -u or a signal)"
@@ -211,7 +202,7 @@ def _read_records(path: str, output: bytes) -> dict[str, str]:
         raise SourceError(f"{path}:{line}: syntax error" if line else f"{path}: syntax error")
     return {
         name: value
-        for name, value in parse_exports(exports.rstrip(b"\0"))
+        for name, value in parse_exports(exports)
         if is_name(name) and name not in _OWN_NAMES and not name.startswith("__cli_")
     }
 
