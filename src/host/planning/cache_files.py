@@ -91,7 +91,6 @@ def write_run_code() -> None:
     flag, for want of the right, or out of an archive.
     """
     import marshal
-    from importlib.machinery import SourceFileLoader
     from importlib.util import MAGIC_NUMBER
 
     packages = __file__.removesuffix("host/planning/cache_files.py")
@@ -106,7 +105,9 @@ def write_run_code() -> None:
         path = packages + name.replace(".", "/")
         path += "/__init__.py" if os.path.isdir(path) else ".py"
         source = os.stat(path)  # before it is read: who changes it meanwhile makes this stale
-        code = SourceFileLoader(name, path).get_code(name)
+        with open(path, "rb") as file:
+            text = file.read()
+        code = compile(text, path, "exec", dont_inherit=True, optimize=2)  # less the docstrings
         modules.append((name, path, source.st_mtime_ns, source.st_size, code))
     content = marshal.dumps((packages, modules))
     replace(place, MAGIC_NUMBER + _imp.source_hash(1, content) + content)

@@ -1,7 +1,6 @@
 """The syntax of `.env` files (SPEC 2.4): text → names and values."""
 
 from host.errors import SourceError
-from host.run import Struct
 from host.run.expand import is_name
 from host.run.paths import read_regular
 from host.run.text import text_of
@@ -18,17 +17,20 @@ _OPEN_QUOTE = "the quote that opens here"
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
 
-class Binding(Struct):
+class Binding:
     """One assignment: `value` is unquoted, and `literal` when no reference in it counts.
 
     In a value that is not literal a backslash still stands before what it protects,
     so that unescaping and expansion are one pass. `line` is where it begins, from 1.
     """
 
-    name: str
-    value: str
-    literal: bool
-    line: int
+    __slots__ = ("line", "literal", "name", "value")
+
+    def __init__(self, name: str, value: str, literal: bool, line: int) -> None:
+        self.name = name
+        self.value = value
+        self.literal = literal
+        self.line = line
 
 
 def tell_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -> None:

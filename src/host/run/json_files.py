@@ -187,7 +187,8 @@ class Fields:
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
         """Return what stands under `key`, which is of this kind, or None."""
-        value = self.value(key)
+        self.known.add(key)
+        value = self.values.get(key)
         if value is not None and type(value) is not kind:
             raise self.wrong(key, expected, value)
         return value

@@ -46,13 +46,16 @@ _REFUSED_WITH_SUDO = frozenset(
 _NOTHING: "Mapping[str, str]" = {}
 
 
-class Assignment(Struct):
+class Assignment:
     """One value that one source gives to one name. `origin` is shown to people."""
 
-    name: str
-    value: str
-    rank: float
-    origin: str
+    __slots__ = ("name", "origin", "rank", "value")
+
+    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
+        self.name = name
+        self.value = value
+        self.rank = rank
+        self.origin = origin
 
 
 class Layers:
@@ -62,7 +65,7 @@ class Layers:
     `missing` are the files of `env_files` that are not there.
     """
 
-    __slots__ = ("_offered", "_winners", "missing", "system")
+    __slots__ = ("_fixed", "_given", "_offered", "_winners", "missing", "system")
 
     def __init__(
         self,
@@ -72,15 +75,15 @@ class Layers:
     ) -> None:
         self.system = system
         self.missing: list[str] = []
-        self._winners = {
-            name: Assignment(name, value, FRAMEWORK, origin)
-            for origin, values in (("framework", framework), ("args", given))
-            for name, value in values.items()
-        }
+        self._given = given
+        self._fixed = {**framework, **given}
+        self._winners: dict[str, Assignment] = {}
         self._offered: list[Assignment] = []
 
     def get(self, name: str) -> str | None:
         """Return the value that wins so far, or None when nothing set `name`."""
+        if name in self._fixed:
+            return self._fixed[name]
         winner = self._winners.get(name)
         return self.system.get(name) if winner is None else winner.value
 
@@ -89,19 +92,16 @@ class Layers:
         self._offered.append(assignment)
         name = assignment.name
         winner = self._winners.get(name)
-        if name in self.system and winner is None:
-            return False
-        if winner is not None and winner.rank < assignment.rank:
+        wins = winner is None or winner.rank >= assignment.rank
+        if name in self._fixed or name in self.system or not wins:
             return False
         self._winners[name] = assignment
         return True
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment: the system's, changed only where a layer won."""
-        merged = dict(self.system)
-        for name, winner in self._winners.items():
-            merged[name] = winner.value
-        return merged
+        won = {name: winner.value for name, winner in self._winners.items()}
+        return {**self.system, **self._fixed, **won}
 
     def trace(self, everything: bool = False) -> "Iterator[tuple[Assignment, list[Assignment]]]":
         """Yield each variable's winner and what it shadows, strongest first.
@@ -114,12 +114,12 @@ class Layers:
             by_name = {name: [] for name in self.system}
         for assignment in self._offered:
             by_name.setdefault(assignment.name, []).append(assignment)
-        ours = {one.name: one for one in self._winners.values() if one.rank == FRAMEWORK}
-        for name, winner in ours.items():
-            by_name.setdefault(name, []).append(winner)
+        for name, value in self._fixed.items():
+            origin = "args" if name in self._given else "framework"
+            by_name.setdefault(name, []).append(Assignment(name, value, FRAMEWORK, origin))
         for name, assignments in by_name.items():
             said = self.system.get(name)
-            if said is not None and not (name in ours and ours[name].value == said):
+            if said is not None and self._fixed.get(name) != said:
                 assignments.insert(0, Assignment(name, said, SYSTEM, "system"))
             assignments.reverse()  # within a rank the later one wins
             assignments.sort(key=lambda one: one.rank)
@@ -213,7 +213,8 @@ class Reading(Struct):
         self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
 
     def offer(self, assignment: Assignment) -> None:
-        if any(one.owns(assignment.name) for one in self.definition.args):
+        args = self.definition.args
+        if args and any(one.owns(assignment.name) for one in args):
             return  # a command line alone gives these
         if not self.layers.offer(assignment) and assignment.name in self.layers.system:
             self.messages.debug(
