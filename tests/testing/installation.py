@@ -115,11 +115,12 @@ def builder(directory: Path) -> Callable[..., Made]:
 def _write_lock(made: Made) -> None:
     """Write the lock that the first run of an installation without plugins writes."""
     root, content = _lock_of_a_first_run()
-    body = json.loads(content.partition("\n")[2].replace(root, json.dumps(str(made.root))[1:-1]))
+    _, whole, definitions = content.split("\n", 2)
+    body = json.loads(whole.replace(root, json.dumps(str(made.root))[1:-1]))
     plugins = os.fspath(made.root / "plugins")
     os.utime(plugins, (0, 0))  # so that a change in the same tick of the clock shows
     body["stamps"][plugins] = stamp(plugins)
-    text = json.dumps(body).encode()
+    text = f"{json.dumps(body)}\n{definitions}".encode()
     (made.root / "cli.lock").write_bytes(FORMAT + checksum(text) + b"\n" + text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -232,7 +233,8 @@ def _declared(plugin: Plugin, record: Any) -> Declared:
         raise ValueError("a command or category needs words")
     if words[0] == RESERVED and not plugin.ours:
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
-    declared = Declared(words, fields, plugin.name, plugin.ours)
+    runs = isinstance(record, CommandDeclaration)
+    declared = Declared(words, json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
     declared.definition  # noqa: B018 - asking for it checks it
     return declared
 

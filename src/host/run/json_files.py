@@ -62,17 +62,17 @@ def _bounded(path: str, text: str, value: "Any") -> "Any":
     if text.count("[") + text.count("{") <= DEEPEST:
         return value
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST + 1):
         inner: list[Any] = []
         for one in level:
             if isinstance(one, dict):
                 inner += one.values()
             elif isinstance(one, list):
                 inner += one
+        if not inner:
+            return value
         level = inner
-    if any(isinstance(one, dict | list) for one in level):
-        raise _too_deep(path)
-    return value
+    raise _too_deep(path)
 
 
 def _too_deep(path: str) -> DefinitionError:

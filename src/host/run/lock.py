@@ -1,6 +1,7 @@
 """The lock's format: what plugins said there is, and how to tell that it still holds.
 
-`content_of` writes it and `_parse` reads it; each record has a `row`, which makes it again.
+`content_of` writes it and `_parse` reads it; each record has a `row`, which makes it again. It is
+a line of JSON, and behind it a line for each definition that a plugin declares in code.
 It holds places and names, and the definitions of commands that plugins declare in code;
 never what a source says, never code. A checksum rejects what is not
 as written; stamps of every file and directory that was looked at reject what is no
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
 
-FORMAT = b"cli-host lock 6 "
+FORMAT = b"cli-host lock 7 "
 _HASH_KEY = 0x636C69
 _OURS = "builtin_plugins."  # where the modules of our own plugins are
 _NOTHING: "Mapping[str, Any]" = {}
@@ -46,23 +47,25 @@ class Tree(Struct):
 class Declared:
     """A command or category declared in code: its words, and what its command.json would hold.
 
-    A run reads the lock with all of them and needs one definition at most, so each is
-    checked when it is asked for.
+    A run reads the lock with all of them and needs one definition at most, so the `json` of
+    each is read when it is asked for. A category has no entrypoint: nothing `runs`.
     """
 
-    __slots__ = ("_definition", "fields", "ours", "plugin", "words")
+    __slots__ = ("_definition", "json", "ours", "plugin", "runs", "words")
 
     def __init__(
         self,
         words: "Iterable[str]",
-        fields: "Mapping[str, Any]",
+        json: bytes,
         plugin: str,
         ours: bool = False,
+        runs: bool = True,
     ) -> None:
         self.words = tuple(words)
-        self.fields = fields
+        self.json = json
         self.plugin = plugin
         self.ours = ours
+        self.runs = runs
         self._definition: Definition | None = None
 
     @property
@@ -70,16 +73,12 @@ class Declared:
         """Return it checked; raises DefinitionError, which who builds the lock finds out."""
         if self._definition is None:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
-            self._definition = parse_declared(owner, self.fields, ours=self.ours)
+            fields = parse_json(owner, self.json)
+            self._definition = parse_declared(owner, fields, ours=self.ours)
         return self._definition
 
-    @property
-    def runs(self) -> bool:
-        """Tell whether it is a command: a category has no entrypoint."""
-        return "entrypoint" in self.fields
-
     def row(self) -> "list[Any]":
-        return [self.words, self.fields, self.plugin, self.ours]
+        return [self.words, self.plugin, self.ours, self.runs]
 
 
 class Source(Struct):
@@ -196,7 +195,8 @@ def content_of(lock: Lock, key: str) -> bytes:
         "sources": [one.row() for one in lock.sources],
         "plugins": [one.row() for one in lock.plugins.values()],
     }
-    body = json.dumps(values, separators=(",", ":")).encode()
+    whole = json.dumps(values, separators=(",", ":")).encode()
+    body = b"\n".join([whole, *(one.json for one in lock.commands)])
     return FORMAT + checksum(body) + b"\n" + body
 
 
@@ -205,7 +205,8 @@ def _parse(content: bytes, key: str) -> Lock | None:
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None
-    values = parse_json("lock", body)
+    whole, *definitions = body.split(b"\n")
+    values = parse_json("lock", whole)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
         return None
     if not all(finder.startswith(_OURS) for _, _, _, finder in values["trees"]):
@@ -218,7 +219,10 @@ def _parse(content: bytes, key: str) -> Lock | None:
         plugin.hooks = {hook: int(place) for hook, place in plugin.hooks.items()}
     return Lock(
         [Tree.of_row(row) for row in values["trees"]],
-        [Declared(*row) for row in values["commands"]],
+        [
+            Declared(words, json, *whose)
+            for (words, *whose), json in zip(values["commands"], definitions, strict=True)
+        ],
         sources,
         {plugin.name: plugin for plugin in plugins},
         values["stamps"],

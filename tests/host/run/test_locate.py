@@ -1,5 +1,6 @@
 """Words → commands, over finders that are a dict: nesting, precedence, aliases, what is no word."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -165,10 +166,14 @@ def test_aliases(tree):
         assert locate(words, trees).kind == "unknown"
 
 
+def in_code(words, fields):
+    return Declared(words, json.dumps(fields).encode(), "p", runs="entrypoint" in fields)
+
+
 def test_commands_declared_in_code(tree):
     own = tree("commands", {"a/x/command.json": command(name="file"), "a/y/left/notes.txt": ""})
     fields = command(entrypoint="m:f", name="code", aliases=["short"])
-    declared = [Declared(words, fields, "p") for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))]
+    declared = [in_code(words, fields) for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))]
     places = [own, *roots([], declared)]
     found = {
         words: locate(words.split(), places)
@@ -192,8 +197,8 @@ def test_commands_declared_in_code(tree):
 def test_a_category_declared_in_code_describes_one_that_there_is(tree):
     own = tree("commands", {"a/x/command.json": command()})
     told = {"name": "A", "description": "From code"}
-    declared = [Declared(words, told, "p") for words in (("a",), ("b",), ("c",))]
-    declared.append(Declared(("b", "y"), command(entrypoint="m:f"), "p"))
+    declared = [in_code(words, told) for words in (("a",), ("b",), ("c",))]
+    declared.append(in_code(("b", "y"), command(entrypoint="m:f")))
     places = [own, *roots([], declared)]
     found = {" ".join(words): locate(words, places) for words in (("a",), ("b",), ("c",))}
     assert {words: one.kind for words, one in found.items()} == {
@@ -211,7 +216,7 @@ def test_what_is_below_is_what_a_run_finds(tree):
     plugin = tree("plugin", {"a/x/command.json": command(), "a/x/z/command.json": command()})
     fields = command(entrypoint="m:f")
     words = ("a", "b", "c"), ("a", "b"), ("a", "d"), ("a", "d", "e")
-    declared = [Declared(one, fields, "p") for one in words]
+    declared = [in_code(one, fields) for one in words]
     told = []
     found = {}
     places = [own, plugin, *roots([], declared)]
