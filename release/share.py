@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builtin_plugins.plugin_commands import hooks as plugin_commands
-from builtin_plugins.renderers.text import text_page
 from builtin_plugins.self_commands import hooks as self_commands
 from builtin_plugins.self_commands.completion import SHELLS, stub
-from host import CommandDeclaration, Listing, Terminal
-from host.cli.page import argument_tables
+from host import CommandDeclaration
+from host.cli.options import OPTIONS
+from host.cli.page import explanation, term
+from host.cli.pages import root_notes
 from host.cli.topics import DOCS, TOPICS, topic
 from host.run.declared_arguments import usage_of
 from host.run.definition import parse_declared
@@ -31,7 +32,6 @@ _NAME = "cli"
 _OWN_NAME = re.compile(rf"(?<![\w./-]){_NAME}(?![\w./-])")
 _DATE = re.compile(r'(?<=^\.TH CLI 1 ")[\d-]+', re.MULTILINE)
 _ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
-_OPTION = re.compile(r"^  (-.+?)  +(\S.*)$")
 
 
 def files(date: str) -> dict[str, str]:
@@ -49,7 +49,6 @@ def files(date: str) -> dict[str, str]:
 def man_page(date: str) -> Iterator[str]:
     """Yield the lines of the man page, as man(7) has them; the program's name is in bold."""
     project = tomllib.loads((_PROJECT / "pyproject.toml").read_text())["project"]
-    root = text_page(Listing(_NAME, (), "", ""), Terminal(width=1000)).splitlines()
     yield r".\" Made by release/share.py from the program's help pages."
     yield f'.TH CLI 1 "{date}" "cli-host {project["version"]}" "User commands"'
     yield from (".SH NAME", rf"\fB{_NAME}\fR \- commands from scripts in folders", ".SH SYNOPSIS")
@@ -59,9 +58,9 @@ def man_page(date: str) -> Iterator[str]:
         yield from [".br"][: bool(index)]
         yield rf"\fB{_NAME}\fR {_escaped(words)}"
     yield from (".SH DESCRIPTION", _prose(project["description"]), ".PP")
-    yield _prose(next(line for line in root if line.startswith(f"`{_NAME} help <words")))
+    yield _prose(next(root_notes(_NAME)))
     yield ".SH OPTIONS"
-    for name, text in (found.groups() for found in map(_OPTION.match, root) if found):
+    for name, text in OPTIONS.items():
         yield from _term(name, text)
     yield ".SH COMMANDS"
     for one in sorted(_declared(), key=lambda one: one.words):
@@ -89,10 +88,9 @@ def _word(command: CommandDeclaration) -> Iterator[str]:
     usage = " ".join([_NAME, *command.words, usage_of(definition.args)]).rstrip()
     yield f".SS {_marked(_escaped(usage))}"
     yield from _paragraphs(inspect.getdoc(load_reference(definition.entrypoint)) or "")
-    for _, rows in argument_tables(definition.args):
-        for name, text in rows:
-            if text:
-                yield from _term(name, text)
+    for one in sorted(definition.args, key=lambda one: one.option):
+        if text := explanation(one):
+            yield from _term(term(one), text)
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -9,6 +9,8 @@ commands in Python need `Program`, and an error to raise::
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from host.cli.page import Page
+    from host.columns import width_of, wrap
     from host.errors import (
         CannotStartError,
         DefinitionError,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
         Listing,
         PluginFile,
         Problem,
+        Record,
         Terminal,
         Variable,
         Watch,
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from host.run.declared_arguments import Argument
     from host.run.definition import Definition
     from host.run.text import printable
-    from host.secrets import is_secret, masked
+    from host.secrets import is_secret, masked, masked_text
 
 __all__ = [
     "Argument",
@@ -63,10 +66,12 @@ __all__ = [
     "MissingError",
     "NotConfirmedError",
     "OperationError",
+    "Page",
     "PluginError",
     "PluginFile",
     "Problem",
     "Program",
+    "Record",
     "SourceError",
     "Terminal",
     "UsageError",
@@ -75,18 +80,25 @@ __all__ = [
     "hookimpl",
     "is_secret",
     "masked",
+    "masked_text",
     "printable",
+    "width_of",
+    "wrap",
 ]
 
 
 _ELSEWHERE = {
     "Argument": "host.run.declared_arguments",
     "Definition": "host.run.definition",
+    "Page": "host.cli.page",
     "Program": "host.program",
     "hookimpl": "host.marking",
     "is_secret": "host.secrets",
     "masked": "host.secrets",
+    "masked_text": "host.secrets",
     "printable": "host.run.text",
+    "width_of": "host.columns",
+    "wrap": "host.columns",
 }
 
 

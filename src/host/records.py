@@ -15,6 +15,20 @@ else:
 
 CHECK_MARK = "✓"
 
+_RESET = "\033[0m"
+_FAINT = "\033[2m"
+_STYLES = {
+    "heading": "\033[1m",
+    "name": "\033[36m",
+    "installed": "\033[32m",
+    "missing": "\033[31m",
+    CHECK_MARK: "\033[32m",
+    "[installed]": "\033[32m",
+    "[sudo]": "\033[33m",
+    "[destroy]": "\033[31m",
+    "[missing]": "\033[31m",
+}
+
 
 @dataclass_transform(frozen_default=True)
 class Record:
@@ -266,6 +280,8 @@ class Listing(Record):
     everything    whether hidden commands and those for other systems are among them
     runnable      whether the category has an entrypoint of its own
     arguments     the `Argument`s that this takes
+    options       the root's: each global option with what it does
+    notes         the root's: lines that say where to read on
     """
 
     program: str
@@ -279,6 +295,8 @@ class Listing(Record):
     everything: bool = False
     runnable: bool = False
     arguments: tuple[Any, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def sections(self) -> list[tuple[str, list[Category | Command]]]:
         """Return the rows under their headings, in the order to show them.
@@ -329,3 +347,10 @@ class Terminal(Record):
         except (UnicodeEncodeError, LookupError):
             return False
         return True
+
+    def styled(self, text: str, style: str) -> str:
+        """Return a printable text in the colour of what it is, or as it is where there is none.
+
+        `style` is "heading", "name", "installed", "missing", or an indicator such as `[sudo]`.
+        """
+        return f"{_STYLES.get(style, _FAINT)}{text}{_RESET}" if self.colour and text else text

@@ -11,8 +11,8 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote_to_bytes, urljoin
 
-from host import OperationError, UsageError
-from host.secrets import is_secret_parameter, masked_text
+from host import OperationError, UsageError, masked_text
+from host.secrets import is_secret_parameter
 
 # RFC 3986 without what parsers disagree about: no backslash, blank or control character
 # anywhere, one @, and a host of plain letters.

@@ -15,8 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from builtin_plugins.fetch.addresses import parse
-from host import OperationError, UsageError
-from host.secrets import masked_text
+from host import OperationError, UsageError, masked_text
 
 _KEPT_VARIABLES = frozenset(
     [

@@ -13,8 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.plugin_directories.registry import Entry
-from host import OperationError, UsageError
-from host.secrets import masked_text
+from host import OperationError, UsageError, masked_text
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 WHEEL = ".whl"

@@ -6,9 +6,8 @@ import os
 
 from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
-from host import UsageError
+from host import Record, UsageError
 from host.cli.session import Session
-from host.records import Record
 from host.run.definition import is_word
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.misspelt import nearest
@@ -49,8 +48,8 @@ class Row(Record):
 
     def described(self) -> dict[str, Any]:
         """Return it as JSON has it."""
+        from host import masked_text
         from host.cli.catalog import contents
-        from host.secrets import masked_text
 
         lock = Lock([Tree(one) for one in self.trees], self.declared)
         commands = contents((), lock, lambda _: None, deep=True).commands

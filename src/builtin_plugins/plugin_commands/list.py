@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from builtin_plugins.plugin_commands.inventory import Row, inventory
-from host import printable
-from host.cli.columns import width
-from host.secrets import masked_text
+from host import masked_text, printable, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +28,12 @@ def command(session: Session, format: str) -> None:
         )
         return
     table = [_HEADER, *(_cells(row) for row in rows)]
-    widths = [max(width(cells[index]) for cells in table) for index in range(len(_HEADER))]
+    widths = [max(width_of(cells[index]) for cells in table) for index in range(len(_HEADER))]
     reasons = ["", *(row.reason for row in rows)]
     lines = []
     for cells, reason in zip(table, reasons, strict=True):
         padded = [
-            cell + " " * (size - width(cell)) for cell, size in zip(cells, widths, strict=True)
+            cell + " " * (size - width_of(cell)) for cell, size in zip(cells, widths, strict=True)
         ]
         lines += ["  ".join(padded).rstrip(), *([f"    {reason}"] if reason else [])]
     session.show_lines(*lines)

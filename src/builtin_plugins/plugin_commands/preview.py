@@ -14,10 +14,8 @@ from builtin_plugins.plugin_changes.contents import (
 )
 from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_directories.registry import Entry
-from host import Definition, HostError
-from host.cli.columns import width
+from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
-from host.secrets import masked_text
 
 
 def preview(session: Session, former: Entry | None, staged: Staged, *, force: bool = True) -> None:
@@ -107,10 +105,10 @@ def heading(entry: Entry) -> str:
 def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ") -> list[str]:
     """Return a line for each command: words, description, [sudo]."""
     rows = [(" ".join(words), one) for words, one in sorted(commands)]
-    column = min(max((width(label) for label, _ in rows), default=0), 40)
+    column = min(max((width_of(label) for label, _ in rows), default=0), 40)
     lines = []
     for label, one in rows:
         sudo = " [sudo]" if one.sudo else ""
-        padded = label + " " * (column - width(label))
+        padded = label + " " * (column - width_of(label))
         lines.append(f"  {mark} {padded} {one.description}{sudo}".rstrip())
     return lines

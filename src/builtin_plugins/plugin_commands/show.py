@@ -8,9 +8,8 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_commands.inventory import Row, kept_versions, named_row
 from builtin_plugins.plugin_commands.preview import command_lines, version_text
 from builtin_plugins.plugin_directories.registry import Entry
-from host import DefinitionError, PluginError
+from host import DefinitionError, PluginError, masked_text
 from host.cli.session import Session
-from host.secrets import masked_text
 
 
 def command(session: Session, name: str, format: str) -> None:

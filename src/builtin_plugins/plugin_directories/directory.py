@@ -13,8 +13,7 @@ from builtin_plugins.plugin_directories.registry import (
     is_plugin_name,
     registry_path,
 )
-from host import DefinitionError, PluginError
-from host.records import Record
+from host import DefinitionError, PluginError, Record
 from host.run.json_files import Fields, read_json
 
 TYPE_CHECKING = False

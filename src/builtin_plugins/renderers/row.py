@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from host import Category, Command, printable
-from host.cli import styles
-from host.cli.columns import width, wrap
+from host import Category, Command, printable, width_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,27 +15,27 @@ _LONGEST_TEXT = 500  # characters of a description on a terminal
 
 def name_of(row: Category | Command, label: str, terminal: Terminal) -> str:
     installed = isinstance(row, Command) and row.installed
-    return styles.styled(label, styles.INSTALLED if installed else styles.NAME, terminal)
+    return terminal.styled(label, "installed" if installed else "name")
 
 
 def lines_of(row: Category | Command | None, terminal: Terminal, column: int) -> list[str]:
     """Return description and indicators as lines from `column` on; a single one for no terminal."""
     text, marks = _about(row, terminal)
-    shown = [styles.styled_mark(mark, terminal) for mark in marks]
+    shown = [terminal.styled(mark, mark) for mark in marks]
     if not terminal.cuts:
         return [" ".join(filter(None, [printable(text), *shown]))]
     if len(text) > _LONGEST_TEXT:
         text = f"{text[:_LONGEST_TEXT].rstrip()}…"
     columns = terminal.width - column
     lines = wrap(printable(text), columns)
-    used = width(lines[-1])
+    used = width_of(lines[-1])
     for mark, coloured in zip(marks, shown, strict=True):
-        if used and used + 1 + width(mark) > columns:
+        if used and used + 1 + width_of(mark) > columns:
             lines.append(coloured)
-            used = width(mark)
+            used = width_of(mark)
         else:
             lines[-1] = f"{lines[-1]} {coloured}".lstrip()
-            used += width(mark) + (used > 0)
+            used += width_of(mark) + (used > 0)
     return lines
 
 
@@ -60,8 +58,8 @@ def row_lines(
         label = label_of(row, listing)
         shown = name_of(row, label, terminal)
         lines = lines_of(row, terminal, column + 2)
-        if width(label) <= column - 2:
-            yield f"{shown}{' ' * (column - width(label))}{lines.pop(0)}"
+        if width_of(label) <= column - 2:
+            yield f"{shown}{' ' * (column - width_of(label))}{lines.pop(0)}"
         elif terminal.cuts:
             yield shown
         else:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from builtin_plugins.renderers.row import label_of, lines_of, name_of, row_lines
-from host import Category, Command, printable
-from host.cli import styles
-from host.cli.columns import width
-from host.cli.options import OPTIONS
-from host.cli.page import Page, argument_tables
-from host.cli.topics import DOCS, TOPICS
+from host import Category, Command, Page, printable, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +19,9 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     page.title(f"{listing.name} {listing.version}" if listing.version else listing.name)
     page.paragraph(listing.description)
     page.usage(_usage(listing))
-    for heading, arguments in argument_tables(listing.arguments):
-        page.table(heading, arguments)
+    page.arguments(listing.arguments)
     rows: list[Category | Command] = [*listing.categories, *listing.commands]
-    names = [width(label_of(row, listing)) for row in rows]
+    names = [width_of(label_of(row, listing)) for row in rows]
     column = min(max(names, default=0), _WIDEST_NAME) + 2
     if listing.deep:
         page.add(*_by_category(listing, terminal, column))
@@ -36,9 +30,9 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
             page.lines(heading, [*row_lines(members, listing, terminal, column)])
     if not rows:
         page.add("", "Nothing to list here.")
-    if not listing.words and not listing.deep:
-        page.table("Options", [*OPTIONS.items()])
-        page.add("", *_where_more_is(printable(listing.program)))
+    page.table("Options", listing.options)
+    if listing.notes:
+        page.add("", *map(printable, listing.notes))
     return page.text()
 
 
@@ -50,14 +44,14 @@ def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[
         inside.setdefault(command.words[:-1], []).append(command)
     for words, commands in sorted(inside.items()):
         yield ""
-        heading = styles.styled(printable(" ".join(words) or "Commands"), styles.HEADING, terminal)
-        indent = width(printable(" ".join(words))) + 2
+        heading = terminal.styled(printable(" ".join(words) or "Commands"), "heading")
+        indent = width_of(printable(" ".join(words))) + 2
         lines = lines_of(about.get(words), terminal, indent)
         yield f"{heading}  {lines[0]}"
         yield from (" " * indent + line for line in lines[1:])
         for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():
             if group != "Commands":
-                yield f"  {styles.styled(f'{printable(group)}:', styles.HEADING, terminal)}"
+                yield f"  {terminal.styled(f'{printable(group)}:', 'heading')}"
             yield from (f"  {line}" for line in row_lines(rows, listing, terminal, column))
 
 
@@ -71,18 +65,10 @@ def _usage(listing: Listing) -> str:
     return f"{words} <category> <command> [args…]"
 
 
-def _where_more_is(program: str) -> Iterator[str]:
-    yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
-    yield f"`{program} help {'|'.join(TOPICS)}`"
-    yield f"More: {DOCS}"
-
-
 def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
     """Yield the rows below a root line, each with branches that show where it hangs."""
     branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
-    yield styles.styled(
-        printable(" ".join([listing.program, *listing.words])), styles.HEADING, terminal
-    )
+    yield terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
     for _, section in listing.sections():
         for row in section:
@@ -92,12 +78,12 @@ def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
     while pending:
         indent, row, last = pending.pop()
         word = printable(row.words[-1])
-        column = len(indent) + len(branches[0]) + width(word) + 2
+        column = len(indent) + len(branches[0]) + width_of(word) + 2
         lines = lines_of(row, terminal, column)
-        style = styles.HEADING if isinstance(row, Category) else ""
-        shown = styles.styled(word, style, terminal) if style else name_of(row, word, terminal)
+        is_category = isinstance(row, Category)
+        shown = terminal.styled(word, "heading") if is_category else name_of(row, word, terminal)
         yield f"{indent}{branches[1] if last else branches[0]}{shown}  {lines[0]}".rstrip()
-        below = rows.get(row.words, []) if isinstance(row, Category) else []
+        below = rows.get(row.words, []) if is_category else []
         inner = indent + ("    " if last else branches[2])
         beside = inner + (branches[2] if below else "")
         yield from (f"{beside.ljust(column)}{line}" for line in lines[1:])

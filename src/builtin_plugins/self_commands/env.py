@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from host import SourceError, Terminal, UsageError, Variable, masked, printable
-from host.cli.columns import width
+from host import SourceError, Terminal, UsageError, Variable, masked, printable, width_of
 from host.cli.session import Session
-from host.cli.styles import NAME, styled
 from host.cli.unknown import find_command
 from host.cli.variables import shown_value, traced_variables
 from host.run.layers import FRAMEWORK
@@ -92,11 +90,11 @@ def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
         source = printable(row["source"].removeprefix(f"{root}/"))
         return shown_value(row["value"], f"  ← {source}{rank}", column, terminal)
 
-    names = max((width(printable(row["name"])) for row in rows), default=0)
+    names = max((width_of(printable(row["name"])) for row in rows), default=0)
     lines = []
     for row in rows:
         name = printable(row["name"])
-        label = styled(name, NAME, terminal) + " " * (names - width(name))
+        label = terminal.styled(name, "name") + " " * (names - width_of(name))
         lines.append(f"{label}  {told(row, names + 2)}")
         behind = f"{' ' * names}    shadows "
         lines += [f"{behind}{told(one, names + 12)}" for one in row["shadows"]]

@@ -25,15 +25,14 @@ from host import (
     CannotStartError,
     HostError,
     OperationError,
+    Page,
     Program,
     Terminal,
     UsageError,
     Variable,
     printable,
 )
-from host.cli import styles
 from host.cli.output import Output
-from host.cli.page import Page, argument_tables
 from host.run.declared_arguments import read_declarations, usage_of
 from host.run.given_arguments import texts
 from host.run.json_files import Fields
@@ -158,9 +157,9 @@ def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: 
     page, options = Page(terminal), _declared()
     page.title(tool.name)
     page.paragraph(tool.description or f"Install, upgrade or uninstall {tool.name}")
+    page.paragraph("Without an option it is installed.")
     page.usage(f"{tool.label} {usage_of(options)}")
-    _, (heading, rows) = argument_tables(options)
-    page.table(heading, [("(no option)", "install"), *rows, ("-h, --help", "show this page")])
+    page.arguments(options)
     page.lines("Variables", [*_variables(tool, environ, terminal)])
     page.table("Files", _files(tool, environ, platform))
     return page.text()
@@ -181,7 +180,7 @@ def _variables(tool: Tool, environ: Mapping[str, str], terminal: Terminal) -> It
         if source.endswith(f"/command.json: envs.{name}"):
             source = "envs"
         text = shown(value) if suffix.endswith("_URL") and value else value
-        yield f"{styles.styled(name, styles.NAME, terminal)}{' ' * (column - len(name))}{meaning}"
+        yield f"{terminal.styled(name, 'name')}{' ' * (column - len(name))}{meaning}"
         yield f"{' ' * column}{printable(text) or '(none)'}  ← {printable(source)}"
 
 

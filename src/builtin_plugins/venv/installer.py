@@ -16,9 +16,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from host import OperationError
+from host import OperationError, masked_text
 from host.run.importing import complete_import_path
-from host.secrets import masked_text
 
 INSTALLERS = ("pip", "uv")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from host.cli.options import HELP_WORDS, GlobalOptions
-from host.cli.page import Page, argument_tables
+from host.cli.page import Page
 from host.cli.session import Session
 from host.cli.unknown import unknown_word
 from host.cli.verbs import OWN_VERBS
@@ -84,8 +84,7 @@ def _page(
     page.title(label)
     page.prose(inspect.getdoc(function) or "")
     page.usage(f"{label} {usage_of(definition.args)}".rstrip())
-    for heading, rows in argument_tables(definition.args):
-        page.table(heading, rows)
+    page.arguments(definition.args)
     return page.text()
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-from host.cli.columns import width
-from host.cli.page import Page, argument_tables
-from host.cli.styles import MISSING, NAME, styled
+from host.cli.page import Page
 from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
+from host.columns import width_of
 from host.run.declared_arguments import usage_of
 from host.run.definition import Definition
 from host.run.text import printable
@@ -33,8 +32,7 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
     page.title(definition.name)
     page.paragraph(definition.description)
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
-    for heading, rows in argument_tables(definition.args):
-        page.table(heading, rows)
+    page.arguments(definition.args)
     told = variable_rows(session, found, definition)
     page.lines("Variables", _variable_lines(told, session.output.terminal))
     page.section("Environment files", [*_environment_files(definition)])
@@ -48,15 +46,15 @@ def help_page(session: Session, found: Found, definition: Definition) -> str:
 
 def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str]:
     """Return a line a variable: name, value, where it comes from."""
-    column = max((width(printable(one.name)) for one in told), default=0) + 2
+    column = max((width_of(printable(one.name)) for one in told), default=0) + 2
     lines = []
     for one in told:
         name = printable(one.name)
-        label = styled(name, NAME, terminal) + " " * (column - width(name))
+        label = terminal.styled(name, "name") + " " * (column - width_of(name))
         behind = f"  ← {printable(one.source)}" if one.source else ""
         behind += f"{', ' if behind else '  '}required" if one.required else ""
         if one.missing:
-            lines.append(f"{label}{styled('missing', MISSING, terminal)}{behind}")
+            lines.append(f"{label}{terminal.styled('missing', 'missing')}{behind}")
             continue
         value = "…" if one.value is None else one.value
         lines.append(label + shown_value(value, behind, column + 2, terminal))

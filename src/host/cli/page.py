@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from host.cli.columns import width, wrap
-from host.cli.styles import HEADING, NAME, styled
+from host.columns import width_of, wrap
 from host.run.text import EMPTY, printable
 
 TYPE_CHECKING = False
@@ -19,16 +18,27 @@ _WIDEST_TERM = 28  # columns; a longer one gets a line of its own
 
 
 class Page:
-    """A page in the making; all text that it is given is made printable."""
+    """A page in the making, in the look of the program's own; what it is given is made printable.
+
+    It begins with its title; sections follow in the order in which they are added, and those
+    without rows are left out::
+
+        page = Page(terminal)
+        page.title("Acme")
+        page.table("Options", [("--force", "Do it all the same.")])
+        print(page.text(), end="")
+    """
 
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self._lines: list[str] = []
 
     def title(self, text: str) -> None:
-        self._lines.append(styled(printable(text), HEADING, self.terminal))
+        """Add the heading of the whole page."""
+        self._lines.append(self.terminal.styled(printable(text), "heading"))
 
     def paragraph(self, text: str) -> None:
+        """Add a text, wrapped to the terminal's width."""
         if text:
             self._lines += wrap(printable(text), self.terminal.width)
 
@@ -42,11 +52,13 @@ class Page:
                 self.paragraph(" ".join(one.split()))
 
     def usage(self, text: str) -> None:
-        label = styled("Usage:", HEADING, self.terminal)
+        """Add the usage line, without its `Usage:`."""
+        label = self.terminal.styled("Usage:", "heading")
         first, *others = wrap(printable(text), self.terminal.width - len("Usage: "))
         self._lines += ["", f"{label} {first}", *(" " * len("Usage: ") + line for line in others)]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
+        """Add rows that stay whole."""
         if rows:
             self._heading(heading)
             self._lines += [_INDENT + printable(row) for row in rows]
@@ -66,6 +78,12 @@ class Page:
             self._heading(heading)
             self._lines += _table_lines(rows, self.terminal)
 
+    def arguments(self, arguments: Sequence[Argument]) -> None:
+        """Add what a command takes: a table of its words, and one of its options."""
+        rows = [(one.option, (term(one), explanation(one))) for one in arguments]
+        self.table("Arguments", [row for option, row in rows if not option])
+        self.table("Options", [row for option, row in rows if option])
+
     def lines(self, heading: str, rows: Sequence[str]) -> None:
         """Add rows as they are: printable, maybe coloured."""
         if rows:
@@ -77,21 +95,22 @@ class Page:
         self._lines += lines
 
     def text(self) -> str:
+        """Return the page."""
         return "".join(f"{line.rstrip()}\n" for line in self._lines)
 
     def _heading(self, text: str) -> None:
-        self._lines += ["", styled(f"{printable(text)}:", HEADING, self.terminal)]
+        self._lines += ["", self.terminal.styled(f"{printable(text)}:", "heading")]
 
 
 def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
     """Return a term and its explanation a row, in two columns; long explanations wrap."""
     shown = [(printable(term), printable(text)) for term, text in rows]
-    fitting = [width(term) for term, _ in shown if width(term) <= _WIDEST_TERM]
+    fitting = [width_of(term) for term, _ in shown if width_of(term) <= _WIDEST_TERM]
     column = len(_INDENT) + max(fitting, default=0) + _GAP
     lines: list[str] = []
     for term, text in shown:
-        label = _INDENT + styled(term, NAME, terminal)
-        left = column - len(_INDENT) - width(term)
+        label = _INDENT + terminal.styled(term, "name")
+        left = column - len(_INDENT) - width_of(term)
         explained = wrap(text, terminal.width - column) if text else [""]
         if left < _GAP and text:
             lines.append(label)
@@ -101,21 +120,13 @@ def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[st
     return lines
 
 
-def argument_tables(
-    arguments: Sequence[Argument],
-) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return headings, each with its rows of a term and what it is for."""
-    positional = [(one.name, _about(one)) for one in arguments if not one.option]
-    options = [(_names(one), _about(one)) for one in arguments if one.option]
-    return [("Arguments", positional), ("Options", options)]
+def term(argument: Argument) -> str:
+    """Return how an argument stands in a table: `env`, `-f, --force N`."""
+    names = f"{argument.short}, {argument.name}" if argument.short else argument.name
+    return f"{names} {argument.value}".rstrip()
 
 
-def _names(option: Argument) -> str:
-    names = f"{option.short}, {option.name}" if option.short else option.name
-    return f"{names} {option.value}".rstrip()
-
-
-def _about(argument: Argument) -> str:
+def explanation(argument: Argument) -> str:
     """Return what an argument is for, and in brackets what it takes."""
     facts = ["required"] if argument.option and argument.required else []
     if argument.type not in ("", "string"):

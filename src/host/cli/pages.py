@@ -5,13 +5,24 @@ from __future__ import annotations
 import gc
 
 from host.cli.catalog import Contents
-from host.cli.options import FORMATS, HELP_WORDS, GlobalOptions, parse_options, refuse_separator
+from host.cli.options import (
+    FORMATS,
+    HELP_WORDS,
+    OPTIONS,
+    GlobalOptions,
+    parse_options,
+    refuse_separator,
+)
 from host.cli.session import Session
-from host.cli.topics import TOPICS, topic
+from host.cli.topics import DOCS, TOPICS, topic
 from host.cli.unknown import unknown
 from host.errors import UsageError
 from host.records import Command, Listing
 from host.run.locate import Found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SETUP = "setup"
 
@@ -104,6 +115,7 @@ def _listing(
     name, description, version = config.name, config.description, config.version
     if found.words:
         name, description, version = found.name, found.description, ""
+    at_root = not found.words and not deep
     return Listing(
         program=session.program,
         words=found.words,
@@ -116,7 +128,16 @@ def _listing(
         everything=everything,
         runnable=bool(definition and definition.entrypoint),
         arguments=definition.args if definition and definition.entrypoint else (),
+        options=(*OPTIONS.items(),) if at_root else (),
+        notes=(*root_notes(session.program),) if at_root else (),
     )
+
+
+def root_notes(program: str) -> Iterator[str]:
+    """Yield what the root's listing says of where to read on."""
+    yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
+    yield f"`{program} help {'|'.join(TOPICS)}`"
+    yield f"More: {DOCS}"
 
 
 def _with_installed(session: Session, commands: tuple[Command, ...]) -> tuple[Command, ...]:

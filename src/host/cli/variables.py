@@ -10,7 +10,7 @@ import os
 import re
 from typing import NamedTuple
 
-from host.cli.columns import cut, width
+from host.columns import cut, width_of
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
@@ -182,7 +182,7 @@ def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str
     """Return a value from `column` on with what stands `behind` it; cut where somebody looks."""
     value = printable(value) or EMPTY
     if terminal.cuts:
-        value = cut(value, max(terminal.width - column - width(behind), _SHORTEST_VALUE))
+        value = cut(value, max(terminal.width - column - width_of(behind), _SHORTEST_VALUE))
     return value + behind
 
 

@@ -1,4 +1,4 @@
-"""How many columns of a terminal a text takes, wide and combining characters included.
+"""The columns that a text takes on a terminal, wide and combining characters included.
 
 Most text is ASCII (and our own …), where a character is a column; wcwidth is loaded for the rest.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 _NARROWEST = 20
 
 
-def width(text: str) -> int:
+def width_of(text: str) -> int:
     """Return the columns that a printable `text` takes."""
     if text.isascii() or text.replace("…", "").isascii():
         return len(text)
@@ -26,12 +26,12 @@ def wrap(text: str, columns: int) -> list[str]:
     lines: list[str] = []
     line = ""
     for word in text.split():
-        if line and width(line) + 1 + width(word) > columns:
+        if line and width_of(line) + 1 + width_of(word) > columns:
             lines.append(line)
             line = word
         else:
             line = f"{line} {word}" if line else word
-        while width(line) > columns:
+        while width_of(line) > columns:
             head = _fitting(line, columns)
             lines.append(line[:head])
             line = line[head:]
@@ -40,7 +40,7 @@ def wrap(text: str, columns: int) -> list[str]:
 
 def cut(text: str, columns: int) -> str:
     """Return a printable `text` that takes at most `columns` columns, with … where it is cut."""
-    if width(text) <= columns:
+    if width_of(text) <= columns:
         return text
     return f"{text[: _fitting(text, columns - 1)]}…"
 
@@ -48,6 +48,6 @@ def cut(text: str, columns: int) -> str:
 def _fitting(text: str, columns: int) -> int:
     """Return how many characters of `text` fit into `columns`, at least one."""
     count = 1
-    while count < len(text) and width(text[: count + 1]) <= columns:
+    while count < len(text) and width_of(text[: count + 1]) <= columns:
         count += 1
     return count
