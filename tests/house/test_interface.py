@@ -27,16 +27,12 @@ _PLUGINS = {
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
     "host.run.expand.expand": "installed_when and <TOOL>_… expand as a run does",
     "host.run.paths.find_program": "a program is found on PATH as a run finds it",
-    "host.run.installation.home": "HOME of a caller that has none",
     "host.run.text.Messages": "lines on stderr look like the host's",
-    "host.secrets.is_secret_parameter": "addresses: which values of a query are secret",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.output.Output": "the page of `setup` goes where pages go",
     # Its options are read as those that a command declares, also where a definition has no args.
-    "host.run.declared_arguments.read_declarations": "the options of `setup`",
-    "host.run.declared_arguments.usage_of": "their usage line",
+    "host.run.definition.parse_declared": "the options of `setup`",
     "host.run.given_arguments.texts": "what a command line gives them",
-    "host.run.interrupts.die_of": "who is ended by a signal dies of it, after tidying up",
     # The environment that all plugins share.
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
 }

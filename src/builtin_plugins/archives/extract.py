@@ -20,7 +20,6 @@ from host import OperationError
 _RATIO = 250  # no honest archive unpacks to more times its size
 _SMALL = 64 << 20  # below this the ratio says nothing
 _USUAL = Rules()
-_USUAL_SECONDS = 600.0
 _BROKEN = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(ValueError, OverflowError, RecursionError, NotImplementedError),
@@ -36,7 +35,7 @@ def extract(
     target: Path,
     rules: Rules = _USUAL,
     called: str = "",
-    seconds: float = _USUAL_SECONDS,
+    seconds: float = 600.0,
 ) -> int:
     """Unpack `archive` into the new directory `target`; errors call it `called`, else its name.
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qsl, unquote_to_bytes, urljoin
+from urllib.parse import unquote, unquote_to_bytes, urljoin
 
 from host import OperationError, UsageError, masked_text
-from host.secrets import is_secret_parameter
 
 # RFC 3986 without what parsers disagree about: no backslash, blank or control character
 # anywhere, one @, and a host of plain letters.
@@ -133,7 +132,8 @@ def without_credentials(text: str) -> str:
     if address is None:
         raise UsageError(f"{masked_text(text)}: not an address")
     path, mark, query = address.path.partition("?")
-    if any(is_secret_parameter(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
+    plain = unquote(f"?{query}")
+    if masked_text(plain) != plain:
         mark = query = ""
     user = f"{address.user}@" if address.scheme.endswith("ssh") and address.user else ""
     return f"{address.scheme}://{user}{address.host}{path}{mark}{query}"

@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 from host import HostError, OperationError
-from host.run.interrupts import die_of
 
 
 @contextmanager
@@ -78,4 +77,6 @@ def tidily(work: Callable[[], int]) -> int:
     try:
         return work()
     except KeyboardInterrupt:
-        return die_of(ended)
+        signal.signal(ended, signal.SIG_DFL)
+        os.kill(os.getpid(), ended)
+        return 128 + ended

@@ -10,6 +10,7 @@ from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.files.endings import explained, tidily
 from builtin_plugins.setup import macos
+from builtin_plugins.setup.hooks import ENTRYPOINT
 from builtin_plugins.setup.linux import install as linux
 from builtin_plugins.setup.settings import (
     VARIABLES,
@@ -33,13 +34,12 @@ from host import (
     printable,
 )
 from host.cli.output import Output
-from host.run.declared_arguments import read_declarations, usage_of
+from host.run.definition import parse_declared
 from host.run.given_arguments import texts
-from host.run.json_files import Fields
 from host.run.text import Messages
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
-_OPTIONS = (  # as in a command.json
+_OPTIONS = [  # as in a command.json
     {
         "name": _UPGRADE,
         "short": "-u",
@@ -48,7 +48,7 @@ _OPTIONS = (  # as in a command.json
     {"name": _UNINSTALL, "description": "remove the application, its command and its menu entry"},
     {"name": _VERBOSE, "short": "-v", "description": "tell more, to find a fault"},
     {"name": _QUIET, "short": "-q", "description": "tell only what went wrong"},
-)
+]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def _given(tool: Tool, arguments: Sequence[str]) -> Collection[str]:
 
 def _declared() -> tuple[Argument, ...]:
     """Return the options, declared as those of any command."""
-    return read_declarations([Fields("setup", option) for option in _OPTIONS], "")
+    fields = {"name": "", "description": "", "entrypoint": ENTRYPOINT, "args": _OPTIONS}
+    return parse_declared("setup", fields).args
 
 
 def _find_tool(environ: Mapping[str, str]) -> Tool:
@@ -158,7 +159,7 @@ def _help_page(tool: Tool, environ: Mapping[str, str], platform: str, terminal: 
     page.title(tool.name)
     page.paragraph(tool.description or f"Install, upgrade or uninstall {tool.name}")
     page.paragraph("Without an option it is installed.")
-    page.usage(f"{tool.label} {usage_of(options)}")
+    page.usage(" ".join([tool.label, *(one.usage for one in options)]))
     page.arguments(options)
     page.lines("Variables", [*_variables(tool, environ, terminal)])
     page.table("Files", _files(tool, environ, platform))

@@ -3,10 +3,9 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from host import OperationError
-from host.run.installation import home
 
 _CASK = r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*"
 _CATEGORIES = r"([A-Za-z0-9-]+;)*[A-Za-z0-9-]+;?|"
@@ -33,6 +32,7 @@ VARIABLES = {
     "ICON": ("path in the archive of its own picture", ""),
     "CATEGORIES": ("menu categories, separated by ;", "Utility;"),
 }
+PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # the variables that are paths on Linux
 
 
 def variable(tool: str, suffix: str) -> str:
@@ -57,11 +57,8 @@ class Places:
     @classmethod
     def read(cls, tool: str, environ: Mapping[str, str]) -> "Places":
         """Return the places that `environ` names, else the usual ones; checks nothing."""
-        paths = []
-        for suffix in ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE"):
-            path = environ.get(variable(tool, suffix), usual(tool, suffix))
-            paths.append(os.path.normpath(path) if path.startswith("/") else path)
-        return cls(tool, *paths)
+        given = [environ.get(variable(tool, suffix), usual(tool, suffix)) for suffix in PATHS]
+        return cls(tool, *(os.path.normpath(one) if one[:1] == "/" else one for one in given))
 
     @property
     def link(self) -> str:
@@ -124,11 +121,7 @@ def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
 def check_places(settings: Settings) -> None:
     """Raise OperationError unless the Linux paths are ones that setup may use."""
     places = settings.places
-    for suffix, path in (
-        ("INSTALL_DIR", places.install_dir),
-        ("BIN_DIR", places.bin_dir),
-        ("DESKTOP_FILE", places.desktop_file),
-    ):
+    for suffix, path in zip(PATHS, astuple(places)[1:], strict=True):
         name = variable(places.tool, suffix)
         if not path:
             raise OperationError(f"{name} is empty", "give an absolute path")
@@ -139,6 +132,11 @@ def check_places(settings: Settings) -> None:
     if not os.path.basename(places.desktop_file).endswith(".desktop"):
         raise OperationError(f"{name}: {places.desktop_file} does not end in .desktop")
     _check_install_dir(settings)
+
+
+def home(environ: Mapping[str, str]) -> str:
+    """Return the caller's home directory: HOME, else what the system knows."""
+    return environ.get("HOME") or os.path.expanduser("~")
 
 
 def user_directories(name: str, environ: Mapping[str, str]) -> tuple[str, str]:

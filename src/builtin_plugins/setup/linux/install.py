@@ -19,7 +19,7 @@ from builtin_plugins.setup.linux.state import (
     starts_from_stage,
 )
 from builtin_plugins.setup.linux.swap import left_behind, recovered_stage, remove_all, swap_in
-from builtin_plugins.setup.settings import Places, Settings, check_places, variable
+from builtin_plugins.setup.settings import PATHS, Places, Settings, check_places, variable
 from host import OperationError
 from host.run.paths import find_program
 
@@ -115,9 +115,7 @@ def _find_elevation(places: Places, environ: Mapping[str, str]) -> str | None:
             raise OperationError(f"{path} is on a read-only file system")
     sudo = find_program("sudo", environ)
     if sudo is None:
-        one, two, three = (
-            variable(places.tool, suffix) for suffix in ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")
-        )
+        one, two, three = (variable(places.tool, suffix) for suffix in PATHS)
         raise OperationError(
             f"no right to write to {', '.join(missing)}, and there is no sudo",
             f"run it as root, or set {one}, {two} and {three} to places of your own",
@@ -127,8 +125,8 @@ def _find_elevation(places: Places, environ: Mapping[str, str]) -> str | None:
 
 def _unwritable(places: Places) -> list[str]:
     """Return the existing directories that a change writes to and the caller may not."""
-    paths = [os.path.dirname(places.install_dir), places.bin_dir]
-    paths.append(os.path.dirname(places.desktop_file))
+    things = (places.install_dir, places.link, places.desktop_file)
+    paths = [os.path.dirname(one) for one in things]
     if os.path.isdir(places.install_dir):
         paths.append(places.install_dir)  # moving a directory rewrites its own ".."
     unwritable: list[str] = []
@@ -147,10 +145,8 @@ def _run_elevated(
 ) -> None:
     """Let root do `action` (see `elevated`); raises OperationError with all that was said."""
     places = settings.places
-    reporter.info(
-        f"sudo will be asked to change {places.install_dir}, {places.link} and "
-        f"{places.desktop_file}"
-    )
+    things = f"{places.install_dir}, {places.link} and {places.desktop_file}"
+    reporter.info(f"sudo will be asked to change {things}")
     command = [
         *(sudo, sys.executable, *ISOLATION, "-m", "builtin_plugins.setup.linux.elevated", action),
         *("--tool", places.tool, "--install-dir", places.install_dir),

@@ -32,13 +32,10 @@ def bring(settings: Settings, stage: str, reporter: Reporter) -> None:
     deadline = time.monotonic() + settings.seconds
     archive = Path(stage, "archive")
     reporter.info(f"Downloading {shown(settings.address)}")
+    limits, sha256 = Limits(seconds=settings.seconds), settings.sha256
     with reporter.progress(settings.name) as progress:
         fetched = download(
-            settings.address,
-            archive,
-            limits=Limits(seconds=settings.seconds),
-            sha256=settings.sha256,
-            progress=progress,
+            settings.address, archive, limits=limits, sha256=sha256, progress=progress
         )
     reporter.info(f"Unpacking {readable_size(fetched.size)}")
     new = Path(stage, NEW)
