@@ -96,7 +96,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
 
 def _install(system: ModuleType, settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
     """Install what is not there, or upgrade what is; raises OperationError, OSError."""
-    name, there = settings.name, system.found(settings)
+    name, there = settings.name, system.installed_as(settings)
     if there and not upgrade:
         reporter.info(f"{name} is installed already ({there}); --upgrade brings the latest version")
         return

@@ -21,7 +21,7 @@ def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
     return any(os.path.isdir(os.path.join(p, "Caskroom", name)) for p in _prefixes(environ))
 
 
-def found(settings: Settings) -> str:
+def installed_as(settings: Settings) -> str:
     """Return what is installed, "" for nothing; raises OperationError where is no Homebrew."""
     _find_brew(settings.environ)
     return f"cask {settings.cask}" if is_installed(settings.cask, settings.environ) else ""

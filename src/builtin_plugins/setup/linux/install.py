@@ -26,7 +26,7 @@ from host.run.paths import find_program
 ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 
 
-def found(settings: Settings) -> str:
+def installed_as(settings: Settings) -> str:
     """Return the command that is installed, "" for none; raises OperationError for wrong places.
 
     What a killed run left is cleared, where that can be done without more rights.
