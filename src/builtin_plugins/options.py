@@ -1,21 +1,30 @@
-"""Options that several `self` commands have."""
+"""Arguments of `self` commands: how they are declared, and options that several have."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from host import UsageError
 
-FORMAT = {"name": "--format", "value": "FORMAT", "choices": ["text", "json"], "default": "text"}
-YES = {"name": "--yes", "description": "Do not ask."}
+
+def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
+    """Return the declaration of an argument, with its keys as in a command.json."""
+    return {"name": name, "description": description, **more}
+
+
+def free(name: str, value: str, description: str) -> dict[str, Any]:
+    """Return the declaration of an option whose value is any text, such as a name."""
+    return argument(name, description, value=value, complete="none")
+
+
+FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default="text")
+YES = argument("--yes", "Do not ask.")
 
 USUAL_SECONDS = 600.0  # for each download, clone or run of pip
 _LONGEST = 86_400.0
-TIMEOUT = {
-    "name": "--timeout",
-    "value": "SECONDS",
-    "type": "number",
-    "default": f"{USUAL_SECONDS:g}",
-    "description": "For each download.",
-}
+TIMEOUT = argument(
+    "--timeout", "For each download.", value="SECONDS", type="number", default=f"{USUAL_SECONDS:g}"
+)
 
 
 def checked_timeout(seconds: float) -> float:

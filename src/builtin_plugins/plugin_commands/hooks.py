@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from builtin_plugins.options import FORMAT, TIMEOUT, YES
+from builtin_plugins.options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
 _HERE = "builtin_plugins.plugin_commands."
 
-_NAME = {"name": "name", "required": True, "complete": f"{_HERE}names:plugin_names"}
-_DRY_RUN = {"name": "--dry-run", "description": "Only show what would change."}
+_NAME = argument("name", required=True, complete=f"{_HERE}names:plugin_names")
+_NAMES = {**_NAME, "name": "names...", "required": False}
+_DRY_RUN = argument("--dry-run", "Only show what would change.")
 
 # Each with its module and function, what it is for, and its arguments.
 _COMMANDS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
@@ -19,29 +20,14 @@ _COMMANDS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
         "add:command",
         "Add a plugin from a directory, git, an archive or pip",
         [
-            {"name": "source", "required": True},
-            {
-                "name": "--ref",
-                "value": "REF",
-                "complete": "none",
-                "description": "A branch, tag or commit of a git repository.",
-            },
-            {
-                "name": "--name",
-                "value": "NAME",
-                "complete": "none",
-                "description": "The plugin's name here.",
-            },
-            {
-                "name": "--sha256",
-                "value": "HASH",
-                "complete": "none",
-                "description": "What an archive or wheel must have as its SHA-256.",
-            },
-            {"name": "--ssh", "description": "Clone user/repo over ssh."},
-            {"name": "--gitlab", "description": "user/repo is on GitLab."},
-            {"name": "--bitbucket", "description": "user/repo is on Bitbucket."},
-            {"name": "--force", "description": "Add it though a command has words already taken."},
+            argument("source", required=True),
+            free("--ref", "REF", "A branch, tag or commit of a git repository."),
+            free("--name", "NAME", "The plugin's name here."),
+            free("--sha256", "HASH", "What an archive or wheel must have as its SHA-256."),
+            argument("--ssh", "Clone user/repo over ssh."),
+            argument("--gitlab", "user/repo is on GitLab."),
+            argument("--bitbucket", "user/repo is on Bitbucket."),
+            argument("--force", "Add it though a command has words already taken."),
             YES,
             TIMEOUT,
         ],
@@ -51,12 +37,12 @@ _COMMANDS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
     "update": (
         "update:command",
         "Bring plugins to their newest version",
-        [{**_NAME, "name": "names...", "required": False}, _DRY_RUN, YES, TIMEOUT],
+        [_NAMES, _DRY_RUN, YES, TIMEOUT],
     ),
     "rollback": (
         "rollback:command",
         "Go back to an earlier version",
-        [_NAME, {"name": "version", "complete": "none"}],
+        [_NAME, argument("version", complete="none")],
     ),
     "remove": ("remove:command", "Remove a plugin", [_NAME, YES]),
     "enable": ("switch:enable", "Switch a plugin on", [_NAME]),
@@ -64,7 +50,7 @@ _COMMANDS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
     "sync": (
         "sync:command",
         "Bring in what a shared registry lists",
-        [{"name": "file"}, _DRY_RUN, YES, TIMEOUT],
+        [argument("file"), _DRY_RUN, YES, TIMEOUT],
     ),
 }
 
