@@ -120,7 +120,6 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
 @pytest.mark.parametrize(("files", "check", "message", "remedy"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong(install: Install, files: Any, check: str, message: str, remedy: str) -> None:
     made = install(WELL)
-    assert findings(made) == []
     (made.root / "cli.lock").unlink()
     made.write(files)
     row = only(made)
@@ -128,9 +127,16 @@ def test_what_is_wrong(install: Install, files: Any, check: str, message: str, r
     assert message in row["message"]
     assert row["remedy"].find(remedy) >= 0
     assert row["remedy"]
+
+
+def test_a_finding_as_text(install: Install) -> None:
+    made = install(WELL | {"commands/a/c/command.json": "{}"})
+    row = only(made)
     text = doctor(made)
-    assert text.stdout.startswith(f"{check}: {row['message']}\n    remedy: {row['remedy']}\n")
+    assert text.stdout.startswith(f"definitions: {row['message']}\n    remedy: {row['remedy']}\n")
     assert text.stdout.endswith("1 finding\n")
+    make_open(made)
+    assert "1 can be mended with: cli self doctor --fix\n" in doctor(made).stdout
 
 
 def test_a_registry_that_is_wrong_is_no_plugin_to_switch_off(install: Install) -> None:
@@ -235,7 +241,6 @@ def test_what_it_mends(
     row = only(made, CLI_SAFE="1")
     assert (row["check"], row["fixable"], row["fixed"]) == (check, True, False)
     assert message in row["message"]
-    assert "1 can be mended with: cli self doctor --fix\n" in doctor(made, CLI_SAFE="1").stdout
     mended = doctor(made, "--fix", CLI_SAFE="1")
     assert mended.status == 0
     assert f"{check}: {row['message']}\n    mended: {row['remedy']}\n" in mended.stdout

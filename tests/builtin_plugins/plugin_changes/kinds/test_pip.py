@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tarfile
 import time
@@ -95,12 +96,12 @@ def test_a_wheel_replaces_that_of_another_version_or_content(environment: Enviro
     assert made.run("cloud", "floppy").status == 0
     assert plugin(made, "rollback", "acme-cli").status == 0
     assert made.run("cloud", "tape").status == 0
-    installer = [environment.python, "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*installer, "uninstall", "-y", "acme-cli"], check=True)
+    _take_out(environment)
     assert listed(made)["acme-cli"]["state"] == "missing"
     assert "\nrestored acme-cli\n" in plugin(made, "add", str(first)).stdout
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    subprocess.run([*installer, "install", "--no-deps", "--no-index", second], check=True)
+    _take_out(environment)
+    environment.unpack(second)
     found = listed(made)["acme-cli"]
     assert (found["version"], found["state"]) == ("2.0", "enabled")
     assert found["reason"] == "1.0 was added; 2.0 is installed now"
@@ -108,6 +109,12 @@ def test_a_wheel_replaces_that_of_another_version_or_content(environment: Enviro
     assert plugin(made, "update").stdout == told
     assert plugin(made, "sync").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def _take_out(environment: Environment) -> None:
+    """Uninstall acme-cli as its user may, without this program."""
+    for one in environment.packages.glob("acme_cli*"):
+        shutil.rmtree(one)
 
 
 def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) -> None:
