@@ -62,17 +62,19 @@ def _bounded(path: str, text: str, value: "Any") -> "Any":
     if text.count("[") + text.count("{") <= DEEPEST:
         return value
     level = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST):
         inner: list[Any] = []
         for one in level:
             if isinstance(one, dict):
                 inner += one.values()
             elif isinstance(one, list):
                 inner += one
-        if not inner:
-            return value
         level = inner
-    raise _too_deep(path)
+        if not level:
+            break
+    if any(isinstance(one, dict | list) for one in level):
+        raise _too_deep(path)
+    return value
 
 
 def _too_deep(path: str) -> DefinitionError:

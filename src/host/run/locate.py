@@ -1,4 +1,4 @@
-"""Words → the command or category that they name, and which of two with the same words wins.
+"""Words → the command or category that they name, and the precedence of those with the same words.
 
 `decide` says who wins; what the finders of all trees say is merged. Only what lies on the
 way is looked at, so a run costs the same with ten commands and with ten thousand. What is

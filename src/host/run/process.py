@@ -24,6 +24,7 @@ _MOST_NAMED = 3  # variables, where an environment is too large
 class Exec(Struct):
     """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
 
+    `host.run.plan.exec_of` makes it of a command; `execute` becomes it.
     With `holds_interrupt` Ctrl-C is held back until the new process is ready for it.
     """
 

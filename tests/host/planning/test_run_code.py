@@ -103,7 +103,7 @@ def test_the_first_run_writes_it_and_the_next_takes_all_from_it(copied: Copied) 
         lambda whole: whole[12:16],
         lambda whole: whole[:-1],
         lambda whole: whole[:5000],
-        lambda whole: whole[:4] + b"\0" + whole[5:],
+        lambda whole: whole[:4] + bytes([whole[4] ^ 1]) + whole[5:],
         lambda whole: whole[:9000] + bytes([whole[9000] ^ 1]) + whole[9001:],
         lambda whole: b"\0" * len(whole),
     ],
