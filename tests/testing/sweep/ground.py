@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import re
@@ -36,6 +37,7 @@ def in_fork(work: Callable[[], int], after: Callable[[], None] = lambda: None) -
         child = os.fork()
         if not child:
             status = 70
+            atexit.register(after)  # so that the program does not end the fork itself
             try:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                 os.dup2(out.fileno(), 1)

@@ -54,17 +54,17 @@ def fetch(origin: Origin, work: Work) -> Staged:
         path = os.path.join(work.tree, name)
         sha256 = bring_file(origin.address, entry.sha256, Path(path), work)
         return _staged(path, entry.replaced(sha256=sha256))
-    wanted = parse_requirement(entry.source)
-    _refuse_needed(wanted.name)
+    requirement = parse_requirement(entry.source)
+    _refuse_needed(requirement.name)
     if entry.version:
-        wanted.specifier = SpecifierSet(f"=={_checked_version(entry)}")
+        requirement.specifier = SpecifierSet(f"=={_checked_version(entry)}")
     elif origin.least:
-        wanted.specifier &= SpecifierSet(f">={origin.least}")
-    work.reporter.info(f"looking for {wanted.name}{wanted.specifier}")
-    found = find(wanted, entry.sha256, work)
+        requirement.specifier &= SpecifierSet(f">={origin.least}")
+    work.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
+    found = find(requirement, entry.sha256, work)
     if found.path:
         return _staged(found.path, entry.replaced(sha256=found.sha256))
-    entry = entry.replaced(name=canonicalize_name(wanted.name), version=found.version)
+    entry = entry.replaced(name=canonicalize_name(requirement.name), version=found.version)
     return Staged(entry, PluginContents(), unbuilt=True)
 
 
