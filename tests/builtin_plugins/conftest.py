@@ -8,22 +8,39 @@ from pathlib import Path
 
 import pytest
 
+from testing.environments import made_once
 from testing.installation import Made, command
 from testing.packages import Environment
 
 
+@pytest.fixture(scope="session")
+def initialised(environment_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `self init` makes with the program of `environment_of_all`, to be copied."""
+
+    def init(root: Path) -> None:
+        made = Made(root, root / "core/cli", tmp_path_factory.mktemp("home"))
+        cli = environment_of_all / "venv/bin/cli"
+        assert made.run("self", "init", str(root), executable=cli).status == 0
+
+    return made_once(tmp_path_factory, "initialised", init)
+
+
 @pytest.fixture
-def environment(new_venv: Callable[[Path], Path], tmp_path: Path) -> Iterator[Environment]:
+def environment(
+    new_venv: Callable[[Path], Path], environment_of_all: Path, initialised: Path, tmp_path: Path
+) -> Iterator[Environment]:
     """An environment of the test's own, which it may ruin, and an installation that it runs."""
     venv = new_venv(tmp_path / "venv")
     home = tmp_path / "home"
     home.mkdir()
-    root = tmp_path / "root"
+    root = shutil.copytree(initialised, tmp_path / "root")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
     made = Made(root, root / "core/cli", home, environ)
-    assert made.run("self", "init", str(root), executable=venv / "bin/cli").status == 0
+    launcher = made.launcher.read_text()
+    assert f"{environment_of_all}/venv" in launcher  # which is the others'
+    made.launcher.write_text(launcher.replace(f"{environment_of_all}/venv", str(venv)))
     made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
     yield Environment(venv / "bin/python", wheels, made)
     shutil.rmtree(venv)  # forty megabytes
