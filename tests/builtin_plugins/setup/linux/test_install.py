@@ -145,6 +145,12 @@ def test_wrong_usage(options: tuple[str, ...], desk: Desk) -> None:
     assert "\n" not in str(failure.value)
 
 
+def test_a_wrong_option_is_told_as_for_any_command(desk: Desk) -> None:
+    """Also where the definition declares no arguments; who started it says the words before it."""
+    line = desk.failed("--upgrad")
+    assert line == "unknown option --upgrad; did you mean --upgrade?"
+
+
 def test_quiet_says_nothing_when_all_is_well(desk: Desk, capfd: pytest.CaptureFixture[str]) -> None:
     for options in (("-q",), ("-u", "--quiet"), ("--uninstall", "-q")):
         assert desk.run(*options, DEBUG="true") == 0
@@ -562,6 +568,26 @@ def test_other_users_can_start_the_version_that_is_staged(
         (f"{desk.stage}/old/Tool", [0o5, 0o5, 0o5]),
         (f"{desk.install_dir}/Tool", seen[2][1]),
     ]
+
+
+def test_what_is_too_deep_to_be_removed_is_named(desk: Desk) -> None:
+    """An application may make what it likes in its own directory."""
+    desk.run()
+    inside = os.open(desk.install_dir, os.O_RDONLY)
+    for _ in range(5000):
+        os.mkdir("deep", dir_fd=inside)
+        below = os.open("deep", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = below
+    os.close(inside)
+    told = f"{desk.stage} is too deep to be removed here; rm -r {desk.stage}"
+    for options in (("--uninstall",), ()):
+        with pytest.raises(OperationError) as failure:
+            desk.run(*options)
+        assert str(failure.value) == told
+        assert not desk.install_dir.exists()
+    subprocess.run(["rm", "-r", desk.stage], check=True)
+    assert desk.run() == 0
 
 
 def test_only_a_link_to_an_executable_inside_counts_as_installed(desk: Desk) -> None:
