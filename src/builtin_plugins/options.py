@@ -30,5 +30,6 @@ TIMEOUT = argument(
 def checked_timeout(seconds: float) -> float:
     """Return a time that can be waited; raises UsageError for any other."""
     if not 0 < seconds <= _LONGEST:
-        raise UsageError(f"--timeout: {seconds:g}: expected above 0 and at most {_LONGEST:g}")
+        expected = f"expected seconds, above 0 and at most {_LONGEST:g}"
+        raise UsageError(f"--timeout: {seconds:g}: {expected}")
     return seconds

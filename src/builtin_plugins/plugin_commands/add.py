@@ -46,6 +46,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
     """
+    timeout = checked_timeout(timeout)
     if gitlab and bitbucket:
         raise UsageError("--gitlab and --bitbucket do not go together")
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
@@ -60,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if there and not there.from_wheel and is_here(session.installation.plugins_dir, there):
         session.show_lines(f"{_installed(session, there)}{or_name(there)}")
         return
-    with working(session, checked_timeout(timeout)) as work:
+    with working(session, timeout) as work:
         work.reporter.debug(f"fetching {origin.wanted.source}")
         staged = built(session, fetch(origin, work), work, yes=yes)
         _add_staged(session, staged, work, force=force, yes=yes)

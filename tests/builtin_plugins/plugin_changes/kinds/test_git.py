@@ -643,13 +643,19 @@ def test_masked_addresses(text: str, expected: str) -> None:
     assert masked_text(text) == expected
 
 
-NO_SECONDS = ["nan", "inf", "-inf", "0", "-1", "1e300", "86401", "x", ""]
+_BOUNDS = "expected seconds, above 0 and at most 86400"
+NO_SECONDS = {
+    **{text: f"expected a number; found {text}" for text in ("nan", "inf", "-inf", "x")},
+    "": 'expected a number; found ""',
+    **{text: f"{text}: {_BOUNDS}" for text in ("0", "-1", "86401")},
+    "1e300": f"1e+300: {_BOUNDS}",
+}
 
 
 @pytest.mark.parametrize(
     ("words", "values"),
     [
-        ("plugin add x", NO_SECONDS),
+        ("plugin add x", list(NO_SECONDS)),
         *((words, ["0"]) for words in ("plugin update", "plugin sync", "update")),
     ],
 )
@@ -658,7 +664,7 @@ def test_seconds_that_nobody_can_wait(install: Install, words: str, values: list
     for seconds in values:
         done = made.run("self", *words.split(), f"--timeout={seconds}")
         assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), seconds
-        assert f"{seconds}: expected seconds, above 0 and at most 86400; see: " in done.stderr
+        assert f"--timeout: {NO_SECONDS[seconds]}\n" in done.stderr
 
 
 def test_a_failed_update_leaves_the_old_version(install: Install, repository: Repository) -> None:
