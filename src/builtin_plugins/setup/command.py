@@ -39,6 +39,7 @@ from host.run.given_arguments import texts
 from host.run.text import Messages
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
+_HELP = "--help"
 _OPTIONS = [  # as in a command.json
     {
         "name": _UPGRADE,
@@ -48,6 +49,7 @@ _OPTIONS = [  # as in a command.json
     {"name": _UNINSTALL, "description": "remove the application, its command and its menu entry"},
     {"name": _VERBOSE, "short": "-v", "description": "tell more, to find a fault"},
     {"name": _QUIET, "short": "-q", "description": "tell only what went wrong"},
+    {"name": _HELP, "short": "-h", "description": "show this page"},
 ]
 
 
@@ -74,11 +76,11 @@ def main(arguments: Sequence[str]) -> int:
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
     """As `main`, for the merged environment `environ` on `platform` (as `sys.platform`)."""
     tool = _find_tool(environ)
-    if arguments and arguments[0] in ("-h", "--help"):
+    given = _given(tool, arguments)
+    if _HELP in given:
         output = Output(environ, Messages(tool.label, environ))
         output.show(_help_page(tool, environ, platform, output.terminal))
         return 0
-    given = _given(tool, arguments)
     system = {"linux": linux, "darwin": macos}.get(platform)
     if system is None:
         raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
