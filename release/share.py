@@ -17,9 +17,9 @@ from builtin_plugins.plugin_commands import hooks as plugin_commands
 from builtin_plugins.self_commands import hooks as self_commands
 from builtin_plugins.self_commands.completion import SHELLS, stub
 from host import CommandDeclaration
-from host.cli.options import OPTIONS
-from host.cli.page import explanation, term
-from host.cli.pages import root_notes
+from host.cli.global_options import OPTIONS
+from host.cli.listings import root_notes
+from host.cli.page_layout import explanation, term
 from host.cli.topics import DOCS, TOPICS, topic
 from host.run.declared_arguments import usage_of
 from host.run.definition import parse_declared

@@ -9,8 +9,7 @@ commands in Python need `Program`, and an error to raise::
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.cli.page import Page
-    from host.columns import width_of, wrap
+    from host.cli.page_layout import Page
     from host.errors import (
         CannotStartError,
         DefinitionError,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
     from host.run.text import printable
     from host.secrets import is_secret, masked, masked_text
+    from host.text_width import width_of, wrap
 
 __all__ = [
     "Argument",
@@ -90,15 +90,15 @@ __all__ = [
 _ELSEWHERE = {
     "Argument": "host.run.declared_arguments",
     "Definition": "host.run.definition",
-    "Page": "host.cli.page",
+    "Page": "host.cli.page_layout",
     "Program": "host.program",
     "hookimpl": "host.marking",
     "is_secret": "host.secrets",
     "masked": "host.secrets",
     "masked_text": "host.secrets",
     "printable": "host.run.text",
-    "width_of": "host.columns",
-    "wrap": "host.columns",
+    "width_of": "host.text_width",
+    "wrap": "host.text_width",
 }
 
 

@@ -133,7 +133,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             nested = "COMMAND_NAME" in environ  # then the outer command's plugins count, too
             lock = _refresh(installation, messages, safe, () if nested else words)
         if "COMMAND_NAME" in environ:  # a command calls
-            from host.run.nesting import outer_environment
+            from host.run.nested_run import outer_environment
 
             environ = outer_environment(environ, installation, lock)
         found = locate(words, roots(lock.trees, lock.commands))
@@ -163,7 +163,7 @@ def leading_options(words: "list[str]", messages: Messages) -> "tuple[list[str],
         if words[0] in ("--safe", "--yes"):
             words = words[1:]
         elif name == "--color":
-            from host.cli.options import take_color
+            from host.cli.global_options import take_color
 
             messages.choice, words = take_color(words)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 
 from host.cli.catalog import Contents, command_of, contents
 from host.cli.session import Session
-from host.cli.unknown import find_command, unknown
+from host.cli.unknown_words import find_command, unknown
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable

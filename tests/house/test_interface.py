@@ -29,7 +29,7 @@ _PLUGINS = {
     "host.run.paths.find_program": "a program is found on PATH as a run finds it",
     "host.run.text.Messages": "lines on stderr look like the host's",
     # Listings and the page of `setup` look like the host's own pages.
-    "host.cli.output.Output": "the page of `setup` goes where pages go",
+    "host.cli.stdout.Output": "the page of `setup` goes where pages go",
     # Its options are read as those that a command declares, also where a definition has no args.
     "host.run.definition.parse_declared": "the options of `setup`",
     "host.run.given_arguments.texts": "what a command line gives them",
@@ -41,8 +41,8 @@ _PLUGINS = {
 _ADMINISTRATION = {
     "host.cli.session": "the installation, its plan and its messages, on demand",
     "host.cli.catalog": "all commands below some words",
-    "host.cli.pages": "list, search: a listing by whichever renderer answers",
-    "host.cli.unknown": "words that name nothing get the same answer everywhere",
+    "host.cli.listings": "list, search: a listing by whichever renderer answers",
+    "host.cli.unknown_words": "words that name nothing get the same answer everywhere",
     "host.run.misspelt": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.answer": "version says what --version says",
     "host.cli.variables": "env: which line of settings.conf it is",

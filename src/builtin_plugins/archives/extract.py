@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from builtin_plugins.archives.judge import Judge, Member, Rules
-from builtin_plugins.archives.tar_reader import BLOCK, Stream, tar_members, unpacked
-from builtin_plugins.archives.zip_reader import zip_members
+from builtin_plugins.archives.safety import Judge, Member, Rules
+from builtin_plugins.archives.tar_members import BLOCK, Stream, tar_members, unpacked
+from builtin_plugins.archives.zip_members import zip_members
 from host import OperationError
 
 _RATIO = 250  # no honest archive unpacks to more times its size

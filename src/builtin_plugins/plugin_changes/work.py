@@ -18,8 +18,7 @@ from builtin_plugins.files.atomic import (
     write_file,
 )
 from builtin_plugins.files.endings import undoing
-from builtin_plugins.files.locks import Waiting, take_lock
-from builtin_plugins.options import USUAL_SECONDS
+from builtin_plugins.files.flock import Waiting, take_lock
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,
@@ -35,6 +34,7 @@ from builtin_plugins.plugin_directories.registry import (
     write_registry,
 )
 from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal
+from builtin_plugins.self_options import USUAL_SECONDS
 from builtin_plugins.venv.copy import drop_abandoned_copy
 from builtin_plugins.venv.installer import Installer
 from host import HostError, OperationError, PluginError

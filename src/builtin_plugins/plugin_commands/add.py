@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from builtin_plugins.asking import confirmed
-from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import (
     built,
     check_new_name,
@@ -17,6 +16,7 @@ from builtin_plugins.plugin_changes.source import parse_source
 from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.plugin_commands.preview import heading, preview, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.self_options import checked_timeout
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from builtin_plugins.asking import confirmed
-from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import built, each, fetch, is_here, put
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
@@ -15,6 +14,7 @@ from builtin_plugins.plugin_changes.source import of_entry, stored
 from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.preview import heading, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.self_options import checked_timeout
 from host import OperationError, UsageError
 from host.cli.session import Session
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from builtin_plugins.asking import confirmed
-from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.change import built, each, fetch, put
 from builtin_plugins.plugin_changes.source import of_entry, stored
 from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import inventory, named_row
 from builtin_plugins.plugin_commands.preview import preview, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
+from builtin_plugins.self_options import checked_timeout
 from builtin_plugins.venv.distributions import installed_version
 from host import OperationError
 from host.cli.session import Session

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from builtin_plugins.files.locks import Waiting
+    from builtin_plugins.files.flock import Waiting
 
 FILE_NAME = "registry.json"
 LAST = ".registry.last.json"  # beside it: what it was when it was last intact
@@ -258,7 +258,7 @@ def exclusive(
 
     Raises OperationError when that one stays.
     """
-    from builtin_plugins.files.locks import PATIENCE, locked  # who reads needs none of it
+    from builtin_plugins.files.flock import PATIENCE, locked  # who reads needs none of it
 
     path = os.path.join(plugins_dir, _LOCK_FILE)
     return locked(path, PATIENCE if patient else 0.0, waiting, create=True)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.files.atomic import make_directory, write_link
-from builtin_plugins.files.locks import locked
+from builtin_plugins.files.flock import locked
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     STAGING,

@@ -8,7 +8,7 @@ import shutil
 
 from host import DefinitionError, OperationError, UsageError
 from host.cli.session import Session
-from host.cli.unknown import find_whole
+from host.cli.unknown_words import find_whole
 from host.run.definition import is_word
 
 _USUAL = ("editor", "nano", "vi")

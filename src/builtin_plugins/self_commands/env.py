@@ -6,7 +6,7 @@ from typing import Any
 
 from host import SourceError, Terminal, UsageError, Variable, masked, printable, width_of
 from host.cli.session import Session
-from host.cli.unknown import find_command
+from host.cli.unknown_words import find_command
 from host.cli.variables import shown_value, traced_variables
 from host.run.layers import FRAMEWORK
 from host.run.plan import check_required, layers_of

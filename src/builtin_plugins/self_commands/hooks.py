@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from builtin_plugins.options import FORMAT, TIMEOUT, YES, argument, free
+from builtin_plugins.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
 _HERE = "builtin_plugins.self_commands."

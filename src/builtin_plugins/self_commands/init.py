@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.files.endings import explained
-from builtin_plugins.files.locks import locked
+from builtin_plugins.files.flock import locked
 from builtin_plugins.self_commands.completion import uncompleted_shell
 from builtin_plugins.self_commands.launcher import is_launcher, make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from host import UsageError
-from host.cli.pages import listing_text
-from host.cli.unknown import unknown
+from host.cli.listings import listing_text
+from host.cli.unknown_words import unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

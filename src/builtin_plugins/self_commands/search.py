@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from host import Command, OperationError
-from host.cli.pages import rendered
+from host.cli.listings import rendered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

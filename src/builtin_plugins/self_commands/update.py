@@ -23,7 +23,6 @@ from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.endings import undoing, uninterrupted
 from builtin_plugins.git.call import Git, login_of
 from builtin_plugins.git.fast_forward import check_fast_forward, fast_forward
-from builtin_plugins.options import checked_timeout
 from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.self_commands.launcher import (
     is_launcher,
@@ -32,6 +31,7 @@ from builtin_plugins.self_commands.launcher import (
     write_launcher,
 )
 from builtin_plugins.self_commands.shipped import renew, skeleton_in
+from builtin_plugins.self_options import checked_timeout
 from builtin_plugins.venv.copy import VenvCopy, ask, check_starts, copied_environment
 from host import OperationError, UsageError
 from host.cli.session import Session

@@ -7,7 +7,7 @@ from typing import Any
 
 from host import Definition, printable
 from host.cli.session import Session
-from host.cli.unknown import find_command
+from host.cli.unknown_words import find_command
 from host.run.locate import Found
 from host.run.plan import check_runnable
 from host.run.process import start_of

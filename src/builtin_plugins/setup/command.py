@@ -12,7 +12,7 @@ from builtin_plugins.files.endings import explained, tidily
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.hooks import ENTRYPOINT
 from builtin_plugins.setup.linux import install as linux
-from builtin_plugins.setup.settings import (
+from builtin_plugins.setup.tool_settings import (
     VARIABLES,
     Places,
     Settings,
@@ -33,7 +33,7 @@ from host import (
     Variable,
     printable,
 )
-from host.cli.output import Output
+from host.cli.stdout import Output
 from host.run.definition import parse_declared
 from host.run.given_arguments import texts
 from host.run.text import Messages

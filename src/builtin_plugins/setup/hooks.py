@@ -30,7 +30,7 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
     those name is not seen; nor is one whose variables grow beyond what can be a path.
     """
     from builtin_plugins.setup.linux import state
-    from builtin_plugins.setup.settings import Places, variable
+    from builtin_plugins.setup.tool_settings import Places, variable
 
     merged = merged_variables(envs, environ)
     if merged is None:

@@ -21,7 +21,7 @@ import importlib_metadata
 from packaging.utils import canonicalize_name
 
 from builtin_plugins.files.atomic import exchange, sync_file_system, write_file
-from builtin_plugins.files.locks import PATIENCE, Waiting, locked
+from builtin_plugins.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.venv.installer import Installer, find_uv, has_pip
 from host import OperationError
 

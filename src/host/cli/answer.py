@@ -6,7 +6,7 @@ no plugin, `self` no renderer.
 
 import os
 
-from host.cli.options import parse_options, without_color
+from host.cli.global_options import parse_options, without_color
 from host.cli.session import Session
 from host.errors import InstallationError
 from host.run.installation import Layout
@@ -48,7 +48,7 @@ def run_cli(
         asked.words, asked.help = asked.words[1:], True
     if asked.words[:1] == ("self",):
         session.find_packages()
-        from host.cli.calling_self import run_self
+        from host.cli.self_words import run_self
 
         return run_self(session, asked.words, help_asked=asked.help)
     if asked.help and not asked.words and is_missing(session):
@@ -56,7 +56,7 @@ def run_cli(
 
         session.show(without_installation(session, version_of(session)))
         return 0
-    from host.cli.pages import show
+    from host.cli.listings import show
 
     show(session, asked)
     return 0

@@ -7,7 +7,7 @@ is run to find out, but the `complete` program that an argument declares; no cli
 pluggy is loaded, and only the category in question is looked at.
 """
 
-from host.cli.options import COLOURS, FORMATS, OPTIONS
+from host.cli.global_options import COLOURS, FORMATS, OPTIONS
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
 from host.run.definition import is_reference

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from host.cli.page import Page
+from host.cli.page_layout import Page
 from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
-from host.columns import width_of
 from host.run.declared_arguments import usage_of
 from host.run.definition import Definition
 from host.run.text import printable
+from host.text_width import width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from host.cli.once import once
-from host.cli.output import Output
+from host.cli.cached_property import once
+from host.cli.stdout import Output
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages
 
@@ -115,7 +115,7 @@ class Session:
     @once
     def caller(self) -> dict[str, str]:
         """The caller's environment; inside a command's run, that of the command's own caller."""
-        from host.run.nesting import outer_environment
+        from host.run.nested_run import outer_environment
 
         return outer_environment(self.environ, self.installation, self.lock)
 

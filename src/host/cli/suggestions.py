@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from host.cli.verbs import OWN_VERBS, RUN_VERBS
+from host.cli.synonyms import OWN_VERBS, RUN_VERBS
 from host.errors import DefinitionError
 from host.run.definition import is_word
 from host.run.locate import RESERVED, Found, Place, roots

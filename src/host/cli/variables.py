@@ -10,7 +10,6 @@ import os
 import re
 from typing import NamedTuple
 
-from host.columns import cut, width_of
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.definition import Definition
@@ -24,11 +23,12 @@ from host.run.layers import (
     Layers,
     Reading,
 )
-from host.run.nesting import outer_environment
+from host.run.nested_run import outer_environment
 from host.run.paths import read_regular
 from host.run.plan import layers_of
 from host.run.text import EMPTY, decode, printable
 from host.secrets import Mask
+from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from host.records import (
     Installation,
     Watch,
 )
+from host.run.child import answer_of
 from host.run.lock import Plugin, stamp
-from host.run.report import answer_of
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 

@@ -1,9 +1,9 @@
 """A plugin's source written in Python, asked in a process of its own."""
 
 from host.errors import HostError, PluginError, SourceError
+from host.run.child import TIMEOUT_VARIABLE, answer_of, time_limit
 from host.run.expand import is_name
 from host.run.importing import load_reference
-from host.run.report import TIMEOUT_VARIABLE, answer_of, time_limit
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False

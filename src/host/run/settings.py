@@ -6,17 +6,17 @@ import sys
 from _codecs import escape_decode as _decode_escapes
 
 from host.errors import CannotStartError, MissingError, SourceError
+from host.run.child import TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.expand import is_name
 from host.run.paths import basename, find_bash, is_file, read_regular
 from host.run.process import largest_variables
-from host.run.report import TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.text import BOM, decode, encode, is_utf_16
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from host.run.report import Pipes
+    from host.run.child import Pipes
 
 # Says in bash's environment which settings files are being read, by device and inode:
 # a program called there that would read one of them again stops.

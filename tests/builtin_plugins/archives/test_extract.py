@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builtin_plugins.archives import judge
+from builtin_plugins.archives import safety
 from builtin_plugins.archives.extract import extract
-from builtin_plugins.archives.judge import Rules
-from builtin_plugins.archives.tar_reader import Stream, tar_members
+from builtin_plugins.archives.safety import Rules
+from builtin_plugins.archives.tar_members import Stream, tar_members
 from host.errors import OperationError
 from host.run.text import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
@@ -245,7 +245,7 @@ def test_an_archive_that_changes_after_it_was_judged_is_refused(
     """Another user may own it, when root unpacks what was prepared for an application."""
     archive = tmp_path / "archive"
     archive.write_bytes(tar(Member("App/file", b"x"), directory("App/d"), packing=""))
-    monkeypatch.setattr(judge.Judge, "seal", lambda _: archive.write_bytes(other))
+    monkeypatch.setattr(safety.Judge, "seal", lambda _: archive.write_bytes(other))
     with pytest.raises(OperationError, match=r"changed while it was read|damaged or cut short"):
         extract(archive, tmp_path / "target")
     assert [path for path in (tmp_path / "target").rglob("*") if path.is_symlink()] == []
@@ -501,10 +501,10 @@ def test_no_sealed_tree_holds_a_link_that_leaves(members: list[tuple[str, str, s
     """What the judge lets pass is built for real, and the kernel agrees with it."""
     import tempfile
 
-    judging = judge.Judge(Rules(strip=False))
+    judging = safety.Judge(Rules(strip=False))
     try:
         for name, kind, target in members:
-            judging.add(judge.Member(name, kind, target=target))  # type: ignore[arg-type]
+            judging.add(safety.Member(name, kind, target=target))  # type: ignore[arg-type]
         judging.seal()
     except OperationError:
         return

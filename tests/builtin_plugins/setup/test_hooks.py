@@ -15,7 +15,7 @@ import pytest
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup import hooks as setup_installer
 from builtin_plugins.setup.hooks import look
-from builtin_plugins.setup.settings import Places
+from builtin_plugins.setup.tool_settings import Places
 from testing import httpserver
 from testing.installation import PROJECT
 from testing.machine import PATHS

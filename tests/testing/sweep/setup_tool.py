@@ -11,7 +11,7 @@ from typing import Any
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import elevated, install, prepare
-from builtin_plugins.setup.settings import Places, read_settings
+from builtin_plugins.setup.tool_settings import Places, read_settings
 from host.errors import HostError
 from testing.sweep.ground import Ground, Outcome, in_fork
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from builtin_plugins.archives.extract import extract
-from builtin_plugins.archives.judge import MOST_BYTES, MOST_FILES, Rules
+from builtin_plugins.archives.safety import MOST_BYTES, MOST_FILES, Rules
 from builtin_plugins.plugin_changes.kinds.staged import Staged, bring_file, described
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work

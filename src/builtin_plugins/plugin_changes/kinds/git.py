@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from builtin_plugins.archives.extract import extract
-from builtin_plugins.archives.judge import (
+from builtin_plugins.archives.safety import (
     LONGEST_TARGET,
     MOST_BYTES,
     MOST_FILES,

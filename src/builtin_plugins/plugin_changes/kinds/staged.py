@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from builtin_plugins.archives.judge import MOST_BYTES
+from builtin_plugins.archives.safety import MOST_BYTES
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.plugin_changes.contents import PluginContents, read_contents
 from builtin_plugins.plugin_changes.source import ARCHIVES

@@ -13,7 +13,7 @@ from builtin_plugins.plugin_directories.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugin_directories.registry import effective_registry, registry_path
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.lint.finding import shown_path
-from builtin_plugins.self_commands.lint.trees import Lint
+from builtin_plugins.self_commands.lint.linter import Lint
 from builtin_plugins.self_commands.shipped import shipped_files
 from builtin_plugins.venv.distributions import find_distribution
 from host import HostError

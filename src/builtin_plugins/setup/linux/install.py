@@ -19,7 +19,7 @@ from builtin_plugins.setup.linux.state import (
     starts_from_stage,
 )
 from builtin_plugins.setup.linux.swap import left_behind, recovered_stage, remove_all, swap_in
-from builtin_plugins.setup.settings import PATHS, Places, Settings, check_places, variable
+from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, check_places, variable
 from host import OperationError
 from host.run.paths import find_program
 

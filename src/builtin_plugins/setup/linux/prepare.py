@@ -19,7 +19,7 @@ from builtin_plugins.setup.linux.state import (
     is_program,
     menu_mark,
 )
-from builtin_plugins.setup.settings import Settings
+from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.flock import take_lock
 from host import OperationError
 
 NEW, OLD = "new", "old"  # the versions that may be in it

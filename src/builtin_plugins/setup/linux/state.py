@@ -9,7 +9,7 @@ import stat
 from contextlib import suppress
 from enum import Enum
 
-from builtin_plugins.setup.settings import Places, variable
+from builtin_plugins.setup.tool_settings import Places, variable
 from host import OperationError
 
 MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there

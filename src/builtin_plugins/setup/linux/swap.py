@@ -43,7 +43,7 @@ from builtin_plugins.setup.linux.state import (
     starts_from_stage,
     starts_inside,
 )
-from builtin_plugins.setup.settings import Places
+from builtin_plugins.setup.tool_settings import Places
 
 _Write = Callable[[str, str], None]
 _write_menu = partial(write_file, mode=0o644)

@@ -19,7 +19,7 @@ import pytest
 from builtin_plugins.files.atomic import write_link
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.state import is_installed
-from builtin_plugins.setup.settings import Places
+from builtin_plugins.setup.tool_settings import Places
 from host.errors import HostError, OperationError, UsageError
 from host.run.text import printable
 from testing import httpserver

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
 
-from builtin_plugins.archives.judge import LONGEST_TARGET, PRIVILEGED, Member, unwanted
+from builtin_plugins.archives.safety import LONGEST_TARGET, PRIVILEGED, Member, unwanted
 from host import OperationError
 
 _CHUNK = 1 << 18

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from host.cli.options import HELP_WORDS, GlobalOptions
-from host.cli.page import Page
+from host.cli.global_options import HELP_WORDS, GlobalOptions
+from host.cli.page_layout import Page
 from host.cli.session import Session
-from host.cli.unknown import unknown_word
-from host.cli.verbs import OWN_VERBS
+from host.cli.synonyms import OWN_VERBS
+from host.cli.unknown_words import unknown_word
 from host.errors import InstallationError
 from host.run.declared_arguments import Argument, usage_of
 from host.run.given_arguments import texts
@@ -68,7 +68,7 @@ def _list(session: Session, found: Found, rest: Sequence[str]) -> int:
         shown = [one.words[-1] for one in there if one.definition and not one.definition.hidden]
         where = " ".join([session.program, *found.words])
         raise unknown_word(rest[0], where, shown, OWN_VERBS.get(found.words, {}))
-    from host.cli.pages import show
+    from host.cli.listings import show
 
     show(session, GlobalOptions((*found.words, *rest)))
     return 0

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from builtin_plugins.files.locks import take_lock
+from builtin_plugins.files.flock import take_lock
 
 _HOLD = """
 import fcntl, os, sys

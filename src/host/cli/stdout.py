@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from host.cli.once import once
+from host.cli.cached_property import once
 from host.errors import OperationError
 from host.run.text import Messages, printable
 

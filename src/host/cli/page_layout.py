@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from host.columns import width_of, wrap
 from host.run.text import EMPTY, printable
+from host.text_width import width_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

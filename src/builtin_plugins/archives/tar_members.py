@@ -14,7 +14,7 @@ from functools import partial
 from tarfile import TarInfo
 from typing import Any, BinaryIO
 
-from builtin_plugins.archives.judge import PRIVILEGED, Member, unwanted
+from builtin_plugins.archives.safety import PRIVILEGED, Member, unwanted
 from host import OperationError
 
 BLOCK = 512

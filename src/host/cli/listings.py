@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from host.cli.catalog import Contents
-from host.cli.options import (
+from host.cli.global_options import (
     FORMATS,
     HELP_WORDS,
     OPTIONS,
@@ -15,7 +15,7 @@ from host.cli.options import (
 )
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic
-from host.cli.unknown import unknown
+from host.cli.unknown_words import unknown
 from host.errors import UsageError
 from host.records import Command, Listing
 from host.run.locate import Found
