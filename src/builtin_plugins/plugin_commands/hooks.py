@@ -10,7 +10,7 @@ from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
 _HERE = "builtin_plugins.plugin_commands."
 
-_NAME = argument("name", required=True, complete=f"{_HERE}names:plugin_names")
+_NAME = argument("name", required=True, complete=f"{_HERE}name_completion:plugin_names")
 _NAMES = {**_NAME, "name": "names...", "required": False}
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 
@@ -45,8 +45,8 @@ _COMMANDS: dict[str, tuple[str, str, list[dict[str, Any]]]] = {
         [_NAME, argument("version", complete="none")],
     ),
     "remove": ("remove:command", "Remove a plugin", [_NAME, YES]),
-    "enable": ("switch:enable", "Switch a plugin on", [_NAME]),
-    "disable": ("switch:disable", "Switch a plugin off, keep its files", [_NAME]),
+    "enable": ("enable_disable:enable", "Switch a plugin on", [_NAME]),
+    "disable": ("enable_disable:disable", "Switch a plugin off, keep its files", [_NAME]),
     "sync": (
         "sync:command",
         "Bring in what a shared registry lists",
