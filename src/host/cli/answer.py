@@ -6,7 +6,7 @@ no plugin, `self` no renderer.
 
 import os
 
-from host.cli.global_options import parse_options, without_color
+from host.cli.global_options import HELP_WORDS, parse_options, without_color
 from host.cli.session import Session
 from host.errors import InstallationError
 from host.run.installation import Layout
@@ -50,7 +50,13 @@ def run_cli(
         session.find_packages()
         from host.cli.self_words import run_self
 
-        return run_self(session, asked.words, help_asked=asked.help)
+        try:
+            return run_self(session, asked.words, help_asked=asked.help)
+        except InstallationError:
+            helps = asked.help or asked.words[-1] in HELP_WORDS
+            if not helps or not is_missing(session):
+                raise
+            asked.words, asked.help = (), True
     if asked.help and not asked.words and is_missing(session):
         from host.cli.topics import without_installation
 
