@@ -169,7 +169,9 @@ def _by_form(text: str, site: str, ssh: bool) -> tuple[str, str]:
     if _TRANSPORT.match(text):
         raise UsageError(f"{masked_text(text)}: {_FETCHED}")
     if text.startswith("pip:"):
-        return "pip", text.removeprefix("pip:").strip()
+        requirement = text.removeprefix("pip:").strip()
+        parse_requirement(requirement)  # a wheel is named by its path or address alone
+        return "pip", requirement
     if "://" in text:
         return _by_scheme(text)
     if _SHORT.match(text):

@@ -156,6 +156,16 @@ def test_sites_where_they_make_no_sense(
     assert done.all == (2, "", f"cli: {said}\n")
 
 
+_WHEEL = "acme-1.0-py3-none-any.whl"
+_NO_REQUIREMENTS = (f"/h/{_WHEEL}", f"./{_WHEEL}", f"--x/{_WHEEL}", f"https://h.test/{_WHEEL}")
+
+
+@pytest.mark.parametrize("text", [*_NO_REQUIREMENTS, f"a @ https://h.test/{_WHEEL}", "a @ b://c"])
+def test_what_pip_is_asked_for_is_no_file_and_no_address(text: str) -> None:
+    with pytest.raises(HostError, match="no requirement; expected a name such as"):
+        parse_source(f"pip:{text}")
+
+
 @pytest.mark.parametrize("ref", ["fix/#123", "release!", "ünïcode", "a+b=c@d", "v1.0,x;y|z"])
 def test_branches_that_git_allows(install: Install, tmp_path: Path, ref: str) -> None:
     made = install()
