@@ -61,7 +61,7 @@ def texts(
         command = " ".join(words)
         hint = unfit.hint
         if hint is None:
-            hint = f"usage: {program} {command} {usage_of(arguments)}"
+            hint = f"usage: {program} {command} {usage_of(arguments)}".rstrip()
         elif hint == _HELP:
             hint = f"type: {program} {command} --help"
         raise UsageError(f"{command}: {unfit}", hint) from None

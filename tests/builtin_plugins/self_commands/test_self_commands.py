@@ -232,6 +232,11 @@ def test_env_cuts_long_values_on_a_terminal(traced: Made) -> None:
         assert "SHORT" in shown
 
 
+def test_a_word_without_arguments_takes_none(install: Install) -> None:
+    said = "cli: self lock: more is one word too many; usage: cli self lock\n"
+    assert install().run("self", "lock", "more").all == (2, "", said)
+
+
 @pytest.mark.parametrize("words", [["env"], ["which"]])
 def test_env_and_which_want_a_command(traced: Made, words: list[str]) -> None:
     category = traced.run("self", *words, "a")
