@@ -97,7 +97,7 @@ REFUSED = {
     ),
     "superfluous": ([FORCE], ["x"], f"x is one word too many{USAGE}[--force]"),
     "superfluous, empty": ([NAME], ["x", ""], f'"" is one word too many{USAGE}[name]'),
-    "superfluous, long": ([], [LONG], f"{'x' * 60}… is one word too many{USAGE}"),
+    "superfluous, long": ([], [LONG], f"{'x' * 60}… is one word too many{USAGE.rstrip()}"),
     "unknown": ([FORCE], ["--none"], f"unknown option --none{USAGE}[--force]"),
     "misspelt": ([FORCE, COUNT], ["--forse"], "unknown option --forse; did you mean --force?"),
     "begun": ([FORCE, COUNT], ["--for"], "unknown option --for; did you mean --force?"),
