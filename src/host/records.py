@@ -49,6 +49,9 @@ class Record:
     _needed: frozenset[str] = frozenset()
 
     def __init__(self, *values: Any, **named: Any) -> None:
+        if not values and self._needed.issubset(named) and self._known.issuperset(named):
+            self.__dict__.update(named)  # as rows of listings are made, by the thousands
+            return
         placed = dict(zip(self._names, values, strict=False))
         fields = {**placed, **named}
         twice = placed.keys() & named

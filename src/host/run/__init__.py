@@ -15,8 +15,8 @@ class Struct:
     """Named values: annotated fields, given in order or by name.
 
     `dataclasses` would cost as much as a whole run. What is not given has the class's value;
-    what is no field only a type checker finds. What there is one of for each variable has slots
-    instead, as making it takes a third of the time.
+    what is no field only a type checker finds. What there is one of for each variable or command
+    has slots instead, as making it takes a third of the time.
     """
 
     fields: "ClassVar[tuple[str, ...]]" = ()

@@ -22,7 +22,6 @@ own: what a plugin adds costs a run of another's command nothing.
 """
 
 from host.errors import DefinitionError
-from host.run import Struct
 from host.run.definition import is_word
 from host.run.lock import Tree
 
@@ -40,18 +39,21 @@ RESERVED = "self"  # the first word of the commands that manage the program itse
 NOT_CATEGORIES = (RESERVED, "help")  # first words that are this program's own
 
 
-class Place(Struct):
+class Place:
     """Where words lead in one tree: `at` is the finder's name for it, a path or words.
 
     `definition` is its command.json once `decide` has looked; `error` is what is wrong
     with that file, where commands lie below it all the same.
     """
 
-    tree: "Tree"
-    finder: "Any"
-    at: "Any"
-    definition: "Definition | None" = None
-    error: "DefinitionError | None" = None
+    __slots__ = ("at", "definition", "error", "finder", "tree")
+
+    def __init__(self, tree: "Tree", finder: "Any", at: "Any") -> None:
+        self.tree = tree
+        self.finder = finder
+        self.at = at
+        self.definition: Definition | None = None
+        self.error: DefinitionError | None = None
 
     @property
     def runnable(self) -> bool:
@@ -70,7 +72,7 @@ class Place(Struct):
         return any(self.finder.holds_commands(place, None) for _, place in inner)
 
 
-class Found(Struct):
+class Found:
     """What words name.
 
     `kind` is "command", "category" or "unknown" (then `words` is the part that
@@ -79,13 +81,24 @@ class Found(Struct):
     has a command's words, where all was looked at.
     """
 
-    kind: str
-    words: tuple[str, ...]
-    definition: "Definition | None" = None
-    places: "Sequence[Place]" = ()
-    plugin: str = ""
-    dev: bool = False
-    shadows: tuple[str, ...] = ()
+    __slots__ = ("definition", "dev", "kind", "places", "plugin", "shadows", "words")
+
+    def __init__(
+        self,
+        kind: str,
+        words: tuple[str, ...],
+        definition: "Definition | None" = None,
+        places: "Sequence[Place]" = (),
+        plugin: str = "",
+        dev: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.words = words
+        self.definition = definition
+        self.places = places
+        self.plugin = plugin
+        self.dev = dev
+        self.shadows: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
