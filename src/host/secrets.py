@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from host.run.layers import Assignment
 
 _SITE = r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)"
+_TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
 # Words that say of a name that its value is a secret; the last ones also at the end of a
@@ -104,15 +105,11 @@ def masked_text(text: str) -> str:
     return re.sub(_PARAMETER, _without_value, re.sub(r"\S+", _without_users, text))
 
 
-def is_secret_parameter(name: str) -> bool:
-    """Tell whether a parameter of this name in the query of an address looks like a secret."""
+def _without_value(found: re.Match[str]) -> str:
+    """Mask the value of a parameter whose name looks like a secret's."""
     import re
 
-    return re.search(r"(?i)token|key|secret|passw|sig|auth|credential", name) is not None
-
-
-def _without_value(found: re.Match[str]) -> str:
-    return f"{found['name']}=…" if is_secret_parameter(found["name"]) else found[0]
+    return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
 
 
 def _without_users(found: re.Match[str]) -> str:
