@@ -1,7 +1,7 @@
 """logger.sh: one line on stderr, TEXT as it is, DEBUG and SILENT obeyed."""
 
 import re
-import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,13 +17,14 @@ LEVELS = ["info", "success", "warning", "error"]
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_line_has_level_time_and_text(run, shell, level):
-    before = time.strftime(FORMAT)
-    status, out, err = run(shell, f"{LOAD}log_{level} 'two words'")
+    status, out, err = run(shell, f"{LOAD}log_{level} 'two words'", env={"TZ": "EAST-5"})
     found = LINE.fullmatch(err)
     assert (status, out) == (0, "")
     assert found
     assert (found[1], found[3]) == (level.upper(), "two words")
-    assert before <= found[2] <= time.strftime(FORMAT)
+    local = datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=5)
+    # a minute, as a clock that is being set may step back between two looks at it
+    assert abs(datetime.strptime(found[2], FORMAT) - local) < timedelta(minutes=1)  # noqa: DTZ007
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "dash"])
