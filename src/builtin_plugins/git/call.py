@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import resource
-import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Thread
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from builtin_plugins.bounded_call import bounded_call
 from builtin_plugins.fetch.addresses import parse
 from host import OperationError, UsageError, masked_text
 
@@ -37,7 +33,6 @@ _OPTIONS = (
 _PACK_LIMIT = 1 << 30  # bytes of one file that git writes
 _MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
 _ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
-_TOO_LONG = "git took too long; nothing was changed"
 _UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
 _KEPT_WORDS = 4000  # bytes of what git said, for the error
 
@@ -65,10 +60,10 @@ class Login(NamedTuple):
         return self.password or self.user
 
     @property
-    def settings(self) -> tuple[tuple[str, str], ...]:
-        """Return git's configuration: no helper but ours is asked, or told to store anything."""
+    def options(self) -> tuple[str, ...]:
+        """Return options of git: no helper but ours is asked, or told to store anything."""
         name = f"credential.{self.site}.helper"
-        return (name, ""), (name, _HELPER)
+        return ("-c", f"{name}=", "-c", f"{name}={_HELPER}")
 
 
 def login_of(address: str) -> Login | None:
@@ -86,69 +81,41 @@ def login_of(address: str) -> Login | None:
 class Git:
     """git in one directory; `login` is what it may answer with when a server asks.
 
-    `deadline` is a time of `time.monotonic`, `held` a descriptor that children keep
-    open (it marks the staging area as in use).
+    `deadline` is a time of `time.monotonic`, `held` are descriptors that children keep
+    open (one marks the staging area as in use).
     """
 
     directory: str
     environ: Mapping[str, str]
     deadline: float
-    held: int | None = None
+    held: tuple[int, ...] = ()
     login: Login | None = None
 
     def __call__(self, *arguments: str) -> bytes:
         """Return what `git ARGUMENTS` printed; raises OperationError when it fails or hangs."""
         called = f"git {arguments[0]}"
-        # What git says goes to a file: who stays behind, as a shared connection of ssh does,
-        # would keep a pipe open.
-        with tempfile.TemporaryFile() as complaint:
-            try:
-                process = subprocess.Popen(
-                    ["git", *_OPTIONS, *arguments],
-                    cwd=self.directory,
-                    env=self._environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=complaint,
-                    start_new_session=True,  # no terminal to ask on, and one group to end
-                    pass_fds=() if self.held is None else (self.held,),
-                    preexec_fn=_bound,  # noqa: PLW1509 - no thread of ours lives then
-                )
-            except FileNotFoundError:
-                hint = "install it, or add an archive"
-                raise OperationError("git is not installed", hint) from None
-            with process:
-                try:
-                    said = self._answer(process, called)
-                finally:
-                    if process.poll() is None:
-                        os.killpg(process.pid, signal.SIGKILL)
-            if process.returncode:
-                complaint.seek(max(complaint.seek(0, os.SEEK_END) - _KEPT_WORDS, 0))
-                reason = self._reason(complaint.read().decode("utf-8", "replace"))
-                raise OperationError(f"{called}: {reason}")
-        return said
-
-    def _answer(self, process: subprocess.Popen[bytes], called: str) -> bytes:
-        """Return what git prints until it ends.
-
-        Raises OperationError when it takes too long or prints too much.
-        """
-        output, answer = process.stdout, list[bytes]()
-        if output is None:
-            raise AssertionError("it is a pipe")
-        reader = Thread(target=lambda: answer.append(output.read(_ANSWER_LIMIT + 1)), daemon=True)
-        reader.start()
-        reader.join(max(self.deadline - time.monotonic(), 0))
-        if not answer:
-            raise OperationError(_TOO_LONG)
-        if len(answer[0]) > _ANSWER_LIMIT:
-            raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes")
+        login = self.login.options if self.login else ()
         try:
-            process.wait(max(self.deadline - time.monotonic(), 0.1))
-        except subprocess.TimeoutExpired:
-            raise OperationError(_TOO_LONG) from None
-        return answer[0]
+            ended = bounded_call(
+                ["git", *_OPTIONS, *login, *arguments],
+                self._environment(),
+                self.deadline - time.monotonic(),
+                directory=self.directory,
+                held=self.held,
+                most=_ANSWER_LIMIT,
+                bound=_bound,
+            )
+        except FileNotFoundError:
+            hint = "install it, or add an archive"
+            raise OperationError("git is not installed", hint) from None
+        except TimeoutError:
+            raise OperationError("git took too long; nothing was changed") from None
+        except OverflowError:
+            raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes") from None
+        if ended.returncode:
+            reason = self._reason(ended.stderr.decode("utf-8", "replace"))
+            raise OperationError(f"{called}: {reason}")
+        return ended.stdout
 
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
@@ -176,14 +143,8 @@ class Git:
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
         }
-        settings: tuple[tuple[str, str], ...] = ()
         if self.login:
-            settings = self.login.settings
             found |= {"CLI_GIT_USER": self.login.user, "CLI_GIT_PASSWORD": self.login.password}
-        found["GIT_CONFIG_COUNT"] = str(len(settings))
-        for index, (name, value) in enumerate(settings):
-            found[f"GIT_CONFIG_KEY_{index}"] = name
-            found[f"GIT_CONFIG_VALUE_{index}"] = value
         return found
 
 
@@ -193,4 +154,3 @@ def _bound() -> None:
         _, hard = resource.getrlimit(what)
         limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (limit, hard))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -134,7 +134,7 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
 
 def _git(layout: Layout, work: Work) -> Git:
     """Return git for the checkout, with all the time that there is."""
-    return Git(layout.root, work.environ, time.monotonic() + work.seconds, work.descriptor)
+    return Git(layout.root, work.environ, time.monotonic() + work.seconds, (work.descriptor,))
 
 
 def _fetched(git: Git) -> str:

@@ -10,7 +10,6 @@ import filecmp
 import os
 import shutil
 import stat
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Any
 import importlib_metadata
 from packaging.utils import canonicalize_name
 
+from builtin_plugins.bounded_call import bounded_call
 from builtin_plugins.files.atomic import exchange, sync_file_system, write_file
 from builtin_plugins.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.venv.installer import Installer, find_uv, has_pip
@@ -176,21 +176,17 @@ def ask(
 
     Raises an OperationError that begins with `failing` when it fails or takes too long.
     """
+    alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     try:
-        done = subprocess.run(
-            [python, "-I", "-m", *arguments],
-            env=environ or {**os.environ, "CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=seconds,
+        ended = bounded_call(
+            [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}, seconds
         )
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         raise OperationError(f"{failing}: no answer within {seconds:g} seconds") from None
-    if done.returncode:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    if ended.returncode:
+        last = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise OperationError(f"{failing}: {' '.join(last)}")
-    return done.stdout.decode("utf-8", "replace").strip()
+    return ended.stdout.decode("utf-8", "replace").strip()
 
 
 def check_starts(python: str, what: str) -> str:

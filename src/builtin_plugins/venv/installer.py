@@ -10,12 +10,11 @@ import importlib.util
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from builtin_plugins.bounded_call import bounded_call
 from host import OperationError, masked_text
 from host.run.importing import complete_import_path
 
@@ -83,29 +82,22 @@ class Installer(NamedTuple):
     def _run(self, command: Sequence[str], called: str, asked: str = "") -> str:
         """Run it in this program's environment, away from any project of the caller's."""
         own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
-        process = subprocess.Popen(
-            command,
-            cwd=sys.prefix,
-            env=own | {"PIP_NO_INPUT": "1", "PYTHONUTF8": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=self.held,
-        )
         try:
-            output, errors = process.communicate(asked.encode(), timeout=self.seconds)
-        except subprocess.TimeoutExpired:
+            ended = bounded_call(
+                command,
+                own | {"PIP_NO_INPUT": "1", "PYTHONUTF8": "1"},
+                self.seconds,
+                given=asked.encode(),
+                directory=sys.prefix,
+                held=self.held,
+            )
+        except TimeoutError:
             raise OperationError(
                 f"{called} took longer than {self.seconds:g} seconds; nothing was changed"
             ) from None
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-        text = output.decode("utf-8", "replace")
-        if process.returncode:
-            reason = _reason(f"{text}\n{errors.decode('utf-8', 'replace')}")
+        text = ended.stdout.decode("utf-8", "replace")
+        if ended.returncode:
+            reason = _reason(f"{text}\n{ended.stderr.decode('utf-8', 'replace')}")
             raise OperationError(f"{called}: {masked_text(reason)[:600]}")
         return text
 

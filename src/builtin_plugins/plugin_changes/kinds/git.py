@@ -51,7 +51,7 @@ def fetch(origin: Origin, work: Work) -> Staged:
         directory,
         work.environ,
         time.monotonic() + work.seconds,
-        held=work.descriptor,
+        held=(work.descriptor,),
         login=login_of(origin.address),
     )
     git("init", "--quiet", "--bare", "--template=")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
+from builtin_plugins.bounded_call import bounded_call
 from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
 from host import Definition, HostError
 from host.run.paths import read_regular, stays_inside
@@ -79,16 +79,9 @@ def shellcheck_findings(
     for start in range(0, len(scripts), _AT_ONCE):
         files = scripts[start : start + _AT_ONCE]
         try:
-            done = subprocess.run(
-                [program, *_OPTIONS, "--", *files],
-                env=dict(environ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PATIENCE,
-                check=False,
-            )
-            comments = json.loads(done.stdout)["comments"]
-        except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError):
+            ended = bounded_call([program, *_OPTIONS, "--", *files], environ, _PATIENCE)
+            comments = json.loads(ended.stdout)["comments"]
+        except (OSError, ValueError, LookupError, TypeError):
             yield Finding(files[0], 1, 1, "shellcheck", f"{program} failed; run it by hand")
             continue
         for one in comments:

@@ -1,0 +1,74 @@
+"""One call of another program: within bounds, away from the terminal, ended with all it started."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
+from typing import Any
+
+_KEPT = 1 << 20  # bytes of what a program says on stderr, the last ones
+
+
+def bounded_call(
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    seconds: float,
+    *,
+    given: bytes = b"",
+    most: int = sys.maxsize,
+    held: Collection[int] = (),
+    directory: str | None = None,
+    bound: Callable[[], None] | None = None,
+) -> CompletedProcess[bytes]:
+    """Return how `command` ended, whose input is `given` and which keeps `held` descriptors open.
+
+    `bound` is called in the child before the program. Raises TimeoutError after `seconds`,
+    OverflowError when it prints more than `most` bytes, OSError when it cannot be started.
+    """
+    deadline = time.monotonic() + seconds
+    # No pipe for what it says: who stays behind, as a shared connection of ssh does, keeps it open.
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
+        asked.write(given)
+        asked.seek(0)
+        with Popen(
+            command,
+            cwd=directory,
+            env=environ,
+            stdin=asked,
+            stdout=PIPE,
+            stderr=said,
+            start_new_session=True,  # no terminal to ask on, and one group to end
+            pass_fds=held,
+            preexec_fn=bound,  # noqa: PLW1509 - no thread of ours lives then
+        ) as process:
+            try:
+                printed = _printed(process.stdout, most, deadline)
+                process.wait(max(deadline - time.monotonic(), 0.1))
+            except TimeoutExpired:
+                raise TimeoutError from None
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        said.seek(max(said.seek(0, os.SEEK_END) - _KEPT, 0))
+        return CompletedProcess(command, process.returncode, printed, said.read())
+
+
+def _printed(pipe: Any, most: int, deadline: float) -> bytes:
+    """Return all that comes through the pipe; raises as `bounded_call`."""
+    waiting = select.poll()
+    waiting.register(pipe)
+    printed = bytearray()
+    while (left := deadline - time.monotonic()) > 0 and waiting.poll(left * 1000):
+        piece = os.read(pipe.fileno(), 1 << 16)
+        if not piece:
+            return bytes(printed)
+        printed += piece
+        if len(printed) > most:
+            raise OverflowError
+    raise TimeoutError
