@@ -115,14 +115,18 @@ def leave(status: int) -> int:
 
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Become the command that `argv` names, or let `host.cli` answer."""
-    words, given = leading_options(list(argv[1:]), messages)
-    safe = is_on(environ.get("CLI_SAFE")) or "--safe" in given
-    sure = is_on(environ.get("CLI_YES")) or "--yes" in given
     layout = find_layout(argv[0], environ)
+    words = argv[1:]
     if words and words[0] == "--complete":
         return complete(layout, words[1:], environ, messages)
-    start = None
-    if words and words[0] not in ("self", "help") and not words[0].startswith("-"):
+    options = start = None
+    safe, sure = is_on(environ.get("CLI_SAFE")), is_on(environ.get("CLI_YES"))
+    if words and words[0].startswith("-"):
+        from host.cli.global_options import parse_options
+
+        options = parse_options(words, messages)
+        words, safe, sure = options.words, safe or options.safe, sure or options.sure
+    if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         from host.run.locate import locate, roots
         from host.run.lock import read_lock
         from host.run.plan import plan_run, question
@@ -148,28 +152,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             raise execute(plan)
         start = (installation, lock, found)
     from host.cli.answer import run_cli
+    from host.cli.global_options import GlobalOptions
 
-    return run_cli(layout, words, environ, messages, start, safe=safe, sure=sure)
-
-
-def leading_options(words: "list[str]", messages: Messages) -> "tuple[list[str], set[str]]":
-    """Take off the options that any command can have before it; --color is for `messages`.
-
-    Returns the other words and the options that were there. Raises UsageError.
-    """
-    given: set[str] = set()
-    while words:
-        name = words[0].partition("=")[0]
-        if words[0] in ("--safe", "--yes"):
-            words = words[1:]
-        elif name == "--color":
-            from host.cli.global_options import take_color
-
-            messages.choice, words = take_color(words)
-        else:
-            break
-        given.add(name)
-    return words, given
+    options = options or GlobalOptions(words)
+    return run_cli(layout, options, environ, messages, start, safe=safe, sure=sure)
 
 
 def complete(

@@ -8,7 +8,6 @@ import sys
 from typing import Any
 
 from host import InstallationError, printable
-from host.cli.answer import own_version
 from host.cli.catalog import contents
 from host.cli.session import Session
 
@@ -38,7 +37,7 @@ def command(session: Session, format: str) -> None:
 def _program(session: Session) -> dict[str, Any]:
     return {
         "program": session.program,
-        "host": own_version(session),
+        "host": session.own_version,
         "python": platform.python_version(),
         "interpreter": sys.executable,
     }

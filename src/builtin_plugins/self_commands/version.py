@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 
-from host.cli.answer import is_missing, own_version, version_of
 from host.cli.session import Session
 
 
@@ -13,15 +12,15 @@ def command(session: Session, format: str) -> None:
 
     JSON has the host's own version, Python and the installation beside.
     """
-    said = version_of(session)
+    said = session.version
     if format == "text":
-        session.show(said)
+        session.show(f"{said}\n")
         return
-    config = None if is_missing(session) else session.installation.config
+    config = None if session.is_missing else session.installation.config
     values = {
         "name": config.name if config else None,
         "version": config.version if config else None,
-        "host": own_version(session).rpartition(" ")[2],
+        "host": session.own_version.rpartition(" ")[2],
         "python": platform.python_version(),
         "installation": session.layout.root if config else None,
     }

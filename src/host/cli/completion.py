@@ -7,7 +7,7 @@ is run to find out, but the `complete` program that an argument declares; no cli
 pluggy is loaded, and only the category in question is looked at.
 """
 
-from host.cli.global_options import COLOURS, FORMATS, OPTIONS
+from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
 from host.run.definition import is_reference
@@ -84,10 +84,9 @@ def complete_words(
     """Return what can follow `words` where `current` is what is typed of the next one."""
     left = list(words)
     while left and left[0].startswith("-"):
-        values = _values_of(left.pop(0))
-        if values and not left:
-            return Offer((value, "") for value in values)
-        left = left[bool(values) :]
+        option, value = take_option(left)
+        if option in VALUES and value is None:
+            return Offer((one, "") for one in VALUES[option])
     asks_help = left[:1] == ["help"]
     found = locate(left[asks_help:], roots(lock.trees, lock.commands))
     rest = left[asks_help + len(found.words) :]
@@ -114,11 +113,6 @@ def complete_words(
     inside = _inside(found, current)
     definitions.save()
     return inside
-
-
-def _values_of(option: str) -> "Sequence[str]":
-    """Return what a global option can have behind it, () for one that takes nothing."""
-    return {"--format": FORMATS, "--color": COLOURS}.get(option, ())
 
 
 def _inside(found: "Found", current: str) -> Offer:

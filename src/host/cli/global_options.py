@@ -1,4 +1,4 @@
-"""The global options: what a command line that runs no command asks for."""
+"""The global options: what they are called, what they take, and what a command line asks for."""
 
 from host.errors import UsageError
 
@@ -6,9 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from host.run.text import Messages
+
 HELP_WORDS = ("help", "--help", "-h")
 COLOURS = ("auto", "always", "never")
 FORMATS = ("text", "json", "tree")  # the program's own; plugins add others
+VALUES = {"--color": COLOURS, "--format": FORMATS}  # what stands behind those that take one
 OPTIONS = {
     "-h, --help": "show this, or with words before it their help",
     "-V, --version": "show the version",
@@ -18,57 +21,89 @@ OPTIONS = {
     "--safe": "first: import no plugin's Python code",
     "--yes": "first: run what asks before it runs without asking",
 }
+# Those that take nothing, with what of `GlobalOptions` they make true: the first ones also
+# behind the words of a category.
+_LISTING_FLAGS = {
+    **dict.fromkeys(("-h", "--help"), "help"),
+    **dict.fromkeys(("-V", "--version"), "version"),
+    "--all": "everything",
+}
+_FLAGS = {**_LISTING_FLAGS, "--safe": "safe", "--yes": "sure"}
 
 
 class GlobalOptions:
     """What the global options ask for, and the words that they stand before."""
 
-    __slots__ = ("color", "everything", "format", "help", "version", "words")
+    __slots__ = ("everything", "format", "help", "safe", "sure", "version", "words")
 
-    def __init__(self, words: tuple[str, ...] = ()) -> None:
-        self.words = words
+    def __init__(self, words: "Sequence[str]" = ()) -> None:
+        self.words = tuple(words)
         self.help = False
         self.version = False
         self.everything = False
         self.format = ""
-        self.color = ""
+        self.safe = False
+        self.sure = False
+
+    @property
+    def wants_answer(self) -> bool:
+        """Whether they ask for an answer of this program: then no command is run."""
+        return self.help or self.version or self.everything or bool(self.format)
 
 
-def parse_options(words: "Sequence[str]", label: str) -> GlobalOptions:
+def take_option(words: list[str]) -> "tuple[str, str | None]":
+    """Take the option that `words` begin with off them; return its name and its value.
+
+    The value is None where the option takes none, or has none.
+    """
+    word = words.pop(0)
+    name, sign, value = word.partition("=")
+    if name not in VALUES:
+        return word, None
+    if not sign and not words:
+        return name, None
+    return name, value if sign else words.pop(0)
+
+
+def parse_options(
+    words: "Sequence[str]", messages: "Messages", category: "Sequence[str]" = ()
+) -> GlobalOptions:
     """Return what the options before the first word ask for; raises UsageError.
 
-    `label` is the invocation that they belong to, for the error.
+    Behind the words of a `category` stand those of listings only. --color is for `messages`.
     """
     asked, left = GlobalOptions(), list(words)
+    label = " ".join([messages.program, *category])
+    flags = _LISTING_FLAGS if category else _FLAGS
     while left and left[0].startswith("-") and left[0] != "--":
-        word = left[0]
-        name, sign, value = word.partition("=")
-        if name == "--color":
-            asked.color, left = take_color(left)
-            continue
-        left = left[1:]
-        if name == "--format":
-            if not sign and not left:
-                raise UsageError(f"option '{name}' requires an argument", f"see: {label} --help")
-            asked.format, left = (value, left) if sign else (left[0], left[1:])
-        elif word in HELP_WORDS:
-            asked.help = True
-        elif word in ("-V", "--version"):
-            asked.version = True
-        elif word == "--all":
-            asked.everything = True
+        option, value = take_option(left)
+        if option == "--color":
+            messages.choice = _colour(value)
+        elif option == "--format":
+            if value is None:
+                raise UsageError(f"option '{option}' requires an argument", f"see: {label} --help")
+            asked.format = value
+        elif option in flags:
+            setattr(asked, flags[option], True)
         else:
-            raise _unknown(word, label)
+            near = _nearest(option, (*flags, *VALUES))
+            raise UsageError(f"no such option '{option}'", f"see: {label} --help", suggestions=near)
     refuse_separator(left, label)
     asked.words = tuple(left)
     return asked
 
 
-def _unknown(word: str, label: str) -> UsageError:
+def _nearest(word: str, options: "Sequence[str]") -> list[str]:
     from host.run.misspelt import nearest
 
-    near = nearest(word, ["--help", "--version", "--all", "--format", "--color"])
-    return UsageError(f"no such option '{word}'", f"see: {label} --help", suggestions=near)
+    return nearest(word, options)
+
+
+def _colour(value: str | None) -> str:
+    if value not in COLOURS:
+        said = f"expected auto, always or never, found {value or 'nothing'}"
+        raise UsageError(f"--color: {said}")
+    return value
 
 
 def refuse_separator(words: "Sequence[str]", label: str) -> None:
@@ -77,31 +112,16 @@ def refuse_separator(words: "Sequence[str]", label: str) -> None:
         raise UsageError("--: there are no arguments to keep apart here", f"see: {label} --help")
 
 
-def take_color(words: "Sequence[str]") -> tuple[str, list[str]]:
-    """Return what the --color at the beginning of `words` says, and the words behind it.
+def without_color(words: "Sequence[str]", messages: "Messages") -> tuple[str, ...]:
+    """Return `words` without --color, which is for `messages`, up to `--`; raises UsageError.
 
-    Raises UsageError for a wrong value.
-    """
-    _, sign, value = words[0].partition("=")
-    value, left = (value, words[1:]) if sign else ("".join(words[1:2]), words[2:])
-    if value not in COLOURS:
-        said = f"expected auto, always or never, found {value or 'nothing'}"
-        raise UsageError(f"--color: {said}")
-    return value, list(left)
-
-
-def without_color(words: "Sequence[str]") -> tuple[tuple[str, ...], str]:
-    """Return `words` without --color, and what it says, "" where it is not among them.
-
-    For words that no command of an installation gets: of `self` and `help`. Words behind
-    `--` stay. Raises UsageError for a wrong value.
+    For words that no command of an installation gets: of `self` and `help`.
     """
     kept: list[str] = []
-    chosen = ""
     left = list(words)
     while left and left[0] != "--":
         if left[0].partition("=")[0] == "--color":
-            chosen, left = take_color(left)
+            messages.choice = _colour(take_option(left)[1])
         else:
             kept.append(left.pop(0))
-    return (*kept, *left), chosen
+    return (*kept, *left)

@@ -14,11 +14,11 @@ from host.cli.global_options import (
     refuse_separator,
 )
 from host.cli.session import Session
-from host.cli.topics import DOCS, TOPICS, topic
+from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
 from host.errors import UsageError
 from host.records import Command, Listing
-from host.run.locate import Found
+from host.run.locate import RESERVED, Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ _SETUP = "setup"
 
 def show(session: Session, asked: GlobalOptions) -> None:
     """Show the listing or help page that the words ask for; raises HostError."""
+    if _asks_how_to_begin(session, asked):
+        session.show(without_installation(session))
+        return
     found = session.find(asked.words)
     rest = asked.words[len(found.words) :]
     refuse_separator(rest, session.program)
@@ -53,17 +56,22 @@ def show(session: Session, asked: GlobalOptions) -> None:
         session.show(help_page(session, found, found.definition))
         return
     trailing = _trailing(session, found, rest)
-    session.messages.choice = trailing.color or session.messages.choice
     everything = asked.everything or trailing.everything
     chosen = asked.format or trailing.format or "text"
     session.show(listing_text(session, found, chosen, everything=everything))
+
+
+def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
+    """Tell whether this is help on the program itself, where it has no installation yet."""
+    helps = asked.help or not {*asked.words[-1:]}.isdisjoint(HELP_WORDS)
+    return helps and asked.words[:1] in ((), (RESERVED,)) and session.is_missing
 
 
 def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> GlobalOptions:
     """Return the options behind a category's words; raises UsageError for anything else."""
     if not rest or rest[0] in HELP_WORDS:
         return GlobalOptions()
-    trailing = parse_options(rest, " ".join([session.program, *found.words]))
+    trailing = parse_options(rest, session.messages, found.words)
     if trailing.version:
         raise UsageError("--version stands alone", f"type: {session.program} --version")
     if trailing.words:

@@ -25,20 +25,24 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
 
 
-def run_self(session: Session, words: Sequence[str], *, help_asked: bool) -> int:
-    """Call the command that `words` (with `self`) name; return its exit status.
+def run_self(session: Session, asked: GlobalOptions) -> int:
+    """Call the command that the words (with `self`) name; return its exit status.
 
     Its function gets the session, and each declared argument by its name: a text, or None; a
     flag True or False; one that repeats a tuple of texts; a number a float. Words of a category
     get its listing. Raises HostError.
     """
-    found = locate(words, _places(session))
-    rest = words[len(found.words) :]
+    found = locate(asked.words, _places(session))
+    rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
-        return _list(session, found, rest)
+        _refuse_word(session, found, rest)
+        from host.cli.listings import show
+
+        show(session, asked)
+        return 0
     definition = found.definition
     function = load_reference(definition.entrypoint)
-    if help_asked or not {*HELP_WORDS[1:]}.isdisjoint(takewhile("--".__ne__, rest)):
+    if asked.help or not {*HELP_WORDS[1:]}.isdisjoint(takewhile("--".__ne__, rest)):
         label = " ".join([session.program, *found.words])
         session.show(_page(session.output.terminal, label, definition, function))
         return 0
@@ -61,17 +65,13 @@ def _places(session: Session) -> list[Place]:
     return roots((), own_commands(session.layout))
 
 
-def _list(session: Session, found: Found, rest: Sequence[str]) -> int:
-    """Show the listing of `self` or of a category in it; raises UsageError for other words."""
+def _refuse_word(session: Session, found: Found, rest: Sequence[str]) -> None:
+    """Raise UsageError for a word that is none of a category's."""
     if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
         there = below(found, lambda _: None)
         shown = [one.words[-1] for one in there if one.definition and not one.definition.hidden]
         where = " ".join([session.program, *found.words])
         raise unknown_word(rest[0], where, shown, OWN_VERBS.get(found.words, {}))
-    from host.cli.listings import show
-
-    show(session, GlobalOptions((*found.words, *rest)))
-    return 0
 
 
 def _page(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from host.cli.cached_property import once
 from host.cli.stdout import Output
+from host.errors import InstallationError
 from host.run.installation import Layout, OpenInstallation, open_installation
-from host.run.text import Messages
+from host.run.text import Messages, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +71,36 @@ class Session:
     @once
     def installation(self) -> OpenInstallation:
         return open_installation(self.layout, self.environ)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no installation; one that is wrong is there."""
+        try:
+            self.installation  # noqa: B018 - raises where there is none
+        except InstallationError:
+            return not os.path.lexists(self.layout.config_file)
+        return False
+
+    @property
+    def version(self) -> str:
+        """What `--version` says: the host's own version where there is no installation.
+
+        Raises InstallationError where there is one that is wrong.
+        """
+        if self.is_missing:
+            return self.own_version
+        config = self.installation.config
+        return f"{printable(config.name)} {printable(config.version)}"
+
+    @property
+    def own_version(self) -> str:
+        """The name and version of the host itself."""
+        self.find_packages()
+        import importlib_metadata
+
+        from host.planning.loading import OWN_DISTRIBUTION
+
+        return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"
 
     def find_packages(self) -> None:
         """Make what is installed importable, in safe mode no more than this program needs."""

@@ -24,10 +24,10 @@ def topic(name: str, program: str) -> str:
     return _text(found[0]).replace("{program}", program) if len(found) == 1 else ""
 
 
-def without_installation(session: Session, version: str) -> str:
+def without_installation(session: Session) -> str:
     """Return what --help says where there is no installation."""
     return _text("no-installation").format(
-        version=version.rstrip(),
+        version=session.version,
         file=printable(session.layout.config_file),
         program=printable(session.program),
         docs=DOCS,
