@@ -10,13 +10,12 @@ from typing import Any
 
 from host.cli.catalog import Contents, command_of, contents
 from host.cli.session import Session
-from host.cli.unknown_words import find_command, unknown
+from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
 from host.run.given_arguments import given_variables
 from host.run.installation import FRAMEWORK_NAMES, Layout, words_of_run
-from host.run.plan import layers_of
 from host.run.text import Messages
 
 
@@ -167,10 +166,7 @@ class Program:
     def _inside(self, words: Sequence[str]) -> tuple[Contents, tuple[str, ...]]:
         """Return what is below a category, without `self`, and what is wrong there."""
         session, words = self._session, tuple(words)
-        found = session.find(words)
-        if len(found.words) < len(words):
-            raise unknown(session, found, words[len(found.words) :])
-        if found.kind == "command":
+        if find_whole(session, words).kind == "command":
             raise UsageError(f"{' '.join(words)} is a command", "name a category")
         told: list[str] = []
         index = session.definitions
@@ -223,17 +219,9 @@ class Program:
                 if name not in found or not found[name].value
             ]
         """
-        session = self._session
         command = self.find(words)
-        system = {**(session.caller if caller is None else caller), **(facts or {})}
-        layers = layers_of(
-            command.words,
-            command.definition,
-            session.installation,
-            session.lock,
-            system,
-            session.messages,
-        )
+        system = {**(self._session.caller if caller is None else caller), **(facts or {})}
+        layers = self._session.layers(command.words, command.definition, system)
         required = {*command.definition.required_envs, *(facts or {})}
         told = {winner.name for winner, _ in layers.trace()}
         every = traced_variables(layers)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-from host.records import Variable
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Mapping
 
-    from host.run.layers import Assignment
+    from host.records import Variable
 
 _SITE = r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)"
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
@@ -63,33 +61,25 @@ def masked(
     """
     system = os.environ if caller is None else caller
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
-    mask = Mask([*every, *(Variable(name, value, "", 1) for name, value in system.items())])
-    return {
-        name: one.replaced(
-            value=mask.of(name, one.value),
-            shadows=tuple(
-                weaker.replaced(value=mask.of(name, weaker.value)) for weaker in one.shadows
-            ),
-        )
-        for name, one in variables.items()
-    }
+    values = {one.value for one in every if is_secret(one.name)}
+    values |= {value for name, value in system.items() if is_secret(name)}
+    secrets = [value for value in values if len(value) >= _SHORTEST_SECRET]
+    secrets.sort(key=len, reverse=True)
+
+    def shown(one: Variable) -> Variable:
+        weaker = tuple(map(shown, one.shadows))
+        return one.replaced(value=_masked_value(one.name, one.value, secrets), shadows=weaker)
+
+    return {name: shown(one) for name, one in variables.items()}
 
 
-class Mask:
-    """Hides the values of secrets, also inside others, and credentials of addresses."""
-
-    def __init__(self, every: Iterable[Assignment | Variable]) -> None:
-        values = {one.value for one in every if is_secret(one.name)}
-        long = [value for value in values if len(value) >= _SHORTEST_SECRET]
-        self._hidden = sorted(long, key=len, reverse=True)
-
-    def of(self, name: str, value: str) -> str:
-        """Return a value as it is shown."""
-        if value and is_secret(name):
-            return _MASK
-        for secret in self._hidden:
-            value = value.replace(secret, _MASK)
-        return masked_text(value)
+def _masked_value(name: str, value: str, secrets: Iterable[str]) -> str:
+    """Return a value as it is shown: without `secrets`, the longest first."""
+    if value and is_secret(name):
+        return _MASK
+    for secret in secrets:
+        value = value.replace(secret, _MASK)
+    return masked_text(value)
 
 
 def masked_text(text: str) -> str:

@@ -9,7 +9,7 @@ from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import shown_value, traced_variables
 from host.run.layers import FRAMEWORK
-from host.run.plan import check_required, layers_of
+from host.run.plan import check_required
 
 
 def command(
@@ -24,14 +24,7 @@ def command(
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)
-    layers = layers_of(
-        found.words,
-        definition,
-        session.installation,
-        session.lock,
-        session.caller,
-        session.messages,
-    )
+    layers = session.layers(found.words, definition, session.caller)
     every = traced_variables(layers)
     told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
     shown = every if show_secrets else masked(every, {})

@@ -59,24 +59,19 @@ class Page:
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
         """Add rows that stay whole."""
-        if rows:
-            self._heading(heading)
-            self._lines += [_INDENT + printable(row) for row in rows]
+        self.lines(heading, list(map(printable, rows)))
 
     def notes(self, heading: str, rows: Sequence[str], whole: Sequence[str]) -> None:
         """Add rows of prose, wrapped, and behind them those that stay `whole`."""
-        if rows or whole:
-            self._heading(heading)
-            for row in rows:
-                first, *others = wrap(printable(row), self.terminal.width - 2 * len(_INDENT))
-                self._lines += [_INDENT + first, *(2 * _INDENT + line for line in others)]
-            self._lines += [_INDENT + printable(row) for row in whole]
+        lines: list[str] = []
+        for row in rows:
+            first, *others = wrap(printable(row), self.terminal.width - 2 * len(_INDENT))
+            lines += [first, *(_INDENT + line for line in others)]
+        self.lines(heading, [*lines, *map(printable, whole)])
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
         """Add rows of a term and its explanation."""
-        if rows:
-            self._heading(heading)
-            self._lines += _table_lines(rows, self.terminal)
+        self.lines(heading, _table_lines(rows, self.terminal))
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
         """Add what a command takes: a table of its words, and one of its options."""
@@ -87,8 +82,8 @@ class Page:
     def lines(self, heading: str, rows: Sequence[str]) -> None:
         """Add rows as they are: printable, maybe coloured."""
         if rows:
-            self._heading(heading)
-            self._lines += [_INDENT + row for row in rows]
+            title = self.terminal.styled(f"{printable(heading)}:", "heading")
+            self._lines += ["", title, *(_INDENT + row for row in rows)]
 
     def add(self, *lines: str) -> None:
         """Add lines without a heading as they are."""
@@ -98,20 +93,17 @@ class Page:
         """Return the page."""
         return "".join(f"{line.rstrip()}\n" for line in self._lines)
 
-    def _heading(self, text: str) -> None:
-        self._lines += ["", self.terminal.styled(f"{printable(text)}:", "heading")]
-
 
 def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
     """Return a term and its explanation a row, in two columns; long explanations wrap."""
     shown = [(printable(term), printable(text)) for term, text in rows]
     fitting = [width_of(term) for term, _ in shown if width_of(term) <= _WIDEST_TERM]
-    column = len(_INDENT) + max(fitting, default=0) + _GAP
+    column = max(fitting, default=0) + _GAP
     lines: list[str] = []
     for term, text in shown:
-        label = _INDENT + terminal.styled(term, "name")
-        left = column - len(_INDENT) - width_of(term)
-        explained = wrap(text, terminal.width - column) if text else [""]
+        label = terminal.styled(term, "name")
+        left = column - width_of(term)
+        explained = wrap(text, terminal.width - len(_INDENT) - column) if text else [""]
         if left < _GAP and text:
             lines.append(label)
         else:

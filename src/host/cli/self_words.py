@@ -7,14 +7,13 @@ from itertools import takewhile
 from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
 from host.cli.session import Session
-from host.cli.synonyms import OWN_VERBS
-from host.cli.unknown_words import unknown_word
+from host.cli.unknown_words import unknown_own_word
 from host.errors import InstallationError
 from host.run.declared_arguments import Argument, usage_of
 from host.run.given_arguments import texts
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
-from host.run.locate import Found, Place, below, locate, roots
+from host.run.locate import Place, locate, roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +34,8 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     found = locate(asked.words, _places(session))
     rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
-        _refuse_word(session, found, rest)
+        if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
+            raise unknown_own_word(session, found, rest[0])
         from host.cli.listings import show
 
         show(session, asked)
@@ -63,15 +63,6 @@ def _places(session: Session) -> list[Place]:
     from host.planning.discovery import own_commands
 
     return roots((), own_commands(session.layout))
-
-
-def _refuse_word(session: Session, found: Found, rest: Sequence[str]) -> None:
-    """Raise UsageError for a word that is none of a category's."""
-    if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-        there = below(found, lambda _: None)
-        shown = [one.words[-1] for one in there if one.definition and not one.definition.hidden]
-        where = " ".join([session.program, *found.words])
-        raise unknown_word(rest[0], where, shown, OWN_VERBS.get(found.words, {}))
 
 
 def _page(

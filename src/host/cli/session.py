@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from host.cli.catalog import Contents
     from host.cli.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
+    from host.run.definition import Definition
+    from host.run.layers import Layers, Reading
     from host.run.locate import Found
     from host.run.lock import Lock
 
@@ -151,6 +153,20 @@ class Session:
         from host.run.nested_run import outer_environment
 
         return outer_environment(self.environ, self.installation, self.lock)
+
+    def layers(
+        self,
+        words: tuple[str, ...],
+        definition: Definition,
+        caller: Mapping[str, str],
+        reading: type[Reading] | None = None,
+    ) -> Layers:
+        """Return what the sources say of a command that `caller` starts; raises SourceError."""
+        from host.run.layers import Reading
+        from host.run.plan import layers_of
+
+        there = (self.installation, self.lock, caller, self.messages)
+        return layers_of(words, definition, *there, reading=reading or Reading)
 
     @once
     def listing_hooks(self) -> ListingHooks:

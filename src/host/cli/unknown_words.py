@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import os
+from itertools import chain, islice
 
 from host.cli.session import Session
-from host.cli.suggestions import suggestions
-from host.errors import UsageError
+from host.cli.synonyms import OWN_VERBS, RUN_VERBS
+from host.errors import DefinitionError, UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
-from host.run.locate import RESERVED, Found, roots
+from host.run.locate import RESERVED, Found, Place, below, roots
 from host.run.misspelt import nearest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    Words = tuple[str, ...]
+
+_ALIKE_ELSEWHERE = 0.75  # how alike a name in another category must be to be suggested
+_MOST = 3  # suggestions
+_MOST_FOLDERS = 2000  # whose names are looked at; a small one takes some 20 µs
 
 
 def find_whole(session: Session, words: tuple[str, ...]) -> Found:
     """Return what all of `words` name; raises UsageError when they name nothing."""
     found = session.find(words)
     rest = words[len(found.words) :]
-    if found.kind == "unknown" or rest:
+    if rest:
         raise unknown(session, found, rest)
     return found
 
@@ -68,22 +75,98 @@ def unknown(
         remark = place.finder.remark(place.at, "/".join([*found.words, word]))
         if remark:
             return UsageError(what, remark)
-    meant = suggestions(session, found, rest, names)
+    meant = _suggestions(session, found, rest, names)
     meant += [("help", one) for one in nearest(word, topics)]
     if not meant:
         return UsageError(what, f"see: {where} --help")
     return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])
 
 
-def unknown_word(
-    word: str, where: str, names: Iterable[str], meant: Mapping[str, str]
-) -> UsageError:
-    """Return the error for a word that none of `names` is, in the category that `where` calls.
-
-    `meant` has what other programs call them.
-    """
-    near = [meant[word]] if word in meant else nearest(word, names)
-    what = f"unknown command {word or EMPTY} in {where.partition(' ')[2]}"
+def unknown_own_word(session: Session, category: Found, word: str) -> UsageError:
+    """Return the error for a word that `self`, or a category in it, does not have."""
+    inside = below(category, lambda _: None)
+    names = [one.words[-1] for one in inside if one.definition and not one.definition.hidden]
+    verbs = OWN_VERBS.get(category.words, {})
+    near = [verbs[word]] if word in verbs else nearest(word, names)
+    where = " ".join([session.program, *category.words])
+    what = f"unknown command {word or EMPTY} in {' '.join(category.words)}"
     if not near:
         return UsageError(what, f"see: {where} --help")
     return UsageError(what, suggestions=[f"{where} {one}" for one in near])
+
+
+def _suggestions(
+    session: Session, found: Found, rest: Sequence[str], names: Iterable[str]
+) -> list[Words]:
+    """Return the words of commands and categories that the first of `rest` may mean.
+
+    It stands behind `found`. What other programs have for it comes first where nothing is
+    called so, then those called exactly so in other categories, then the nearest of
+    `names`, which are what is there; only where there are none, near names elsewhere.
+    """
+    word = rest[0]
+    here = [(*found.words, one) for one in nearest(word, names)]
+    elsewhere = _elsewhere(session, found) if is_word(word) else {}
+    exact = [
+        (*words, one)
+        for words, there in elsewhere.items()
+        for one in there
+        if one.lower() == word.lower()
+    ]
+    verbs = [] if exact or found.words else _verbs(session, rest)
+    meant = verbs or _listed(session, [*exact, *here])
+    if not meant:
+        all_names = chain.from_iterable(elsewhere.values())
+        near = nearest(word, all_names, alike=_ALIKE_ELSEWHERE)
+        places = [(words, one) for one in near for words in elsewhere if one in elsewhere[words]]
+        meant = _listed(session, [(*words, one) for words, one in places])
+    return meant
+
+
+def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
+    """Return what the words at the top are where they are another program's."""
+    if rest[0] in RUN_VERBS and rest[1:]:
+        named = session.find(tuple(rest[1:]))
+        return [named.words] if named.kind == "command" else []
+    if rest[0] in OWN_VERBS[RESERVED,]:
+        return [(RESERVED, *OWN_VERBS[RESERVED,][rest[0]].split())]
+    return [("help",)] if nearest(rest[0], ["help"]) else []
+
+
+def _elsewhere(session: Session, found: Found) -> dict[Words, dict[str, None]]:
+    """Return the names in categories other than `found`, under the words of each.
+
+    Reads names of directories only, no definitions, the upper ones first.
+    """
+    names: dict[Words, dict[str, None]] = {}
+    listed = {place.at: place.finder for place in found.places if place.tree.path}
+    places = roots(session.lock.trees, session.lock.commands)
+    pending: list[tuple[Words, Place]] = [((), place) for place in places]
+    for words, place in pending:  # grows while it is looked through
+        there = listed.get(place.at, place.finder).words(place.at)
+        if words != found.words:
+            names.setdefault(words, {}).update(dict.fromkeys(there))
+        for name in there[: max(0, _MOST_FOLDERS - len(pending))]:
+            inner = place.enter(name)
+            if inner and (words or name != RESERVED or not place.tree.path):  # no folder is `self`
+                pending.append(((*words, name), inner))
+    names.get((), {}).pop(RESERVED, None)
+    return names
+
+
+def _listed(session: Session, meant: Iterable[Words]) -> list[Words]:
+    return list(islice((words for words in meant if _is_listed(session, words)), _MOST))
+
+
+def _is_listed(session: Session, words: Words) -> bool:
+    """Tell whether listings show what `words` name."""
+    try:
+        found = session.find(words)
+    except DefinitionError:
+        return False
+    definition = found.definition
+    if found.words != words:
+        return False
+    if found.kind == "command" and definition is not None:
+        return definition.compatible and not definition.hidden
+    return found.kind == "category" and any(place.holds_commands() for place in found.places)

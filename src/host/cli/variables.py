@@ -25,9 +25,8 @@ from host.run.layers import (
 )
 from host.run.nested_run import outer_environment
 from host.run.paths import read_regular
-from host.run.plan import layers_of
 from host.run.text import EMPTY, decode, printable
-from host.secrets import Mask
+from host.secrets import masked
 from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
@@ -71,38 +70,28 @@ def variable_rows(session: Session, found: Found, definition: Definition) -> lis
 
     What cannot be read is warned of; the page is shown all the same.
     """
-    layers = _layers(session, found.words, definition)
+    environ = session.environ
+    if "COMMAND_CATEGORY" in environ:  # a Python command that shows its page has no name any more
+        environ = {"COMMAND_NAME": found.words[-1], **environ}
+    environ = outer_environment(environ, session.installation, session.lock, _Look)
+    layers = session.layers(found.words, definition, environ, _Look)
     own = [
         winner.name
         for winner, shadowed in layers.trace()
         if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
     ]
-    traced = [(winner, *shadowed) for winner, shadowed in layers.trace(everything=True)]
-    mask = Mask(one for every in traced for one in every)
-    winners = {winner.name: winner for winner, *_ in traced}
+    every = traced_variables(layers)
+    shown = masked(every, {})
     needed = frozenset(definition.required_envs)
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
-        required = name in needed
-        if name not in winners:
-            rows.append(VariableRow(name, "", "", required))
-            continue
-        winner = winners[name]
-        value = None if UNKNOWN in winner.value else mask.of(winner.name, winner.value)
-        rows.append(VariableRow(name, value, _source(winner, session, definition), required))
+        value: str | None = ""
+        source = ""
+        if name in every:
+            value = None if UNKNOWN in every[name].value else shown[name].value
+            source = _place(every[name], session, definition)
+        rows.append(VariableRow(name, value, source, name in needed))
     return rows
-
-
-def _layers(session: Session, words: tuple[str, ...], definition: Definition) -> Layers:
-    """Return what the sources say; inside a run, less what that run's own sources gave."""
-    environ = session.environ
-    if "COMMAND_CATEGORY" in environ:  # a Python command that shows its page has no name any more
-        environ = {"COMMAND_NAME": words[-1], **environ}
-    installation, lock = session.installation, session.lock
-    environ = outer_environment(environ, installation, lock, _Look)
-    return layers_of(
-        words, definition, installation, lock, environ, session.messages, reading=_Look
-    )
 
 
 class _Look(Reading):
@@ -116,8 +105,8 @@ class _Look(Reading):
 
     def settings(self, source: Source) -> None:
         for path in source.files:
-            for name, (line, value) in settings_names(path).items():
-                self.offer(Assignment(name, value, source.rank, f"{path}:{line}"))
+            values = {name: value for name, (_, value) in settings_names(path).items()}
+            self.offer_all(source, path, values)
 
     def provided(self, source: Source) -> dict[str, str]:
         del source
@@ -186,17 +175,17 @@ def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str
     return value + behind
 
 
-def _source(winner: Assignment, session: Session, definition: Definition) -> str:
+def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return where a value comes from, in few words."""
-    if winner.rank == SYSTEM:
+    if one.rank == SYSTEM:
         return "your environment"
-    if winner.rank == ENVS and winner.origin.startswith(f"{definition.file}: envs."):
+    if one.rank == ENVS and one.source.startswith(f"{definition.file}: envs."):
         return "envs"
-    folder = f"{definition.directory}/" if winner.rank != SETTINGS else ""
+    folder = f"{definition.directory}/" if one.rank != SETTINGS else ""
     for base in filter(None, (folder, f"{session.layout.root}/")):
-        if winner.origin.startswith(base):
-            return winner.origin.removeprefix(base)
-    return winner.origin
+        if one.source.startswith(base):
+            return one.source.removeprefix(base)
+    return one.source
 
 
 def settings_are_left_open(session: Session, told: Iterable[VariableRow]) -> bool:

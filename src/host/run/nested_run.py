@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 _USUAL = ("PATH", "HOME", "USER", "PWD", "LANG", "LC_ALL")  # what any script counts on
 
 
-class _Silence(Messages):
-    """Says nothing: the outer run has said it."""
-
-    __slots__ = ()
-    quiet = True
-
-    def _write(self, shown: str) -> None:
-        del shown
-
-
 def outer_environment(
     environ: "Mapping[str, str]",
     installation: "OpenInstallation",
@@ -78,7 +68,7 @@ def _given(
     they say of them only with all the rest.
     """
     base = {name: environ[name] for name in (*_USUAL, READING) if name in environ}
-    silence = _Silence("", {})
+    silence = Messages("", {}, quiet=True)  # the outer run has said it
     arguments = {
         name: value
         for name, value in environ.items()

@@ -107,17 +107,18 @@ class Messages:
     """Writes each message as one line; what comes from data is shown escaped.
 
     On a terminal, or with colours, `error:` stands before an error and what to do about it
-    on a line of its own. `choice` is what --color says.
+    on a line of its own. `choice` is what --color says. Who is `quiet` writes nothing, and
+    what sources of variables write is not passed on either.
     """
 
-    __slots__ = ("choice", "debugging", "environ", "program", "warned")
-    quiet = False  # whether sources of variables may not be heard either
+    __slots__ = ("choice", "debugging", "environ", "program", "quiet", "warned")
 
-    def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
+    def __init__(self, program: str, environ: "Mapping[str, str]", *, quiet: bool = False) -> None:
         self.program = program
         self.environ = environ
         self.choice = ""
         self.debugging = is_on(environ.get("DEBUG"))
+        self.quiet = quiet
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
@@ -159,6 +160,8 @@ class Messages:
         self._write(f"{printable(self.program)}: {label} {printable(text)}")
 
     def _write(self, shown: str) -> None:
+        if self.quiet:
+            return
         try:
             posix.write(2, encode(shown) + b"\n")
         except OSError:
