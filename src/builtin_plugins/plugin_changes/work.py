@@ -21,7 +21,6 @@ from builtin_plugins.files.endings import undoing
 from builtin_plugins.files.flock import Waiting, take_lock
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
-    STAGING,
     TREE,
     VERSIONS,
     kept_tree,
@@ -88,7 +87,7 @@ def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
             yield Work(plugins_dir, area, held, session.environ, reporter, seconds, exits)
     except OSError as failure:
         where = os.fsdecode(failure.filename or plugins_dir)
-        if where.startswith(os.path.join(plugins_dir, STAGING)):
+        if where.startswith(os.path.join(plugins_dir, AREA)):
             where = plugins_dir  # what was staged is gone
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
 
@@ -96,13 +95,13 @@ def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
 @contextmanager
 def _staging(plugins_dir: str, waiting: Waiting) -> Iterator[tuple[str, int]]:
     make_directory(plugins_dir)
-    for name in (STAGING, VERSIONS, REMOVED):
+    for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
-    areas = os.path.join(plugins_dir, STAGING)
     with exclusive(plugins_dir, waiting):
         heal(plugins_dir)
-        area = _make_area(areas)
+        area = tempfile.mkdtemp(prefix=AREA, dir=plugins_dir)
+        os.mkdir(os.path.join(area, "version"))
         descriptor = os.open(area, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         take_lock(descriptor)
     try:
@@ -110,18 +109,6 @@ def _staging(plugins_dir: str, waiting: Waiting) -> Iterator[tuple[str, int]]:
     finally:
         shutil.rmtree(area, ignore_errors=True)
         os.close(descriptor)
-        with suppress(OSError):
-            os.rmdir(areas)
-
-
-def _make_area(areas: str) -> str:
-    """Make a staging area; whoever ends another change may take the empty parent away."""
-    while True:
-        os.makedirs(areas, exist_ok=True)
-        with suppress(FileNotFoundError):
-            area = tempfile.mkdtemp(prefix=AREA, dir=areas)
-            os.mkdir(os.path.join(area, "version"))
-            return area
 
 
 @contextmanager

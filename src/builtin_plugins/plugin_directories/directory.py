@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
-STAGING = ".staging"
 REMOVED = ".removed"
 TREE = "tree"
 _TEXTS = ("name", "version", "description", "directory", "hooks")

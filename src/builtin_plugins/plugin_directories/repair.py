@@ -16,7 +16,6 @@ from builtin_plugins.files.atomic import make_directory, write_link
 from builtin_plugins.files.flock import locked
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
-    STAGING,
     VERSIONS,
     DirectoryPlugin,
     find_directory_plugins,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 Repair = Callable[[], object]
 
 _PENDING = ".pending"  # what a directory is called while its removal is under way
-AREA = "change-"  # how the names of staging areas begin
+AREA = ".cli-change-"  # how the names of staging areas in `plugins/` begin
 RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 
 
@@ -116,11 +115,12 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
 
 def _clearings(plugins_dir: str) -> Iterator[Repair]:
     """Yield what takes away what a killed change was making."""
-    if os.path.lexists(os.path.join(plugins_dir, STAGING)):
-        yield partial(_clear_staging, plugins_dir)
     for name in _names(plugins_dir):
-        if _is_temporary(plugins_dir, name):
-            yield partial(os.unlink, os.path.join(plugins_dir, name))
+        path = os.path.join(plugins_dir, name)
+        if name.startswith(AREA) and not os.path.islink(path):
+            yield partial(_clear_area, path)
+        elif _is_temporary(plugins_dir, name):
+            yield partial(os.unlink, path)
 
 
 def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> Iterator[Repair]:
@@ -214,19 +214,14 @@ def record(plugins_dir: str, name: str, label: str) -> Entry | None:
     return entry if (entry.name, entry.label) == (name, label) else None
 
 
-def _clear_staging(plugins_dir: str) -> None:
-    """Remove the staging areas of dead processes."""
-    staging = os.path.join(plugins_dir, STAGING)
-    for name in _own(plugins_dir, STAGING):
-        with suppress(OperationError), locked(os.path.join(staging, name)):  # nobody works in it
-            if name.startswith(AREA):
-                _remove(staging, name)
-    with suppress(OSError):
-        os.rmdir(staging)
+def _clear_area(area: str) -> None:
+    """Remove the staging area of a dead process; whoever works in one has its lock."""
+    with suppress(OperationError), locked(area):
+        _remove(area)
 
 
 def _remove(above: str, *names: str) -> None:
-    """Remove a directory, and those above it that are empty then, `above` the last."""
+    """Remove a directory, and those between it and `above` that are empty then, that one last."""
     import shutil  # most healings have nothing to remove
 
     path = os.path.join(above, *names)

@@ -182,7 +182,7 @@ def open_lock(made: Made) -> None:
 
 
 def leave_stage(made: Made) -> None:
-    made.write({f"plugins/.staging/{AREA}x/file": ""})
+    made.write({f"plugins/{AREA}x/file": ""})
 
 
 def make_older(made: Made) -> None:
