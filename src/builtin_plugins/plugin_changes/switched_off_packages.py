@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from builtin_plugins.plugin_directories.registry import disabled_distributions
+from builtin_plugins.plugin_directories.registry import effective_registry
 from builtin_plugins.plugin_directories.switched_off import MARK, SwitchedOff
 from host import CommandTree, Installation, hookimpl
 
@@ -13,7 +13,7 @@ _OFF = f"{__name__}:SwitchedOffPackage"
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandTree]:
-    for name in disabled_distributions(installation.plugins_dir):
+    for name in effective_registry(installation.plugins_dir).disabled_distributions:
         yield CommandTree(f"{installation.plugins_dir}{MARK}{name}", plugin=name, finder=_OFF)
 
 

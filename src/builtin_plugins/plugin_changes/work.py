@@ -25,13 +25,8 @@ from builtin_plugins.plugin_directories.directory import (
     VERSIONS,
     kept_tree,
 )
-from builtin_plugins.plugin_directories.registry import (
-    Entry,
-    Registry,
-    exclusive,
-    registry_path,
-    write_registry,
-)
+from builtin_plugins.plugin_directories.registry import Entry, Registry, registry_path
+from builtin_plugins.plugin_directories.registry_file import exclusive, write_registry
 from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal
 from builtin_plugins.self_options import USUAL_SECONDS
 from builtin_plugins.venv.copy import drop_abandoned_copy

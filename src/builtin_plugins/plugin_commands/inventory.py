@@ -74,11 +74,11 @@ def inventory(session: Session) -> list[Row]:
         from builtin_plugins.plugin_directories.repair import settle
 
         settle(plugins_dir)
-    registry, wrong = effective_registry(plugins_dir)
-    if wrong:
-        session.messages.warn(wrong)
+    registry = effective_registry(plugins_dir)
+    if registry.damage:
+        session.messages.warn(registry.damage)
     lock, program = session.plugins_known, session.program
-    directories = {one.name: one for one in find_directory_plugins(plugins_dir)[0]}
+    directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)}
     points = _points_by_distribution(lock)
     rows = []
     for entry in registry.entries.values():
@@ -162,8 +162,7 @@ def _unregistered(plugins_dir: str, plugin: DirectoryPlugin) -> Entry:
     """Return an entry for a directory that the registry does not speak of, or cannot."""
     from builtin_plugins.plugin_directories.repair import recorded
 
-    local = Entry(plugin.name, "local", dev=plugin.dev)
-    return plugin.entry or recorded(plugins_dir, plugin.name) or local
+    return recorded(plugins_dir, plugin.name) or Entry(plugin.name, "local", dev=plugin.dev)
 
 
 def _with(entry: Entry, **fields: Any) -> Entry:

@@ -9,16 +9,10 @@ from builtin_plugins.plugin_directories.registry import (
     FRAMEWORK_WORDS,
     Entry,
     Registry,
-    effective_registry,
     is_plugin_name,
-    registry_path,
 )
 from host import DefinitionError, PluginError, Record
 from host.run.json_files import Fields, read_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
@@ -80,46 +74,47 @@ class DirectoryPlugin(Record):
         return self.entry is None or self.entry.enabled
 
 
-def find_directory_plugins(
-    plugins_dir: str, registry: Registry | None = None
-) -> tuple[list[DirectoryPlugin], list[str]]:
-    """Return the plugins in registry order, then the unregistered by name; and problems.
+def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
+    """Return the plugins in registry order, then the unregistered by name.
 
-    A registry that cannot be read is a problem, and no reason to lose plugins; one that
-    was read already is taken as it is.
+    Where nothing is known of any, kept versions are plugins, too.
     """
-    wrong = ""
-    if registry is None:
-        registry, wrong = effective_registry(plugins_dir)
-    problems = [f"{registry_path(plugins_dir)}: {problem}" for problem in registry.problems]
-    unknown = bool(wrong) and not registry.exists
-    found = list(_joined(plugins_dir, registry, unknown=unknown))
-    return found, [wrong, *problems] if wrong else problems
-
-
-def _joined(plugins_dir: str, registry: Registry, *, unknown: bool) -> Iterator[DirectoryPlugin]:
-    """Yield the plugins; where all about them is `unknown`, kept versions are plugins, too."""
     here = _present(plugins_dir)
-    for name, entry in registry.entries.items():
-        if name in here and entry.kind != "pip":
-            yield _plugin(plugins_dir, name, entry)
+    unknown = registry.damage and not registry.exists
+    found = [
+        _plugin(plugins_dir, name, entry)
+        for name, entry in registry.entries.items()
+        if name in here and entry.kind != "pip"
+    ]
     for name in here:
-        # A link to a kept version without an entry is half added or half removed.
-        if name in registry.refused and name not in registry.entries:
+        if name in registry.entries:
+            continue
+        if name in registry.refused:
             root = os.path.join(plugins_dir, name)
-            yield DirectoryPlugin(name, root, problem=registry.refused[name])
-        elif name not in registry.entries and (unknown or not kept_label(plugins_dir, name)):
-            yield _plugin(plugins_dir, name, None)
+            found.append(DirectoryPlugin(name, root, problem=registry.refused[name]))
+        # A link to a kept version without an entry is half added or half removed.
+        elif unknown or not kept_label(plugins_dir, name):
+            found.append(_plugin(plugins_dir, name, None))
+    return found
 
 
 def _present(plugins_dir: str) -> list[str]:
     """Return the names of the directories, links to directories included, sorted."""
+    return [
+        name
+        for name in names_in(plugins_dir)
+        if name != REGISTRY
+        and not name.startswith((".", "__"))
+        and os.path.isdir(os.path.join(plugins_dir, name))
+    ]
+
+
+def names_in(directory: str) -> list[str]:
+    """Return what is in a directory, sorted; nothing where it cannot be read."""
     try:
-        names = sorted(os.listdir(plugins_dir))
+        return sorted(os.listdir(directory))
     except OSError:
         return []
-    visible = [one for one in names if one != REGISTRY and not one.startswith((".", "__"))]
-    return [one for one in visible if os.path.isdir(os.path.join(plugins_dir, one))]
 
 
 def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:

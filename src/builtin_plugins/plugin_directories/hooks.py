@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 
 from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
-from builtin_plugins.plugin_directories.directory import find_directory_plugins
-from builtin_plugins.plugin_directories.registry import disabled_distributions, registry_path
+from builtin_plugins.plugin_directories.directory import find_directory_plugins, names_in
+from builtin_plugins.plugin_directories.registry import effective_registry, registry_path
 from builtin_plugins.plugin_directories.repair import settle
 from builtin_plugins.plugin_directories.switched_off import MARK
 from host import (
@@ -32,22 +32,24 @@ def prepare(installation: Installation) -> None:
 def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
     plugins_dir = installation.plugins_dir
     yield from map(Watch, _watched(plugins_dir))
-    yield from map(Disabled, disabled_distributions(plugins_dir))
-    for plugin in find_directory_plugins(plugins_dir)[0]:
+    registry = effective_registry(plugins_dir)
+    yield from map(Disabled, registry.disabled_distributions)
+    for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.hooks and plugin.enabled:
             yield PluginFile(plugin.name, plugin.root, plugin.hooks)
 
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandTree | Problem]:
-    plugins, problems = find_directory_plugins(installation.plugins_dir)
-    for problem in problems:
+    plugins_dir = installation.plugins_dir
+    registry = effective_registry(plugins_dir)
+    for problem in registry.told(registry_path(plugins_dir)):
         yield Problem("registry.json", problem)
-    for plugin in plugins:
+    for plugin in find_directory_plugins(plugins_dir, registry):
         if not plugin.enabled:
             if plugin.tree:
-                inside = os.path.relpath(plugin.tree, installation.plugins_dir)
-                path = f"{installation.plugins_dir}{MARK}{inside}"
+                inside = os.path.relpath(plugin.tree, plugins_dir)
+                path = f"{plugins_dir}{MARK}{inside}"
                 yield CommandTree(path, plugin=plugin.name, dev=plugin.dev, finder=_OFF)
         elif plugin.problem:
             yield Problem(plugin.name, plugin.problem)
@@ -59,11 +61,7 @@ def _watched(plugins_dir: str) -> Iterator[str]:
     """Yield what tells that a plugin came, went or changed: also links to what is not there."""
     yield plugins_dir
     yield registry_path(plugins_dir)
-    try:
-        names = sorted(os.listdir(plugins_dir))
-    except OSError:
-        return
-    for name in names:
+    for name in names_in(plugins_dir):
         path = os.path.join(plugins_dir, name)
         if not name.startswith(".") and (os.path.isdir(path) or os.path.islink(path)):
             yield path

@@ -15,27 +15,21 @@ import os
 
 from host import HostError, PluginError, Record
 from host.run.definition import is_word
-from host.run.json_files import Number, read_json
+from host.run.json_files import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
     from typing import Any
-
-    from builtin_plugins.files.flock import Waiting
 
 FILE_NAME = "registry.json"
 LAST = ".registry.last.json"  # beside it: what it was when it was last intact
 FORMAT = "1.0.0"
-_SCHEMA = (
-    "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
-)
+SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 KINDS = ("git", "local", "archive", "pip")
 
 _LONGEST_LABEL = 128  # characters
 FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
-_LOCK_FILE = ".registry.lock"
 _TEXTS = {
     **{key: key for key in ("name", "kind", "source", "version", "description", "directory")},
     **{key: key for key in ("hooks", "ref", "commit", "sha256")},
@@ -101,20 +95,21 @@ class Registry:
     """The registry's content: entries in order, and what was wrong with others.
 
     `refused` has the reason for each name whose entry cannot be used: nothing is known
-    of that plugin, so its files stay as they are.
+    of that plugin, so its files stay as they are. `damage` is why another state counts in
+    the place of the file; where none `exists` either, nothing is known of any plugin.
     """
 
     def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
         self.values = values
         self.exists = exists
-        self.changed = False
+        self.damage = ""
         self.problems: list[str] = []
         self.refused: dict[str, str] = {}
         self.entries: dict[str, Entry] = {}
         for item in values["plugins"]:
             try:
                 entry = read_entry(item)
-            except PluginError as error:
+            except HostError as error:
                 self.problems.append(str(error))
                 self.refused[str(item.get("name"))] = str(error)
                 continue
@@ -126,9 +121,19 @@ class Registry:
         """Return the names that the file speaks of, whether it can be understood or not."""
         return self.entries.keys() | self.refused.keys()
 
+    def told(self, path: str) -> list[str]:
+        """Return what is wrong with the file at `path`, in lines."""
+        lines = [f"{path}: {problem}" for problem in self.problems]
+        return [self.damage, *lines] if self.damage else lines
+
+    @property
+    def disabled_distributions(self) -> list[str]:
+        """Return the canonical names of distributions whose plugins are switched off."""
+        entries = self.entries.values()
+        return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]
+
     def put(self, entry: Entry) -> None:
         """Add `entry`, or replace the one of its name, whose unknown keys stay."""
-        self.changed = True
         self.entries[entry.name] = entry
         for item in self.values["plugins"]:
             if item.get("name") == entry.name:
@@ -140,44 +145,38 @@ class Registry:
 
     def drop(self, name: str) -> None:
         """Take the entry of that name out, if there is one."""
-        self.changed = True
         self.entries.pop(name, None)
         kept = [item for item in self.values["plugins"] if item.get("name") != name]
         self.values["plugins"] = kept
 
 
 def read_entry(item: Mapping[str, Any]) -> Entry:
-    """Return an entry of the file, checked; raises PluginError saying what is wrong with it."""
+    """Return an entry of the file, checked; raises HostError saying what is wrong with it."""
     name = item.get("name")
     if type(name) is not str or not is_plugin_name(name):  # a number is a str, too
         raise PluginError(f"{name!r} cannot name a plugin")
-    found: dict[str, Any] = {}
-    for key, own in _TEXTS.items():
-        value = item.get(key)
-        if value is not None and (type(value) is not str or "\0" in value):
-            raise PluginError(f'{name}: "{key}": expected a string')
-        found[own] = str(value or "")
-    if found["kind"] not in KINDS:
-        raise PluginError(f'{name}: "kind": expected one of {", ".join(KINDS)}')
-    for key, usual in (("enabled", True), ("dev", False), ("pinned", False)):
-        value = item.get(key, usual)
-        if not isinstance(value, bool):
-            raise PluginError(f'{name}: "{key}": expected true or false')
-        found[key] = value
-    versions = [] if item.get("versions") is None else item["versions"]
-    if not isinstance(versions, list) or not all(map(is_label, versions)):
-        raise PluginError(f'{name}: "versions": expected an array of labels')
-    entry = Entry(**found, versions=tuple(versions))
-    if entry.label and not is_label(entry.label):
+    said = Fields(name, item)
+    texts: dict[str, Any] = {own: said.text(key) for key, own in _TEXTS.items()}
+    entry = Entry(
+        **texts,
+        enabled=said.value("enabled") is None or said.flag("enabled"),
+        dev=said.flag("dev"),
+        pinned=said.flag("pinned"),
+        versions=said.texts("versions"),
+    )
+    if entry.kind not in KINDS:
+        raise said.refused("kind", f"expected one of {', '.join(KINDS)}")
+    if not all(map(_is_label, entry.versions)):
+        raise said.refused("versions", "expected an array of labels")
+    if entry.label and not _is_label(entry.label):
         raise PluginError(f"{name}: its commit, version or sha256 is none")
     return entry
 
 
-def is_label(text: Any) -> bool:
+def _is_label(text: str) -> bool:
     """Tell whether `text` names a kept version: `[A-Za-z0-9][A-Za-z0-9._+!-]*`, at most 128."""
-    if type(text) is not str or len(text) > _LONGEST_LABEL:  # a number is a str, too
-        return False
-    return is_word(text[:1]) and all(one in "._+!-" or is_word(one) for one in text)
+    of_label = all(one in "._+!-" or is_word(one) for one in text)
+    return is_word(text[:1]) and of_label and len(text) <= _LONGEST_LABEL
 
 
 def registry_path(plugins_dir: str) -> str:
@@ -213,23 +212,24 @@ def read_registry(path: str) -> Registry:
     return Registry(values, exists=True)
 
 
-def effective_registry(plugins_dir: str) -> tuple[Registry, str]:
-    """Return what counts of the registry, and what is wrong with it, "" where nothing is.
+def effective_registry(plugins_dir: str) -> Registry:
+    """Return what counts of the registry.
 
     While the file cannot be read, or is lost, its last intact state counts: what was switched
     off stays so, and the order of precedence too. Without one, nothing is known.
     """
-    problem = ""
+    damage = ""
     try:
         found = read_registry(registry_path(plugins_dir))
         if found.exists:
-            return found, ""
+            return found
     except PluginError as error:
-        problem = str(error)
+        damage = str(error)
     last = last_intact(plugins_dir)
-    if problem and last.exists:
-        problem += "; its last intact state counts until it is mended"
-    return last, problem
+    if damage and last.exists:
+        damage += "; its last intact state counts until it is mended"
+    last.damage = damage
+    return last
 
 
 def last_intact(plugins_dir: str) -> Registry:
@@ -240,71 +240,6 @@ def last_intact(plugins_dir: str) -> Registry:
         return _empty()
 
 
-def disabled_distributions(plugins_dir: str) -> list[str]:
-    """Return the canonical names of distributions whose plugins are switched off."""
-    entries = effective_registry(plugins_dir)[0].entries.values()
-    return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]
-
-
 def _empty() -> Registry:
-    values = {"$schema": _SCHEMA, "version": FORMAT, "plugins": []}
+    values = {"$schema": SCHEMA, "version": FORMAT, "plugins": []}
     return Registry(values, exists=False)
-
-
-def exclusive(
-    plugins_dir: str, waiting: Waiting | None = None, *, patient: bool = True
-) -> AbstractContextManager[int]:
-    """Be the only one who changes plugins here; `waiting` is told who else is.
-
-    Raises OperationError when that one stays.
-    """
-    from builtin_plugins.files.flock import PATIENCE, locked  # who reads needs none of it
-
-    path = os.path.join(plugins_dir, _LOCK_FILE)
-    return locked(path, PATIENCE if patient else 0.0, waiting, create=True)
-
-
-def write_registry(path: str, registry: Registry) -> None:
-    """Replace the file by `registry` where that was changed; the caller holds `exclusive`.
-
-    A link is followed, so that a team's file can stay where it is shared. A copy beside
-    it is what counts when somebody damages it. Raises OSError.
-    """
-    from contextlib import suppress
-
-    from builtin_plugins.files.atomic import write_file
-
-    if registry.changed:
-        registry.values = {"$schema": _SCHEMA, **registry.values}
-        write_file(os.path.realpath(path), dump(registry.values) + "\n")
-        registry.changed, registry.exists = False, True
-    plugins_dir = os.path.dirname(path)
-    if registry.exists and not is_kept(plugins_dir, registry):
-        with suppress(OSError):  # it is for the day when the other one is damaged
-            write_file(os.path.join(plugins_dir, LAST), dump(registry.values) + "\n")
-
-
-def is_kept(plugins_dir: str, registry: Registry) -> bool:
-    """Tell whether the copy of the last intact state is one of `registry`."""
-    last = last_intact(plugins_dir)
-    return last.exists and last.values == registry.values
-
-
-def dump(value: Any, indent: str = "") -> str:
-    """Return `value` as JSON text; numbers come out as they were written."""
-    import json
-
-    inner = indent + "  "
-    if isinstance(value, Number):
-        return str(value)
-    if isinstance(value, dict) and value:
-        rows = [f"{inner}{json.dumps(key)}: {dump(one, inner)}" for key, one in value.items()]
-        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
-    if isinstance(value, list) and value:
-        rows = [inner + dump(one, inner) for one in value]
-        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=not _is_encodable(value))
-
-
-def _is_encodable(value: Any) -> bool:
-    return not (isinstance(value, str) and any("\ud800" <= one <= "\udfff" for one in value))

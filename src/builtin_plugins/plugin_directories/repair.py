@@ -21,22 +21,21 @@ from builtin_plugins.plugin_directories.directory import (
     find_directory_plugins,
     kept_label,
     kept_tree,
+    names_in,
 )
 from builtin_plugins.plugin_directories.registry import (
     FILE_NAME,
     LAST,
     Entry,
     Registry,
-    exclusive,
-    is_kept,
     is_plugin_name,
     last_intact,
     read_entry,
     read_registry,
     registry_path,
-    write_registry,
 )
-from host import DefinitionError, HostError, OperationError, PluginError
+from builtin_plugins.plugin_directories.registry_file import exclusive, is_kept, write_registry
+from host import HostError, OperationError
 from host.run.json_files import read_json
 
 TYPE_CHECKING = False
@@ -75,8 +74,7 @@ def heal(plugins_dir: str) -> Registry:
     registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:  # made again of its last intact state, and of the kept records
         registry = last_intact(plugins_dir)
-        registry.changed = registry.exists
-        for entry in filter(None, (recorded(plugins_dir, name) for name in _names(plugins_dir))):
+        for entry in filter(None, (recorded(plugins_dir, name) for name in names_in(plugins_dir))):
             if entry.name not in registry.names:
                 registry.put(entry)
     for repair in _repairs(plugins_dir, registry):
@@ -101,21 +99,21 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
     for entry in registry.entries.values():
         if entry.managed and _leads_astray(plugins_dir, entry):
             yield partial(relink, plugins_dir, entry)
-    for name in _names(plugins_dir):
+    for name in names_in(plugins_dir):
         link = os.path.join(plugins_dir, name)
         is_known = name in registry.names and os.path.exists(link)
         if not is_known and kept_label(plugins_dir, name) is not None:
             yield partial(os.unlink, link)
     for name in _own(plugins_dir, VERSIONS):
         yield from _clearings_of_versions(plugins_dir, registry, name)
-    for plugin in find_directory_plugins(plugins_dir, registry)[0]:
+    for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.name not in registry.names and is_plugin_name(plugin.name):
             yield partial(registry.put, _adopted(plugin))
 
 
 def _clearings(plugins_dir: str) -> Iterator[Repair]:
     """Yield what takes away what a killed change was making."""
-    for name in _names(plugins_dir):
+    for name in names_in(plugins_dir):
         path = os.path.join(plugins_dir, name)
         if name.startswith(AREA) and not os.path.islink(path):
             yield partial(_clear_area, path)
@@ -209,7 +207,7 @@ def record(plugins_dir: str, name: str, label: str) -> Entry | None:
     """Return the record of a kept version: the proof that this program made its directory."""
     try:
         entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
-    except (OSError, DefinitionError, PluginError, AttributeError):
+    except (HostError, OSError, AttributeError):
         return None
     return entry if (entry.name, entry.label) == (name, label) else None
 
@@ -248,11 +246,4 @@ def _is_temporary(plugins_dir: str, name: str) -> bool:
 def _own(above: str, name: str) -> list[str]:
     """Return what is in the directory `name`, nothing where a link is in its place."""
     path = os.path.join(above, name)
-    return [] if os.path.islink(path) else _names(path)
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except OSError:
-        return []
+    return [] if os.path.islink(path) else names_in(path)

@@ -12,14 +12,13 @@ import pytest
 
 from builtin_plugins.plugin_directories.registry import (
     Entry,
-    exclusive,
     is_plugin_name,
     read_entry,
     read_registry,
     registry_path,
-    write_registry,
 )
-from host.errors import OperationError, PluginError
+from builtin_plugins.plugin_directories.registry_file import exclusive, write_registry
+from host.errors import HostError, OperationError, PluginError
 
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
@@ -128,7 +127,7 @@ BAD: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", BAD.values(), ids=BAD)
 def test_an_entry_that_does_not_count(change: dict[str, Any]) -> None:
-    with pytest.raises(PluginError):
+    with pytest.raises(HostError):
         read_entry({**FULL, **change})
 
 

@@ -126,8 +126,9 @@ def plugins(patient: Patient) -> Iterator[Diagnosis]:
             message = f"plugin {plugin.label} is broken: {plugin.broken}"
             yield Diagnosis(message, f"mend it, or: {call} disable {plugin.name}")
     plugins_dir = patient.installation.plugins_dir
-    directories = {one.name for one in find_directory_plugins(plugins_dir)[0]}
-    for entry in effective_registry(plugins_dir)[0].entries.values():
+    registry = effective_registry(plugins_dir)
+    directories = {one.name for one in find_directory_plugins(plugins_dir, registry)}
+    for entry in registry.entries.values():
         there = entry.name in directories
         if entry.kind == "pip":
             there = find_distribution(entry.name) is not None

@@ -120,7 +120,7 @@ def dependencies(patient: Patient) -> Iterator[Diagnosis]:
             "bash, which reads settings.conf and runs scripts, is missing", "install it"
         )
     if patient.wrong is None and find_program("git", environ) is None:
-        entries = effective_registry(patient.installation.plugins_dir)[0].entries.values()
+        entries = effective_registry(patient.installation.plugins_dir).entries.values()
         if any(entry.kind == "git" for entry in entries):
             yield Diagnosis("git, which plugins come from, is missing", "install it")
     yield from _packages()

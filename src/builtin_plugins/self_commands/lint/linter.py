@@ -13,7 +13,7 @@ from builtin_plugins.plugin_directories.directory import (
     inside,
     read_manifest,
 )
-from builtin_plugins.plugin_directories.registry import registry_path
+from builtin_plugins.plugin_directories.registry import effective_registry, registry_path
 from builtin_plugins.self_commands.lint.definitions import (
     alias_findings,
     definition_findings,
@@ -68,11 +68,11 @@ class Lint:
         yield from map(file.told, config.warnings)
         yield from self._tree(os.path.join(root, config.commands_dir))
         plugins_dir = os.path.join(root, config.plugins_dir)
-        plugins, problems = find_directory_plugins(plugins_dir)
-        registry = JsonFile(registry_path(plugins_dir))
-        for problem in problems:
-            yield registry.told(problem, "plugin")
-        for one in plugins:
+        registry = effective_registry(plugins_dir)
+        file = JsonFile(registry_path(plugins_dir))
+        for problem in registry.told(file.path):
+            yield file.told(problem, "plugin")
+        for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
                 yield self._of_plugin(one.root, one.problem)
             elif one.enabled:
