@@ -13,7 +13,7 @@ NOBODY = 65534
 PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
 RUN = (
     "import sys\n"
-    "from builtin_plugins.setup.command import main\n"
+    "from builtin_plugins.setup import main\n"
     "from host.errors import HostError\n"
     "try: sys.exit(main(sys.argv[1:]))\n"
     "except HostError as failure:\n"

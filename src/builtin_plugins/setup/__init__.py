@@ -4,11 +4,14 @@
 `--help` itself, and naming it here is what has it passed on.
 """
 
+import os
+import sys
 from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
     """Do what the options say and return 0; raises HostError when it cannot be done."""
-    from builtin_plugins.setup.command import main as run
+    from builtin_plugins.files.endings import tidily
+    from builtin_plugins.setup.command import run
 
-    return run(arguments)
+    return tidily(lambda: run(arguments, os.environ, sys.platform))

@@ -1,14 +1,13 @@
 """`setup <tool>`: install, upgrade or uninstall a desktop application (SPEC 4.3)."""
 
-import os
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.files.endings import explained, tidily
+from builtin_plugins.files.endings import explained
+from builtin_plugins.self_options import argument
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.hooks import ENTRYPOINT
 from builtin_plugins.setup.linux import install as linux
@@ -40,16 +39,12 @@ from host.run.text import Messages
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
 _HELP = "--help"
-_OPTIONS = [  # as in a command.json
-    {
-        "name": _UPGRADE,
-        "short": "-u",
-        "description": "bring the latest version; your data and settings stay",
-    },
-    {"name": _UNINSTALL, "description": "remove the application, its command and its menu entry"},
-    {"name": _VERBOSE, "short": "-v", "description": "tell more, to find a fault"},
-    {"name": _QUIET, "short": "-q", "description": "tell only what went wrong"},
-    {"name": _HELP, "short": "-h", "description": "show this page"},
+_OPTIONS = [
+    argument(_UPGRADE, "bring the latest version; your data and settings stay", short="-u"),
+    argument(_UNINSTALL, "remove the application, its command and its menu entry"),
+    argument(_VERBOSE, "tell more, to find a fault", short="-v"),
+    argument(_QUIET, "tell only what went wrong", short="-q"),
+    argument(_HELP, "show this page", short="-h"),
 ]
 
 
@@ -68,13 +63,11 @@ class Tool:
     variables: Mapping[str, Variable] = field(default_factory=dict)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Do what the options say and return 0; raises HostError when it cannot be done."""
-    return tidily(lambda: run(arguments, os.environ, sys.platform))
-
-
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
-    """As `main`, for the merged environment `environ` on `platform` (as `sys.platform`)."""
+    """Do what the options say, for the merged environment `environ` on `platform`; return 0.
+
+    `platform` is as `sys.platform`. Raises HostError when it cannot be done.
+    """
     tool = _find_tool(environ)
     given = _given(tool, arguments)
     if _HELP in given:
