@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
+from host import OperationError
+
 _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
@@ -114,6 +116,24 @@ def discard(path: str) -> None:
     """Remove a file or link that may be gone already, or may have to stay."""
     with suppress(OSError):
         os.unlink(path)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a file, a link, or a directory with all in it; raises OSError, OperationError."""
+    if not is_tree(path):
+        os.unlink(path)
+        return
+    import shutil  # here, as for `_call`
+
+    try:
+        shutil.rmtree(path)
+    except RecursionError:
+        raise OperationError(f"{path} is too deep to be removed here", f"rm -r {path}") from None
+
+
+def is_tree(path: str) -> bool:
+    """Tell whether `path` is a directory itself, no link to one."""
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def sync_directory(path: str) -> None:

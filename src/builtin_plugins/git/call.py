@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -81,13 +80,13 @@ def login_of(address: str) -> Login | None:
 class Git:
     """git in one directory; `login` is what it may answer with when a server asks.
 
-    `deadline` is a time of `time.monotonic`, `held` are descriptors that children keep
-    open (one marks the staging area as in use).
+    A call takes `seconds` at most, and keeps the descriptors in `held` open (one marks the
+    staging area as in use).
     """
 
     directory: str
     environ: Mapping[str, str]
-    deadline: float
+    seconds: float
     held: tuple[int, ...] = ()
     login: Login | None = None
 
@@ -99,7 +98,7 @@ class Git:
             ended = bounded_call(
                 ["git", *_OPTIONS, *login, *arguments],
                 self._environment(),
-                self.deadline - time.monotonic(),
+                self.seconds,
                 directory=self.directory,
                 held=self.held,
                 most=_ANSWER_LIMIT,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 
 from host import DefinitionError, OperationError, UsageError
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
 from host.run.definition import is_word
+from host.run.paths import find_program
 
 _USUAL = ("editor", "nano", "vi")
 
@@ -26,8 +26,7 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     except ValueError:
         raise UsageError(f"VISUAL or EDITOR is {editor}: a quote is not closed") from None
     if not argv:
-        search = session.environ.get("PATH")
-        argv = [one for one in _USUAL if shutil.which(one, path=search)][:1]
+        argv = [one for one in _USUAL if find_program(one, session.environ)][:1]
     if not argv:
         raise OperationError("no editor is set", f"set EDITOR, or open {path} yourself")
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +20,7 @@ from host.cli.session import Session
 from host.planning.cache_files import can_be_made
 from host.run.definition import is_word
 from host.run.installation import data_home, home
+from host.run.paths import find_program
 
 _INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; see install.sh
 _PATIENCE = 60.0  # seconds that this waits for another one
@@ -53,7 +53,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
             _remember(root)
     said = f"{made} files made" if made else "nothing to do: every file is there"
     path = shlex.quote(str(launcher))
-    there = shutil.which(launcher.name, path=session.environ.get("PATH", ""))
+    there = find_program(launcher.name, session.environ)
     on_path = there is not None and _starts(there, launcher, session)
     shell = uncompleted_shell(launcher.name, session.environ)
     tab = f"Tab completes its words after: {launcher.name} self completion {shell} --install"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from glob import escape, glob
 
 from builtin_plugins.asking import confirmed, is_attended
+from builtin_plugins.files.atomic import is_tree, remove_tree
 from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands.completion import (
     SHELLS,
@@ -70,7 +70,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
         own = (layout.config_dir, installation.commands_dir, installation.plugins_dir)
         for path in (*own, layout.core_dir):
             inside = os.path.realpath(path).startswith(root)
-            if inside and os.path.isdir(path) and not os.path.islink(path):
+            if inside and is_tree(path):
                 trees.append(path)
         files = [one for one in files if not one.startswith(tuple(f"{tree}/" for tree in trees))]
     return [*_links(session, launchers), *files, *trees, *launchers]
@@ -150,10 +150,8 @@ def _siblings(session: Session, root: str) -> list[str]:
 
 def _remove(path: str, root: str) -> None:
     """Remove a file, link or directory, and those above it in `root` that are empty then."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    elif os.path.lexists(path):  # not one inside another
-        os.unlink(path)
+    if os.path.lexists(path):  # not one inside another
+        remove_tree(path)
     above = os.path.dirname(path)
     with suppress(OSError):
         while f"{above}/".startswith(f"{root}/"):

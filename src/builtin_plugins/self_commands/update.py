@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -103,7 +102,7 @@ def _package_update(layout: Layout, work: Work) -> _Update:
 
 def _checkout_update(layout: Layout, work: Work) -> _Update:
     """Return the update of a checkout that install.sh made an installation, with its .venv."""
-    git = _git(layout, work)
+    git = Git(layout.root, work.environ, work.seconds, (work.descriptor,))
     old = git("rev-parse", "HEAD").decode().strip()
     new = _fetched(git)
 
@@ -113,7 +112,6 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
         A kill in between leaves the new program with the old files; the next update,
         which starts from those, brings them too.
         """
-        git = _git(layout, work)  # a yes may have taken its time
         check_fast_forward(git, old, new)
         copy = work.exits.enter_context(copied_environment(work.reporter.info))
         source = os.path.join(work.area, "source.tar.gz")
@@ -125,16 +123,11 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
         check_starts(copy.python, "the new version")
         with uninterrupted(), undoing() as undo:
             _swap_in(copy, layout, undo)
-            fast_forward(_git(layout, work), old, new)
+            fast_forward(git, old, new)
 
     now = _version_at(git, old)
     is_here = _said(git, "merge-base", new, old) == new
     return _Update(now, now if is_here else _version_at(git, new), bring)
-
-
-def _git(layout: Layout, work: Work) -> Git:
-    """Return git for the checkout, with all the time that there is."""
-    return Git(layout.root, work.environ, time.monotonic() + work.seconds, (work.descriptor,))
 
 
 def _fetched(git: Git) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from builtin_plugins.bounded_call import bounded_call
 from host import OperationError, masked_text
 from host.run.importing import complete_import_path
+from host.run.paths import find_program
 
 INSTALLERS = ("pip", "uv")
 
@@ -47,8 +47,8 @@ def find_uv(environ: Mapping[str, str]) -> str:
 
     Raises OperationError where there is none.
     """
-    home = os.path.join(environ.get("HOME", ""), ".local", "bin")
-    uv = shutil.which("uv", path=environ.get("PATH")) or shutil.which("uv", path=home)
+    usual = os.path.join(environ.get("HOME", ""), ".local", "bin", "uv")
+    uv = find_program("uv", environ) or find_program(usual, environ)
     if uv is None:
         raise OperationError(
             f"{sys.prefix} has no pip, and there is no uv on PATH",

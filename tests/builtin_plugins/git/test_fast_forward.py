@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,7 +27,7 @@ class Checkout:
         remote.git("clone", "-q", remote.url, str(self.root))
         remote.git("rm", "-q", "gone", "node/x")
         self.new = remote.commit({"a/one": "new\n", "node": "a file\n", **fresh})
-        self.git = Git(str(self.root), os.environ, time.monotonic() + 60)
+        self.git = Git(str(self.root), os.environ, 60)
         self.git("fetch", "-q", remote.url, "main")
         self.old = self.head()
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from pathlib import Path
 
 from builtin_plugins.archives.extract import extract
@@ -50,7 +49,7 @@ def fetch(origin: Origin, work: Work) -> Staged:
     git = Git(
         directory,
         work.environ,
-        time.monotonic() + work.seconds,
+        work.seconds,
         held=(work.descriptor,),
         login=login_of(origin.address),
     )

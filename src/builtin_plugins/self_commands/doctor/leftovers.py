@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from builtin_plugins.files.atomic import discard, temporary
+from builtin_plugins.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.files.flock import locked
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
 from builtin_plugins.self_commands.completion import SHELLS, start_up_file
@@ -55,10 +54,8 @@ def leftovers(patient: Patient) -> Iterator[Diagnosis]:
 
 def _left(path: str, what: str, fix: Callable[[], object] | None = None) -> Diagnosis:
     """Return the diagnosis of a file or directory that only has to be removed."""
-    is_tree = os.path.isdir(path) and not os.path.islink(path)
-    remove = partial(shutil.rmtree, path, ignore_errors=True) if is_tree else partial(discard, path)
-    remedy = f"{'rm -r' if is_tree else 'rm'} {shlex.quote(path)}"
-    return Diagnosis(f"{path} is left of {what}", remedy, fix or remove)
+    remedy = f"{'rm -r' if is_tree(path) else 'rm'} {shlex.quote(path)}"
+    return Diagnosis(f"{path} is left of {what}", remedy, fix or partial(remove_tree, path))
 
 
 def _setups(patient: Patient) -> Iterator[Diagnosis]:

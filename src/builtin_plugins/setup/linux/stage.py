@@ -2,10 +2,10 @@
 
 import errno
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
+from builtin_plugins.files.atomic import remove_tree
 from builtin_plugins.files.flock import take_lock
 from host import OperationError
 
@@ -59,14 +59,3 @@ def clear_stage(path: str) -> None:
     """Remove what is in the stage, and keep the stage and its lock."""
     for name in os.listdir(path):
         remove_tree(os.path.join(path, name))
-
-
-def remove_tree(path: str) -> None:
-    """Remove a file, a link, or a directory with all in it; raises OSError, OperationError."""
-    if os.path.islink(path) or not os.path.isdir(path):
-        os.unlink(path)
-        return
-    try:
-        shutil.rmtree(path)
-    except RecursionError:
-        raise OperationError(f"{path} is too deep to be removed here", f"rm -r {path}") from None

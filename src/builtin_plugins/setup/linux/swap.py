@@ -17,6 +17,7 @@ from builtin_plugins.files.atomic import (
     discard,
     exchange,
     make_directory,
+    remove_tree,
     sync_directory,
     sync_file_system,
     temporary,
@@ -24,13 +25,7 @@ from builtin_plugins.files.atomic import (
     write_link,
 )
 from builtin_plugins.files.endings import undoing, uninterrupted
-from builtin_plugins.setup.linux.stage import (
-    NEW,
-    OLD,
-    clear_stage,
-    hold_stage,
-    remove_tree,
-)
+from builtin_plugins.setup.linux.stage import NEW, OLD, clear_stage, hold_stage
 from builtin_plugins.setup.linux.state import (
     Owner,
     directory_owner,

@@ -9,7 +9,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import time
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -259,7 +258,7 @@ def test_names_that_git_would_not_write(
 def test_names_are_judged_here_too(repository: Repository, tmp_path: Path, name: str) -> None:
     """Whatever the checks of git let through."""
     commit = _with_command(repository, ("100644", name, ""))
-    git = Git(str(repository.path / ".git"), os.environ, time.monotonic() + 60)
+    git = Git(str(repository.path / ".git"), os.environ, 60)
     with pytest.raises(HostError, match=r"^here: it(s member| holds) "):
         write_tree(git, commit, str(tmp_path / "new"), "here")
     assert not (tmp_path / "new").exists()
@@ -438,7 +437,7 @@ def test_memory_of_git_itself_is_bounded(
 ) -> None:
     (repository.path / "large").write_text("x\n" * (3 << 20))
     repository.commit({})
-    git = Git(str(repository.path), os.environ, time.monotonic() + 60)
+    git = Git(str(repository.path), os.environ, 60)
     shown = git("diff", "HEAD~1", "HEAD")
     assert shown.count(b"\n+x") == 3 << 20
     monkeypatch.setattr(git_call, "_MEMORY_LIMIT", 4 << 20)
@@ -449,7 +448,7 @@ def test_memory_of_git_itself_is_bounded(
 def test_an_answer_of_git_is_bounded(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    git = Git(str(repository.path), os.environ, time.monotonic() + 60)
+    git = Git(str(repository.path), os.environ, 60)
     monkeypatch.setattr(git_call, "_ANSWER_LIMIT", 10)
     with pytest.raises(HostError, match="git log: more than 10 bytes"):
         git("log")
