@@ -37,6 +37,7 @@ _READER_ALONE = (
     "comes before and may be left out",
     "expected one of ",  # a default that is none of the choices
     "stands twice; the first counts",
+    "leaves the plugin",  # which links decide, too
 )
 
 

@@ -35,8 +35,8 @@ def check_collisions(
     _check_names(session.plugins_known, entry, found)
     own, others = _parted(session.plugins_known, entry)
     after = others
-    if found.tree:
-        tree = Tree(found.tree, entry.name)
+    if found.manifest.tree:
+        tree = Tree(found.manifest.tree, entry.name)
         after = Lock(_placed(session, tree, others.trees), others.commands)
     _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
 

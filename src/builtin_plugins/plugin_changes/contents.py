@@ -7,7 +7,6 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
@@ -16,9 +15,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from builtin_plugins.plugin_directories.directory import Manifest, inside, read_manifest
+from builtin_plugins.plugin_directories.directory import Manifest, read_manifest
 from builtin_plugins.venv.distributions import find_distribution
-from host import Definition, HostError, OperationError, PluginError
+from host import Definition, HostError, OperationError, PluginError, Record
 from host.cli.catalog import contents
 from host.hookspecs import PROJECT
 from host.planning.loading import HOOKS
@@ -33,21 +32,21 @@ _TREE_NAMES = ("commands", "cli_commands")
 
 Words = tuple[str, ...]
 
+_NONE: Mapping[Words, Definition] = {}
 
-@dataclass(frozen=True)
-class PluginContents:
+
+class PluginContents(Record):
     """The commands of a plugin by their words, the hooks that its Python implements.
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
-    `manifest` is what it says of itself; `tree` is the directory of its categories, where it has
-    one. `names` are those of a distribution's plugins, `requires` is what that needs.
+    `manifest` is what it says of itself. `names` are those of a distribution's plugins,
+    `requires` is what that needs.
     """
 
-    commands: Mapping[Words, Definition] = field(default_factory=dict)
+    commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    manifest: Manifest = field(default_factory=Manifest)
-    tree: str = ""
+    manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[Requirement, ...] = ()
 
@@ -58,23 +57,22 @@ def read_contents(root: str) -> PluginContents:
     Raises PluginError or DefinitionError when its plugin.json is wrong.
     """
     manifest = read_manifest(root)
-    tree = inside(root, manifest.directory, "directory") if manifest.directory else root
-    if not os.path.isdir(tree):
-        raise PluginError(f'{root}/plugin.json: "directory": there is no {tree}')
+    if not os.path.isdir(manifest.tree):
+        raise PluginError(f'{root}/plugin.json: "directory": there is no {manifest.tree}')
     problems = [*manifest.warnings]
-    lock = Lock([Tree(tree)])
+    lock = Lock([Tree(manifest.tree)])
     found = contents((), lock, problems.append, deep=True)
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
-        path = inside(root, manifest.hooks, "hooks")
+        path = manifest.hooks_file
         try:
             source = read_regular(path, _HOOKS_LIMIT, PluginError)
         except FileNotFoundError:
             raise PluginError(f"{path}: No such file or directory") from None
         hooks, declared = _read_source(path, source, problems)
         commands = declared | commands
-    return PluginContents(commands, hooks, tuple(problems), manifest, tree)
+    return PluginContents(commands, hooks, tuple(problems), manifest)
 
 
 def read_wheel(path: str) -> PluginContents:
@@ -98,8 +96,7 @@ def _read(archive: zipfile.ZipFile) -> PluginContents:
     name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
     canonicalize_name(name, validate=True)
     Version(version)  # both become names of files
-    return replace(
-        _of_distribution(packed, names, text),
+    return _of_distribution(packed, names, text).replaced(
         manifest=Manifest(name, version, summary),
         requires=tuple(map(Requirement, packed.requires or ())),
     )

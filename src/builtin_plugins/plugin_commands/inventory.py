@@ -138,19 +138,19 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
             what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
             reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
         return Row(entry, "missing", reason)
-    known = lock.plugins.get(entry.name)
+    known, said = lock.plugins.get(entry.name), plugin.manifest
     reason = plugin.problem or (known.broken if known else "")
-    if not reason and not os.path.isdir(plugin.tree):
-        reason = f"there is no directory {plugin.tree}"
+    if not reason and not os.path.isdir(said.tree):
+        reason = f"there is no directory {said.tree}"
     if not entry.managed:  # its author may be working on it
-        entry = _with(entry, **plugin.manifest.facts)
+        entry = _with(entry, **said.facts)
     return Row(
         entry,
         "broken" if reason else _switched(entry),
         reason,
         plugin.root,
-        trees=[plugin.tree] if plugin.tree else [],
-        hooks=list(known.hooks) if known and plugin.hooks else (),
+        trees=[said.tree] if said.tree else [],
+        hooks=list(known.hooks) if known and said.hooks else (),
     )
 
 

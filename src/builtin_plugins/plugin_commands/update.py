@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from builtin_plugins.asking import confirmed
@@ -71,7 +70,7 @@ def _update(
             return
         if not is_newest:
             staged = built(session, staged, work, yes=yes)
-        staged = replace(staged, entry=staged.entry.replaced(source=entry.source))
+        staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         if is_newest or staged.entry.label == entry.label:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return

@@ -11,7 +11,7 @@ from builtin_plugins.plugin_directories.registry import (
     Registry,
     is_plugin_name,
 )
-from host import DefinitionError, PluginError, Record
+from host import HostError, PluginError, Record
 from host.run.json_files import Fields, read_json
 
 FILE_NAME = "plugin.json"
@@ -25,7 +25,8 @@ class Manifest(Record):
     """What plugin.json says, "" where it says nothing.
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
-    with hookimpls; both relative to the plugin. `warnings` are lines about misspelt keys.
+    with hookimpls; both relative to the plugin. `tree` and `hooks_file` are their paths,
+    the first the plugin's own without a `directory`. `warnings` are lines about misspelt keys.
     """
 
     name: str = ""
@@ -33,6 +34,8 @@ class Manifest(Record):
     description: str = ""
     directory: str = ""
     hooks: str = ""
+    tree: str = ""
+    hooks_file: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -41,37 +44,32 @@ class Manifest(Record):
         return {key: getattr(self, key) for key in _TEXTS if key != "name"}
 
 
-def read_manifest(root: str, usual: Manifest = Manifest()) -> Manifest:  # noqa: B008 - no change
-    """Return the manifest of the plugin at `root`, `usual` where there is none.
+def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
+    """Return the manifest of the plugin at `root`; where there is none, `entry` knows the places.
 
-    Raises DefinitionError naming file and key.
+    Raises DefinitionError naming file and key, PluginError for a place outside the plugin.
     """
     path = os.path.join(root, FILE_NAME)
     try:
         said = Fields(path, read_json(path))
+        found = Manifest(**{key: said.text(key) for key in _TEXTS}, warnings=said.misspelt())
     except FileNotFoundError:
-        return usual
-    return Manifest(**{key: said.text(key) for key in _TEXTS}, warnings=said.misspelt())
+        found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
+    return found.replaced(
+        tree=_inside(root, found.directory, "directory") if found.directory else root,
+        hooks_file=_inside(root, found.hooks, "hooks") if found.hooks else "",
+    )
 
 
 class DirectoryPlugin(Record):
-    """A plugin's directory: where it is, where its categories and its hooks file are.
-
-    `entry` is None until the registry knows it; `problem` says why it does not count.
-    """
+    """A plugin's directory, and what it says of itself; `problem` says why it does not count."""
 
     name: str
     root: str
     dev: bool = False
-    entry: Entry | None = None
+    enabled: bool = True
     manifest: Manifest = Manifest()
-    tree: str = ""
-    hooks: str = ""
     problem: str = ""
-
-    @property
-    def enabled(self) -> bool:
-        return self.entry is None or self.entry.enabled
 
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
@@ -139,23 +137,16 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
     root = os.path.join(plugins_dir, name)
     linked = os.path.islink(root) and kept_label(plugins_dir, name) is None
     dev = entry.dev if entry else linked
+    found = DirectoryPlugin(name, root, dev, enabled=entry is None or entry.enabled)
     try:
         _check_place(name, root, leads_out=linked and not dev)
-        usual = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
-        said = read_manifest(root, usual)
-        tree = inside(root, said.directory, "directory") if said.directory else root
-        hooks = _hooks_file(root, said.hooks) if said.hooks else ""
-    except (PluginError, DefinitionError) as error:
-        return DirectoryPlugin(name, root, dev, entry, problem=str(error))
-    return DirectoryPlugin(name, root, dev, entry, said, tree, hooks)
-
-
-def _hooks_file(root: str, relative: str) -> str:
-    """Return the path of the hooks file; raises PluginError for what cannot be imported."""
-    path = inside(root, relative, "hooks")
-    if os.path.exists(path) and not os.path.isfile(path):  # opening a FIFO would never end
-        raise PluginError(f'{root}: "hooks": {relative} is no file')
-    return path
+        said = read_manifest(root, entry)
+        if os.path.exists(said.hooks_file) and not os.path.isfile(said.hooks_file):
+            # Opening a FIFO would never end.
+            raise PluginError(f'{root}: "hooks": {said.hooks} is no file')
+    except HostError as error:
+        return found.replaced(problem=str(error))
+    return found.replaced(manifest=said)
 
 
 def _check_place(name: str, root: str, *, leads_out: bool) -> None:
@@ -169,7 +160,7 @@ def _check_place(name: str, root: str, *, leads_out: bool) -> None:
         raise PluginError(f"{root}: leads out of the plugins directory")
 
 
-def inside(root: str, relative: str, what: str) -> str:
+def _inside(root: str, relative: str, what: str) -> str:
     """Return the path of `relative` in the plugin at `root`.
 
     Raises PluginError when it leaves the plugin, also by a link.

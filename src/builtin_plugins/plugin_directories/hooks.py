@@ -35,8 +35,8 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
     registry = effective_registry(plugins_dir)
     yield from map(Disabled, registry.disabled_distributions)
     for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.hooks and plugin.enabled:
-            yield PluginFile(plugin.name, plugin.root, plugin.hooks)
+        if plugin.manifest.hooks_file and plugin.enabled:
+            yield PluginFile(plugin.name, plugin.root, plugin.manifest.hooks_file)
 
 
 @hookimpl
@@ -46,15 +46,16 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Prob
     for problem in registry.told(registry_path(plugins_dir)):
         yield Problem("registry.json", problem)
     for plugin in find_directory_plugins(plugins_dir, registry):
+        tree = plugin.manifest.tree
         if not plugin.enabled:
-            if plugin.tree:
-                inside = os.path.relpath(plugin.tree, plugins_dir)
+            if tree:
+                inside = os.path.relpath(tree, plugins_dir)
                 path = f"{plugins_dir}{MARK}{inside}"
                 yield CommandTree(path, plugin=plugin.name, dev=plugin.dev, finder=_OFF)
         elif plugin.problem:
             yield Problem(plugin.name, plugin.problem)
         else:
-            yield CommandTree(plugin.tree, plugin=plugin.name, dev=plugin.dev)
+            yield CommandTree(tree, plugin=plugin.name, dev=plugin.dev)
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import shutil
-from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,11 +15,10 @@ from builtin_plugins.plugin_changes.contents import PluginContents, read_content
 from builtin_plugins.plugin_changes.source import ARCHIVES
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry
-from host import HostError, OperationError
+from host import HostError, OperationError, Record
 
 
-@dataclass(frozen=True)
-class Staged:
+class Staged(Record):
     """A version of a plugin, fetched and not yet in place: its entry and what it holds.
 
     The entry has no name yet where the user has not given one. `unbuilt` is what only
@@ -42,7 +40,7 @@ def described(wanted: Entry, root: str) -> Staged:
         found = read_contents(root)
     except HostError as error:
         raise type(error)(_named(error.what, root, wanted), error.remedy) from None
-    found = replace(found, problems=tuple(_named(one, root, wanted) for one in found.problems))
+    found = found.replaced(problems=tuple(_named(one, root, wanted) for one in found.problems))
     said = found.manifest
     name = wanted.name or said.name or _suggested_name(wanted.source)
     return Staged(wanted.replaced(name=name, **said.facts), found)

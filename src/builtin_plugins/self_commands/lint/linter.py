@@ -10,7 +10,6 @@ from builtin_plugins.plugin_directories.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugin_directories.directory import (
     Manifest,
     find_directory_plugins,
-    inside,
     read_manifest,
 )
 from builtin_plugins.plugin_directories.registry import effective_registry, registry_path
@@ -49,12 +48,10 @@ class Lint:
         elif os.path.lexists(os.path.join(directory, MANIFEST)):
             try:
                 said = read_manifest(directory)
-                tree = said.directory and inside(directory, said.directory, "directory")
-                hooks = said.hooks and inside(directory, said.hooks, "hooks")
             except HostError as error:
                 yield self._of_plugin(directory, str(error))
             else:
-                yield from self._plugin(directory, said, tree or directory, hooks)
+                yield from self._plugin(directory, said)
         else:
             yield from self._tree(directory)
 
@@ -76,7 +73,7 @@ class Lint:
             if one.problem:
                 yield self._of_plugin(one.root, one.problem)
             elif one.enabled:
-                yield from self._plugin(one.root, one.manifest, one.tree, one.hooks)
+                yield from self._plugin(one.root, one.manifest)
 
     def _of_plugin(self, root: str, problem: str) -> Finding:
         file = os.path.join(root, MANIFEST)
@@ -84,15 +81,15 @@ class Lint:
             return JsonFile(file).told(problem, "plugin")
         return Finding(root, 1, 1, "plugin", problem.removeprefix(f"{root}: "))
 
-    def _plugin(self, root: str, said: Manifest, tree: str, hooks: str) -> Iterator[Finding]:
+    def _plugin(self, root: str, said: Manifest) -> Iterator[Finding]:
         """Yield what is wrong with a plugin whose manifest is right in itself."""
         file = JsonFile(os.path.join(root, MANIFEST))
         self.count += os.path.exists(file.path)
         yield from map(file.told, said.warnings)
-        for key, place in (("directory", tree), ("hooks", hooks)):
+        for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
             if getattr(said, key) and not os.path.exists(place):
                 yield file.at(key, f'"{key}": there is no {place}', "plugin")
-        yield from self._tree(tree)
+        yield from self._tree(said.tree)
 
     def _tree(self, root: str) -> Iterator[Finding]:
         finder = Directories(root)
