@@ -154,7 +154,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     from host.cli.answer import run_cli
     from host.cli.global_options import GlobalOptions
 
-    options = options or GlobalOptions(words)
+    options = options or GlobalOptions(tuple(words))
     return run_cli(layout, options, environ, messages, start, safe=safe, sure=sure)
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from host.run.declared_arguments import Argument
     from host.run.installation import OpenInstallation
 
     Entries = dict[str, Any]
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_HEAD = 256  # bytes of the first line
-FORMAT = f"cli-host index 1 of {sys.implementation.cache_tag}".encode()  # as marshal has it
+FORMAT = f"cli-host index 2 of {sys.implementation.cache_tag}".encode()  # as marshal has it
 _GARBAGE = (OSError, EOFError, LookupError, TypeError, ValueError, AttributeError)
 
 # What an entry holds, and what stands for the end of a row that is cut off.
@@ -168,7 +167,10 @@ class KnownDefinition(Definition):
             self.effects, self.aliases, self.hidden, self.destroys, self.examples, self.args,
             self.warnings,
         ) = row if len(row) == len(_USUAL) else (*row, *_USUAL[len(row) :])  # fmt: skip
-        self.args = tuple([_argument(values) for values in row[_ARGS]]) if len(row) > _ARGS else ()
+        if len(row) > _ARGS:
+            from host.run.declared_arguments import Argument
+
+            self.args = tuple(map(Argument.of_row, row[_ARGS]))
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, as a listing seldom has to."""
@@ -182,21 +184,10 @@ class KnownDefinition(Definition):
 
 def _row(definition: Definition) -> "tuple[Any, ...]":
     row = [getattr(definition, name) for name in KEPT]
-    row[_ARGS] = tuple(
-        [tuple([getattr(one, name) for name in one.__slots__]) for one in row[_ARGS]]
-    )
+    row[_ARGS] = tuple([one.row() for one in row[_ARGS]])
     while row and row[-1] == _USUAL[len(row) - 1]:
         row.pop()
     return tuple(row)
-
-
-def _argument(values: "Sequence[Any]") -> "Argument":
-    from host.run.declared_arguments import Argument
-
-    argument = Argument.__new__(Argument)
-    for name, value in zip(Argument.__slots__, values, strict=True):
-        setattr(argument, name, value)
-    return argument
 
 
 def _found(places: "Iterable[str]", key: str) -> "tuple[str, dict[str, Any]]":

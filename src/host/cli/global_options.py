@@ -1,6 +1,7 @@
 """The global options: what they are called, what they take, and what a command line asks for."""
 
 from host.errors import UsageError
+from host.run import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,19 +32,16 @@ _LISTING_FLAGS = {
 _FLAGS = {**_LISTING_FLAGS, "--safe": "safe", "--yes": "sure"}
 
 
-class GlobalOptions:
+class GlobalOptions(Struct):
     """What the global options ask for, and the words that they stand before."""
 
-    __slots__ = ("everything", "format", "help", "safe", "sure", "version", "words")
-
-    def __init__(self, words: "Sequence[str]" = ()) -> None:
-        self.words = tuple(words)
-        self.help = False
-        self.version = False
-        self.everything = False
-        self.format = ""
-        self.safe = False
-        self.sure = False
+    words: tuple[str, ...] = ()
+    help: bool = False
+    version: bool = False
+    everything: bool = False
+    format: str = ""
+    safe: bool = False
+    sure: bool = False
 
     @property
     def wants_answer(self) -> bool:

@@ -62,30 +62,25 @@ def survey(
     One child asks all, as that is quick. Who fails there may be the victim of another one, and
     so may all be where the child fails: these are asked once more, each alone.
     """
+
+    def ask(asked: Sequence[Plugin], seconds: float) -> list[PluginAnswer]:
+        said = _ask(
+            lambda: [_said(one, installation) for one in asked], installation.program, seconds
+        )
+        return _understood(asked, said)
+
     answers = {}
-    with suppress(PluginError):
-        for plugin, said in zip(plugins, _together(plugins, installation, deadline), strict=False):
-            answers[plugin.name] = _understood(plugin, said)
+    if len(plugins) > 1:
+        with suppress(PluginError):
+            answers = {one.plugin.name: one for one in ask(plugins, deadline / 3)}
     for plugin in plugins:
         answer = answers.get(plugin.name)
         if answer is None or answer.reason:
             try:
-                said = _ask(partial(_said, plugin, installation), installation.program, deadline)
-                answer = _understood(plugin, said)
+                [answer] = ask([plugin], deadline)
             except PluginError as failure:
                 answer = PluginAnswer(plugin, reason=str(failure))
         yield answer
-
-
-def _together(
-    plugins: Sequence[Plugin], installation: Installation, deadline: float
-) -> Sequence[Any]:
-    if len(plugins) < 2:
-        return ()
-    said: Sequence[Any] = _ask(
-        lambda: [_said(one, installation) for one in plugins], installation.program, deadline / 3
-    )
-    return said
 
 
 def asked(
@@ -165,14 +160,17 @@ def _plain(record: Any) -> list[Any]:
     return [kind, json.loads(json.dumps(record.values()))]
 
 
-def _understood(plugin: Plugin, said: Any) -> PluginAnswer:
+def _understood(plugins: Sequence[Plugin], said: Any) -> list[PluginAnswer]:
+    answers = []
     try:
-        answer = PluginAnswer(plugin, **{**said, "records": {}})
-        for hook, records in said["records"].items():
-            answer.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
+        for plugin, values in zip(plugins, said, strict=True):
+            answer = PluginAnswer(plugin, **{**values, "records": {}})
+            for hook, records in values["records"].items():
+                answer.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
+            answers.append(answer)
     except (LookupError, TypeError, ValueError, AttributeError):
         raise PluginError(_NO_ANSWER) from None
-    return answer
+    return answers
 
 
 def _heard(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:

@@ -3,6 +3,8 @@
 A run loads this for a command that declares arguments, and for no other.
 """
 
+from host.run import Struct
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +21,7 @@ _LONGEST_SHOWN = 60  # characters of a word in an error
 _MOST_SHOWN = 12  # choices in an error
 
 
-class Argument:
+class Argument(Struct):
     """One declared argument of a command.
 
     name          as declared: "env" (positional), "--force" (option), "files..." (repeats)
@@ -33,29 +35,15 @@ class Argument:
     description   shown to people
     """
 
-    __slots__ = (
-        "choices",
-        "complete",
-        "default",
-        "description",
-        "name",
-        "required",
-        "short",
-        "type",
-        "value",
-    )
-
-    def __init__(self, fields: "Fields") -> None:
-        self.name: str = fields.filled("name", required=True)
-        self.short: str = fields.filled("short")
-        self.value: str = fields.filled("value")
-        self.type: str = fields.one_of("type", TYPES)
-        self.choices: tuple[str, ...] = fields.texts("choices")
-        default = fields.text("default")
-        self.default: str | None = None if fields.value("default") is None else default
-        self.required: bool = fields.flag("required")
-        self.description: str = fields.text("description")
-        self.complete: str = fields.filled("complete")
+    name: str
+    short: str
+    value: str
+    type: str
+    choices: tuple[str, ...]
+    default: str | None
+    required: bool
+    complete: str
+    description: str
 
     @property
     def option(self) -> bool:
@@ -125,7 +113,7 @@ def read_declarations(
     """
     found = _Declared()
     for fields in declared:
-        argument = Argument(fields)
+        argument = _argument(fields)
         _check_name(argument, fields)
         if argument.flag:
             _check_flag(fields)
@@ -137,6 +125,20 @@ def read_declarations(
             _check_program(argument, fields, folder)
         found.add(argument, fields)
     return tuple(found.names.values())
+
+
+def _argument(fields: "Fields") -> Argument:
+    return Argument(
+        name=fields.filled("name", required=True),
+        short=fields.filled("short"),
+        value=fields.filled("value"),
+        type=fields.one_of("type", TYPES),
+        choices=fields.texts("choices"),
+        default=None if fields.value("default") is None else fields.text("default"),
+        required=fields.flag("required"),
+        complete=fields.filled("complete"),
+        description=fields.text("description"),
+    )
 
 
 def _check_name(argument: Argument, fields: "Fields") -> None:

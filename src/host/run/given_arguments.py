@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _HELP = "--help"
+_NOTHING: "Mapping[str, Sequence[str]]" = {}
 
 
 def without(arguments: "Sequence[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
@@ -34,13 +35,8 @@ def given_variables(
     Words that ask for help reach what answers it with those of an empty command line.
     """
     if asks_help(args):
-        return default_variables(arguments)
-    return _variables(arguments, texts(arguments, args, program, words))
-
-
-def default_variables(arguments: "Iterable[Argument]") -> dict[str, str]:
-    """Return the variables of the arguments where a command line has no words."""
-    return _variables(arguments, {})
+        return variables(arguments)
+    return variables(arguments, texts(arguments, args, program, words))
 
 
 def texts(
@@ -184,9 +180,10 @@ def _texts(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> "Sequenc
     return found
 
 
-def _variables(
-    arguments: "Iterable[Argument]", texts: "Mapping[str, Sequence[str]]"
+def variables(
+    arguments: "Iterable[Argument]", texts: "Mapping[str, Sequence[str]]" = _NOTHING
 ) -> dict[str, str]:
+    """Return the variables of the arguments with these texts: by default, of no words at all."""
     found: dict[str, str] = {}
     for argument in arguments:
         name = argument.variable

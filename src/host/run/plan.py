@@ -94,10 +94,10 @@ def layers_of(
     """
     system = {name: value for name, value in environ.items() if name != ADOPTED_BY}
     if definition.args:
-        from host.run.given_arguments import default_variables, without
+        from host.run.given_arguments import variables, without
 
         system = without(definition.args, system)
-        given = default_variables(definition.args) if given is None else given
+        given = variables(definition.args) if given is None else given
     layers = Layers(system, installation.run_variables(words), given or {})
     reader = reading(words, definition, layers, messages)
     for source in lock.sources if definition.sources else ():

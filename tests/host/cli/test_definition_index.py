@@ -82,7 +82,7 @@ def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[obje
 
 def _shown(value: object) -> object:
     if isinstance(value, tuple) and value and hasattr(value[0], "usage"):
-        return [[getattr(one, name) for name in one.__slots__] for one in value]
+        return [one.row() for one in value]
     return value
 
 

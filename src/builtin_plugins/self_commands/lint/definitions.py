@@ -14,7 +14,7 @@ from host.run.expand import expand
 from host.run.installation import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": Argument.__slots__,
+    "args": Argument.fields,
     "examples": ("command", "description"),
     "installed_when": ("command", "path"),
 }
