@@ -43,6 +43,7 @@ from host.records import (
 )
 
 PROJECT = "cli_host"
+OWN_DISTRIBUTION = "cli-host"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 
@@ -157,3 +158,6 @@ def is_installed(command: Command) -> bool | None:
             return Path("/opt/acme/agent").exists()
     """
     raise NotImplementedError
+
+
+HOOKS = tuple(name for name, one in tuple(globals().items()) if hasattr(one, f"{PROJECT}_spec"))

@@ -60,9 +60,7 @@ _ADMINISTRATION = {
     "host.run.lock": "collisions: the plan with and without a plugin",
     "host.run.importing": "pip and updates need packages of the environment",
     "host.planning.cache_files": "collisions, doctor: where a lock can be written, and writing one",
-    "host.planning.discovery": "doctor: what plugins say now, told as findings",
-    "host.planning.loading": "which hooks there are, and which distribution is ours",
-    "host.hookspecs": "the group of entry points",
+    "host.hookspecs": "which hooks there are, their group of entry points, our distribution",
 }
 _MANAGING = ("self_commands", "plugin_commands", "plugin_changes")
 

@@ -19,8 +19,7 @@ from builtin_plugins.plugin_directories.directory import Manifest, read_manifest
 from builtin_plugins.venv.distributions import find_distribution
 from host import Definition, HostError, OperationError, PluginError, Record
 from host.cli.catalog import contents
-from host.hookspecs import PROJECT
-from host.planning.loading import HOOKS
+from host.hookspecs import HOOKS, PROJECT
 from host.run.definition import is_word, parse_declared
 from host.run.json_files import parse_json
 from host.run.lock import Lock, Tree

@@ -34,7 +34,7 @@ from builtin_plugins.self_options import checked_timeout
 from builtin_plugins.venv.copy import VenvCopy, ask, check_starts, copied_environment
 from host import OperationError, UsageError
 from host.cli.session import Session
-from host.planning.loading import OWN_DISTRIBUTION
+from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 

@@ -152,32 +152,23 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str, as
 
     `ask` gets the reference that completes an argument of our own, and the words before.
     """
-    options = {name: one for one in definition.args if one.option for name in (one.name, one.short)}
-    positional = [one for one in definition.args if not one.option]
-    waiting: Argument | None = None
-    given: list[str] = []
-    ended = False
-    for word in words:
-        if waiting is not None:
-            waiting = None
-        elif ended or not word.startswith("-") or word == "-":
-            given.append(word)
-        elif word == "--":
-            ended = True
-        else:
-            option = options.get(word)
-            waiting = option if option is not None and option.value else None
-    if waiting is not None:
-        return _values(waiting, definition, ask)
+    from host.run.given_arguments import CommandLine
+
+    line = CommandLine(definition.args, words)
+    line.read_typed()
+    if line.waiting is not None:
+        return _values(line.waiting, definition, ask)
     name, sign, _ = current.partition("=")
-    if sign and not ended and name in options and options[name].value:
-        return _values(options[name], definition, ask, f"{name}=")
-    if current.startswith("-") and not ended:
-        named = [(name, one.description) for name, one in options.items() if name]
+    option = None if line.ended else line.options.get(name)
+    if sign and option is not None and option.value:
+        return _values(option, definition, ask, f"{name}=")
+    if current.startswith("-") and not line.ended:
+        named = [(name, one.description) for name, one in line.options.items()]
         return Offer([*named, ("--help", "Show help")])
-    if positional and (len(given) < len(positional) or positional[-1].repeats):
-        waiting = positional[min(len(given), len(positional) - 1)]
-        return _values(waiting, definition, ask, given=given)
+    positional = [one for one in definition.args if not one.option]
+    if positional and (len(line.loose) < len(positional) or positional[-1].repeats):
+        at = min(len(line.loose), len(positional) - 1)
+        return _values(positional[at], definition, ask, given=line.loose)
     return Offer()
 
 

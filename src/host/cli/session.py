@@ -100,7 +100,7 @@ class Session:
         self.find_packages()
         import importlib_metadata
 
-        from host.planning.loading import OWN_DISTRIBUTION
+        from host.hookspecs import OWN_DISTRIBUTION
 
         return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"
 
@@ -124,12 +124,17 @@ class Session:
 
         The lock when it holds; else installed distributions are asked, unless in safe mode.
         """
-        if self.lock_on_disk is not None:
-            return self.lock_on_disk
+        return self.lock_on_disk or self.ask_plugins(directory_hooks=False)
+
+    def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
+        """Return what plugins say now, in safe mode without anybody's Python; nothing is written.
+
+        `directory_hooks` includes the Python of directory plugins.
+        """
         self.find_packages()
         from host.planning.discovery import ask_plugins
 
-        return ask_plugins(self.installation, directory_hooks=False, python=not self.safe)
+        return ask_plugins(self.installation, directory_hooks=directory_hooks, python=not self.safe)
 
     @once
     def lock_on_disk(self) -> Lock | None:

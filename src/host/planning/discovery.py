@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any
 
 from host.errors import HostError
+from host.hookspecs import OWN_DISTRIBUTION
 from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.cache_files import can_be_made, write_lock, write_run_code
 from host.planning.distributions import entry_points
-from host.planning.loading import OWN_DISTRIBUTION, load, short_reason, source_files
+from host.planning.loading import load, short_reason, source_files
 from host.planning.serving import serving
 from host.records import (
     CategoryDeclaration,
@@ -140,7 +141,7 @@ class _Collected:
         found: dict[str, Plugin] = {}
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]
         for one in [*points, *files]:
-            if one.ours or self.is_off(one):
+            if one.ours or (not one.file and one.project in self.disabled):
                 continue
             if one.name in found or one.name in self.plugins:
                 one.name = f"{one.name} ({one.distribution})"
@@ -149,9 +150,6 @@ class _Collected:
             else:
                 found[one.name] = one
         return list(found.values())
-
-    def is_off(self, plugin: Plugin) -> bool:
-        return not plugin.file and plugin.project in self.disabled
 
     def add(self, answer: PluginAnswer) -> None:
         plugin = self.plugins.setdefault(answer.plugin.name, answer.plugin)

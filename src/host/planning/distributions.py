@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import importlib_metadata
 
-from host import hookspecs
-from host.planning.loading import OWN_DISTRIBUTION
+from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.run.lock import Plugin
 
 
@@ -24,7 +23,7 @@ def entry_points() -> Iterator[Plugin]:
         try:
             if not _is_of_files(distribution):
                 continue
-            points = distribution.entry_points.select(group=hookspecs.PROJECT)
+            points = distribution.entry_points.select(group=PROJECT)
             if not points:
                 continue  # reading a distribution's metadata costs more than all of this
             name = str(distribution.metadata["Name"])

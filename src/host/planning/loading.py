@@ -21,11 +21,6 @@ from host.run.importing import StdoutOnStderr
 from host.run.lock import Plugin
 from host.run.text import is_on
 
-OWN_DISTRIBUTION = "cli-host"
-HOOKS = (
-    *("prepare", "find_plugins", "discover_commands", "env_sources"),
-    *("render_listing", "is_installed"),
-)
 ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 
 _OURS_ONLY = frozenset(["prepare", "find_plugins"])
@@ -162,7 +157,7 @@ def _unsupported(manager: pluggy.PluginManager, plugin: Plugin) -> str:
             if one.plugin_name == plugin.name and (one.wrapper or one.hookwrapper):
                 return f"{caller.name}: wrappers are not supported"
         if caller.name in _OURS_ONLY and not plugin.ours:
-            return f"{caller.name}: only plugins of {OWN_DISTRIBUTION} are asked this"
+            return f"{caller.name}: only plugins of {hookspecs.OWN_DISTRIBUTION} are asked this"
     return ""
 
 

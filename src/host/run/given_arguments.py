@@ -47,7 +47,7 @@ def texts(
     `program` and the command's own `words` are for the error. Files and directories are
     looked at from the current directory; none is opened.
     """
-    line = _CommandLine(arguments, args)
+    line = CommandLine(arguments, args)
     try:
         line.read()
         line.place(arguments)
@@ -75,10 +75,14 @@ class _UnfitError(Exception):
         self.hint = hint
 
 
-class _CommandLine:
-    """The words of a command line, sorted into the `texts` of each argument by its name."""
+class CommandLine:
+    """The words of a command line, sorted into the `texts` of each argument by its name.
 
-    __slots__ = ("loose", "options", "rest", "texts")
+    `loose` are those that no option takes, `options` has each under both of its names.
+    `waiting` is one whose value is still to come, `ended` whether no option can come any more.
+    """
+
+    __slots__ = ("ended", "loose", "options", "rest", "texts", "waiting")
 
     def __init__(self, arguments: "Iterable[Argument]", words: "Iterable[str]") -> None:
         self.options: dict[str, Argument] = {}
@@ -90,13 +94,25 @@ class _CommandLine:
         self.rest.reverse()
         self.loose: list[str] = []
         self.texts: dict[str, list[str]] = {}
+        self.waiting: Argument | None = None
+        self.ended = False
+
+    def read_typed(self) -> None:
+        """Do as `read` does for a line that somebody is typing: what does not fit is left out."""
+        while self.rest:
+            try:
+                self.read()
+            except _UnfitError:
+                pass
 
     def read(self) -> None:
         """Take the options; what is left over is loose. Options end at `--`."""
         while self.rest:
             word = self.rest.pop()
             if word == "--":
+                self.ended = True
                 self.loose += reversed(self.rest)
+                self.rest.clear()
                 return
             if word.startswith("--"):
                 self.long(word)
@@ -140,6 +156,7 @@ class _CommandLine:
             value = "true"
         elif value is None:
             if not self.rest:
+                self.waiting = argument
                 raise _UnfitError(f"{argument.name} needs a value, {argument.value}")
             value = self.rest.pop()
         self.texts[argument.name] = [value]

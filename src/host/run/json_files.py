@@ -37,7 +37,9 @@ def parse_json(path: str, content: bytes) -> "Any":
     try:
         value, end = _scanner()(text, _skip_blanks(text, 0))
         if _skip_blanks(text, end) == len(text):
-            return _bounded(path, text, value)
+            if text.count("[") + text.count("{") > DEEPEST and _is_deeper(value, DEEPEST):
+                raise _too_deep(path)
+            return value
     except _KeyTwiceError as failure:
         raise DefinitionError(f'{path}: the key "{failure}" stands twice in one object') from None
     except _NotJsonError as failure:
@@ -57,24 +59,12 @@ def parse_json(path: str, content: bytes) -> "Any":
         raise _too_deep(path) from None
 
 
-def _bounded(path: str, text: str, value: "Any") -> "Any":
-    """Return `value`, unless arrays and objects stand in one another more than DEEPEST levels."""
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return value
-    level = [value]
-    for _ in range(DEEPEST):
-        inner: list[Any] = []
-        for one in level:
-            if isinstance(one, dict):
-                inner += one.values()
-            elif isinstance(one, list):
-                inner += one
-        level = inner
-        if not level:
-            break
-    if any(isinstance(one, dict | list) for one in level):
-        raise _too_deep(path)
-    return value
+def _is_deeper(value: "Any", levels: int) -> bool:
+    """Tell whether arrays and objects stand in one another more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not levels or any(_is_deeper(one, levels - 1) for one in inner)
 
 
 def _too_deep(path: str) -> DefinitionError:

@@ -34,8 +34,7 @@ from builtin_plugins.venv.distributions import find_distribution
 from builtin_plugins.venv.installer import INSTALLERS
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
-from host.hookspecs import PROJECT
-from host.planning.loading import OWN_DISTRIBUTION
+from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.run.importing import complete_import_path
 
 

@@ -12,7 +12,6 @@ from builtin_plugins.self_commands.launcher import launcher_of, launchers_in
 from host import Command, HostError
 from host.cli.catalog import contents
 from host.cli.session import Session
-from host.planning.discovery import ask_plugins
 from host.run.installation import OpenInstallation
 from host.run.lock import Lock
 from host.run.paths import find_program
@@ -71,10 +70,7 @@ class Patient:
     @cached_property
     def lock(self) -> Lock:
         """Return what plugins say now; in safe mode without anybody's Python."""
-        if self.session.lock_on_disk is not None:
-            return self.session.lock_on_disk
-        python = not self.session.safe
-        return ask_plugins(self.installation, python=python)
+        return self.session.lock_on_disk or self.session.ask_plugins()
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:

@@ -23,7 +23,7 @@ from builtin_plugins.self_commands.launcher import (
 )
 from builtin_plugins.venv.distributions import find_distribution, installed_version
 from host import HostError
-from host.planning.loading import OWN_DISTRIBUTION
+from host.hookspecs import OWN_DISTRIBUTION
 from host.run.installation import home
 from host.run.paths import find_bash, find_program
 from host.run.process import start_of
