@@ -9,15 +9,9 @@ from contextlib import suppress
 
 from builtin_plugins.fetch.addresses import fetchable
 from builtin_plugins.fetch.progress import Reporter
+from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.prepare import bring
 from builtin_plugins.setup.linux.stage import NEW, clear_stage, hold_stage
-from builtin_plugins.setup.linux.state import (
-    Owner,
-    is_installed,
-    owned,
-    refuse_foreign,
-    starts_from_stage,
-)
 from builtin_plugins.setup.linux.swap import left_behind, recovered_stage, remove_all, swap_in
 from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, check_places, variable
 from host import OperationError
@@ -36,7 +30,7 @@ def installed_as(settings: Settings) -> str:
     if left_behind(places):
         with suppress(OSError, OperationError), recovered_stage(places):
             pass
-    return places.link if is_installed(places) or starts_from_stage(places) else ""
+    return places.link if state.is_installed(places) or state.starts_from_stage(places) else ""
 
 
 def put_in_place(settings: Settings, reporter: Reporter) -> str:
@@ -52,7 +46,7 @@ def put_in_place(settings: Settings, reporter: Reporter) -> str:
     except OperationError as refusal:
         name = variable(places.tool, "DOWNLOAD_URL")
         raise OperationError(f"{name}: {refusal}") from None
-    refuse_foreign(places)
+    state.refuse_foreign(places)
     sudo = _find_elevation(places, settings.environ)
     if sudo is None:
         swap_in(places, lambda stage: bring(settings, stage, reporter))
@@ -71,8 +65,8 @@ def take_away(settings: Settings, reporter: Reporter) -> bool:
     """Remove application, link and menu entry that setup made; tell whether there was one."""
     check_places(settings)
     places = settings.places
-    things = owned(places)
-    there = any(owner is Owner.SETUP for _, _, owner in things)
+    things = state.owned(places)
+    there = any(owner is state.Owner.SETUP for _, _, owner in things)
     if there or left_behind(places):
         sudo = _find_elevation(places, settings.environ)
         if sudo is None:
@@ -80,9 +74,9 @@ def take_away(settings: Settings, reporter: Reporter) -> bool:
         else:
             _run_elevated(sudo, "remove", settings, reporter)
     for path, _, owner in things:
-        if owner is Owner.FOREIGN:
+        if owner is state.Owner.FOREIGN:
             reporter.warn(f"{path} stays: setup did not make it")
-    if is_installed(places):
+    if state.is_installed(places):
         raise OperationError(f"{settings.name} stays: setup did not install it")
     return there
 

@@ -11,14 +11,8 @@ from builtin_plugins.fetch.download import download
 from builtin_plugins.fetch.progress import Reporter, readable_size
 from builtin_plugins.fetch.transfer import Limits
 from builtin_plugins.files.atomic import write_file
+from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.stage import NEW
-from builtin_plugins.setup.linux.state import (
-    MARK_DIRECTORY,
-    MARK_FILE,
-    inner_file,
-    is_program,
-    menu_mark,
-)
 from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 
@@ -53,15 +47,15 @@ def _note(tree: str, settings: Settings, reporter: Reporter) -> None:
     Raises OperationError when it has no launcher; a missing picture is a warning.
     """
     launcher = _find_launcher(tree, settings)
-    notes = os.path.join(tree, MARK_DIRECTORY)
+    notes = os.path.join(tree, state.MARK_DIRECTORY)
     if os.path.lexists(notes):
-        raise OperationError(f"the archive has {MARK_DIRECTORY}, a name that is reserved")
+        raise OperationError(f"the archive has {state.MARK_DIRECTORY}, a name that is reserved")
     os.mkdir(notes)
     os.chmod(notes, 0o755)  # noqa: S103  # whatever the umask
     icon = _find_icon(tree, settings, reporter)
     menu = _menu_entry(settings, icon)
     noted = {"tool": settings.places.tool, "launcher": launcher, "menu": menu}
-    write_file(os.path.join(notes, MARK_FILE), json.dumps(noted, indent=2) + "\n", 0o644)
+    write_file(os.path.join(notes, state.MARK_FILE), json.dumps(noted, indent=2) + "\n", 0o644)
     reporter.debug(f"launcher {launcher}, icon {icon or 'none'}")
 
 
@@ -70,7 +64,7 @@ def _find_launcher(tree: str, settings: Settings) -> str:
     usual = (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}")
     candidates = [settings.launcher] if settings.launcher else usual
     for candidate in candidates:
-        if is_program(tree, candidate):
+        if state.is_program(tree, candidate):
             return candidate
     tried = ", ".join(dict.fromkeys(candidates))
     raise OperationError(f"the archive has no program to start (looked for {tried})")
@@ -78,7 +72,7 @@ def _find_launcher(tree: str, settings: Settings) -> str:
 
 def _find_icon(tree: str, settings: Settings, reporter: Reporter) -> str:
     """Return the picture's path inside `tree`: the one fetched, else the archive's own."""
-    bundled = settings.icon if inner_file(tree, settings.icon) else ""
+    bundled = settings.icon if state.inner_file(tree, settings.icon) else ""
     instead = "the archive's own is used" if bundled else "the menu entry has none"
     if settings.icon_address:
         try:
@@ -91,7 +85,7 @@ def _find_icon(tree: str, settings: Settings, reporter: Reporter) -> str:
 
 
 def _fetch_icon(tree: str, address: str) -> str:
-    fetched = Path(tree, MARK_DIRECTORY, "icon")
+    fetched = Path(tree, state.MARK_DIRECTORY, "icon")
     download(address, fetched, limits=_ICON_LIMITS)
     with fetched.open("rb") as file:
         start = file.read(512).lstrip(b"\xef\xbb\xbf \r\n\t")
@@ -99,7 +93,7 @@ def _fetch_icon(tree: str, address: str) -> str:
         if start.startswith(beginning):
             fetched.chmod(0o644)
             fetched.rename(fetched.with_suffix(suffix))
-            return f"{MARK_DIRECTORY}/icon{suffix}"
+            return f"{state.MARK_DIRECTORY}/icon{suffix}"
     fetched.unlink()
     raise OperationError("what came is not a picture")
 
@@ -115,7 +109,7 @@ def _menu_entry(settings: Settings, icon: str) -> str:
         f"Icon={_string(os.path.join(places.install_dir, icon))}" if icon else "",
         "Terminal=false",
         f"Categories={categories.rstrip(';')};" if categories else "",
-        menu_mark(places.tool),
+        state.menu_mark(places.tool),
     ]
     return "".join(f"{line}\n" for line in lines if line)
 

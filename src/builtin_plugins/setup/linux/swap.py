@@ -25,19 +25,8 @@ from builtin_plugins.files.atomic import (
     write_link,
 )
 from builtin_plugins.files.endings import undoing, uninterrupted
+from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.stage import NEW, OLD, clear_stage, hold_stage
-from builtin_plugins.setup.linux.state import (
-    Owner,
-    directory_owner,
-    is_installed,
-    owned,
-    read_mark,
-    read_prepared,
-    refuse_foreign,
-    small_file,
-    starts_from_stage,
-    starts_inside,
-)
 from builtin_plugins.setup.tool_settings import Places
 
 _Write = Callable[[str, str], None]
@@ -62,20 +51,20 @@ def swap_in(places: Places, bring: Callable[[str], None]) -> None:
 @contextmanager
 def recovered_stage(places: Places) -> Iterator[str]:
     """Hold the stage, without what a killed run left in it; yields its path."""
-    with hold_stage(places.stage, lambda: starts_from_stage(places)) as stage:
+    with hold_stage(places.stage, lambda: state.starts_from_stage(places)) as stage:
         _recover(places)
         yield stage
 
 
 def _put_in_place(places: Places) -> None:
     """Make `<stage>/new` the installed version; its notes name launcher and menu entry."""
-    prepared = read_prepared(os.path.join(places.stage, NEW))
+    prepared = state.read_prepared(os.path.join(places.stage, NEW))
     launcher, menu = prepared["launcher"], prepared["menu"]
     sync_file_system(places.stage)
-    refuse_foreign(places)  # a download is long enough for something to appear there
+    state.refuse_foreign(places)  # a download is long enough for something to appear there
     with uninterrupted(), undoing() as undo:
         _swap_directory(places, launcher, undo)
-        _replace(_write_menu, places.desktop_file, small_file(places.desktop_file), menu, undo)
+        _replace_menu(places, menu, undo)
         _point_link(places, os.path.join(places.install_dir, launcher), undo)
     sync_directory(os.path.dirname(places.install_dir))
     sync_directory(places.bin_dir)
@@ -88,18 +77,19 @@ def _recover(places: Places) -> None:
     from a version in the stage; the other one is in place or in the stage, complete.
     """
     with uninterrupted():
-        if starts_from_stage(places):
+        if state.starts_from_stage(places):
             for name in (NEW, OLD):
                 staged = os.path.join(places.stage, name)
-                other = read_mark(staged).get("tool") and not starts_inside(places, staged)
-                if other and directory_owner(places) is Owner.NOBODY:
+                is_other = not state.starts_inside(places, staged)
+                has_room = state.directory_owner(places) is state.Owner.NOBODY
+                if is_other and has_room and state.read_mark(staged).get("tool"):
                     os.rename(staged, places.install_dir)
-            launcher = read_mark(places.install_dir).get("launcher", "")
-            if directory_owner(places) is Owner.SETUP and launcher:
+            launcher = state.read_mark(places.install_dir).get("launcher", "")
+            if state.directory_owner(places) is state.Owner.SETUP and launcher:
                 write_link(places.link, os.path.join(places.install_dir, launcher))
         for path in (temporary(places.link), temporary(places.desktop_file)):
             discard(path)
-    if not starts_from_stage(places):
+    if not state.starts_from_stage(places):
         clear_stage(places.stage)
 
 
@@ -115,23 +105,20 @@ def _swap_directory(places: Places, launcher: str, undo: ExitStack) -> None:
     if not os.path.lexists(target):
         _move(new, target, undo)
         return
-    live = is_installed(places)
+    live = state.is_installed(places)
     leads = os.path.join(places.bin_dir, os.readlink(places.link)) if live else ""
     if not live or leads == os.path.join(target, launcher):
         with suppress(OSError):
             exchange(new, target)
             undo.callback(exchange, new, target)
             return
-    if not live:
-        _move(target, old, undo)
-        _move(new, target, undo)
-        return
-    os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
-    _point_link(places, os.path.join(new, launcher), undo)
+    if live:
+        os.chmod(places.stage, 0o755)  # noqa: S103  # everybody's command starts from there now
+        _point_link(places, os.path.join(new, launcher), undo)
     _move(target, old, undo)
-    _point_link(places, os.path.join(old, os.path.relpath(leads, target)), undo)
+    if live:
+        _point_link(places, os.path.join(old, os.path.relpath(leads, target)), undo)
     _move(new, target, undo)
-    _point_link(places, os.path.join(target, launcher), undo)
 
 
 def _move(one: str, other: str, undo: ExitStack) -> None:
@@ -139,9 +126,14 @@ def _move(one: str, other: str, undo: ExitStack) -> None:
     undo.callback(os.rename, other, one)
 
 
-def _point_link(places: Places, target: str, undo: ExitStack) -> None:
+def _point_link(places: Places, target: str | None, undo: ExitStack) -> None:
     former = os.readlink(places.link) if os.path.lexists(places.link) else None
     _replace(write_link, places.link, former, target, undo)
+
+
+def _replace_menu(places: Places, content: str | None, undo: ExitStack) -> None:
+    former = state.small_file(places.desktop_file)
+    _replace(_write_menu, places.desktop_file, former, content, undo)
 
 
 def _replace(
@@ -177,12 +169,11 @@ def _take_away(places: Places, grave: str) -> None:
 
     Puts back what it unlinked when a step fails.
     """
-    own = {path for path, _, owner in owned(places) if owner is Owner.SETUP}
+    own = {path for path, _, owner in state.owned(places) if owner is state.Owner.SETUP}
     with uninterrupted(), undoing() as undo:
         if places.desktop_file in own:
-            former = small_file(places.desktop_file)
-            _replace(_write_menu, places.desktop_file, former, None, undo)
+            _replace_menu(places, None, undo)
         if places.link in own:
-            _replace(write_link, places.link, os.readlink(places.link), None, undo)
+            _point_link(places, None, undo)
         if places.install_dir in own:
             os.rename(places.install_dir, grave)
