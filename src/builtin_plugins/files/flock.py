@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from builtin_plugins.files.endings import explained
 from host import OperationError
 
 PATIENCE = 120.0  # seconds that a change waits for another one
@@ -25,10 +26,8 @@ def locked(
     be opened, or another one keeps it for `patience` seconds.
     """
     flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
-    try:
+    with explained(path):
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    except OSError as failure:
-        raise OperationError(f"{path}: {failure.strerror}") from None
     try:
         if not take_lock(descriptor, patience, waiting):
             raise OperationError(f"{path}: another change is under way", "try again")

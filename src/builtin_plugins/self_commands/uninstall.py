@@ -11,12 +11,7 @@ from glob import escape, glob
 from builtin_plugins.asking import confirmed, is_attended
 from builtin_plugins.files.atomic import is_tree, remove_tree
 from builtin_plugins.files.endings import explained
-from builtin_plugins.self_commands.completion import (
-    SHELLS,
-    complete_in,
-    completes,
-    start_up_file,
-)
+from builtin_plugins.self_commands import completion
 from builtin_plugins.self_commands.launcher import is_launcher, launchers_in, links_on_path
 from builtin_plugins.self_commands.shipped import shipped_files
 from host import OperationError, printable
@@ -49,7 +44,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         raise OperationError("stays as it is")
     with explained():
         for shell in completed:
-            complete_in(shell, session.program, session.environ, present=False)
+            completion.complete_in(shell, session.program, session.environ, present=False)
         for path in goes:
             _remove(path, session.layout.root)
     session.show_lines(f"{session.program} is uninstalled")
@@ -125,9 +120,9 @@ def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
     if program in map(os.path.basename, stays_too):
         return {}
     return {
-        shell: start_up_file(shell, program, environ)
-        for shell in SHELLS
-        if completes(shell, program, environ)
+        shell: completion.start_up_file(shell, program, environ)
+        for shell in completion.SHELLS
+        if completion.completes(shell, program, environ)
     }
 
 

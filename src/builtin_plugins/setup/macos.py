@@ -67,13 +67,8 @@ def _prefixes(environ: Mapping[str, str]) -> list[str]:
 
 
 def _run(brew: str, action: str, cask: str, environ: Mapping[str, str]) -> None:
-    """Run brew with its output on stderr, as it is progress and not an answer."""
-    try:
-        done = subprocess.run(
-            [brew, action, "--cask", cask], env=dict(environ), stdout=2, check=False
-        )
-    except OSError as failure:
-        raise OperationError(f"{brew}: {failure.strerror}") from None
+    """Run brew with its output on stderr, as it is progress and not an answer; raises OSError."""
+    done = subprocess.run([brew, action, "--cask", cask], env=dict(environ), stdout=2, check=False)
     if done.returncode:
         raise OperationError(f"brew {action} --cask {cask} failed with status {done.returncode}")
 

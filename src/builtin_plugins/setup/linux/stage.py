@@ -1,6 +1,5 @@
 """The hidden directory in which a change is prepared, held by one run at a time."""
 
-import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -39,10 +38,8 @@ def _acquire(path: str) -> int:
     with ExitStack() as undo, suppress(FileNotFoundError):
         try:
             descriptor = os.open(path, _DIRECTORY)
-        except OSError as failure:
-            if failure.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise OperationError(f"{path} is in the way", "remove it") from None
-            raise
+        except NotADirectoryError:  # a link is none, either
+            raise OperationError(f"{path} is in the way", "remove it") from None
         undo.callback(os.close, descriptor)
         held = os.fstat(descriptor)
         if held.st_uid != os.geteuid():
