@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-from host import hookimpl
-from host.run.expand import expand
-from host.run.paths import find_program
+from host import expand, find_program, hookimpl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -42,8 +42,10 @@ if TYPE_CHECKING:
         Watch,
     )
     from host.run.declared_arguments import Argument
-    from host.run.definition import Definition
-    from host.run.text import printable
+    from host.run.definition import Definition, is_word
+    from host.run.expand import expand
+    from host.run.paths import find_program
+    from host.run.text import Messages, printable
     from host.secrets import is_secret, masked, masked_text
     from host.text_width import width_of, wrap
 
@@ -63,6 +65,7 @@ __all__ = [
     "Installation",
     "InstallationError",
     "Listing",
+    "Messages",
     "MissingError",
     "NotConfirmedError",
     "OperationError",
@@ -77,8 +80,11 @@ __all__ = [
     "UsageError",
     "Variable",
     "Watch",
+    "expand",
+    "find_program",
     "hookimpl",
     "is_secret",
+    "is_word",
     "masked",
     "masked_text",
     "printable",
@@ -90,10 +96,14 @@ __all__ = [
 _ELSEWHERE = {
     "Argument": "host.run.declared_arguments",
     "Definition": "host.run.definition",
+    "Messages": "host.run.text",
     "Page": "host.cli.page_layout",
     "Program": "host.program",
+    "expand": "host.run.expand",
+    "find_program": "host.run.paths",
     "hookimpl": "host.marking",
     "is_secret": "host.secrets",
+    "is_word": "host.run.definition",
     "masked": "host.secrets",
     "masked_text": "host.secrets",
     "printable": "host.run.text",

@@ -70,8 +70,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.run.installation import Layout, OpenInstallation
-    from host.run.lock import Lock
+    from host.run.installation import Layout
 
 
 def main() -> int:
@@ -134,8 +133,11 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         installation = open_installation(layout, environ)
         lock = None if safe else read_lock(installation.locks, installation.key)
         if lock is None:
+            from host.cli.session import Session
+
             nested = "COMMAND_NAME" in environ  # then the outer command's plugins count, too
-            lock = _refresh(installation, messages, safe, () if nested else words)
+            session = Session(layout, environ, messages, safe=safe)
+            lock = session.refresh_lock(() if nested else words)
         if "COMMAND_NAME" in environ:  # a command calls
             from host.run.nested_run import outer_environment
 
@@ -167,25 +169,13 @@ def complete(
     installation = open_installation(layout, environ)
     lock = read_lock(installation.locks, installation.key)
     if lock is None:
-        lock = _refresh(installation, messages)
+        from host.cli.session import Session
+
+        lock = Session(layout, environ, messages, safe=False).refresh_lock()
     from host.cli.completion import reply
 
     posix.write(1, encode(reply(given, installation, lock)))
     return 0
-
-
-def _refresh(
-    installation: "OpenInstallation",
-    messages: Messages,
-    safe: bool = False,
-    run: "Sequence[str]" = (),
-) -> "Lock":
-    from host.run.importing import complete_import_path
-
-    complete_import_path("pluggy" if safe else "")
-    from host.planning.discovery import refresh
-
-    return refresh(installation, messages, safe, run)
 
 
 if __name__ == "__main__":

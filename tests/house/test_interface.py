@@ -19,15 +19,11 @@ from testing.installation import PROJECT
 _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
     "host.run.definition": "the finder reads with it, or with an index that does the same",
-    "host.run.definition.is_word": "directories that are no words are no commands",
     "host.run.definition.read_definition": "the finder reads what a run needs",
     "host.run.paths": "the finder is in every run, which has no os",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Fields": "and so has each key of it",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
-    "host.run.expand.expand": "installed_when and <TOOL>_… expand as a run does",
-    "host.run.paths.find_program": "a program is found on PATH as a run finds it",
-    "host.run.text.Messages": "lines on stderr look like the host's",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.stdout.Output": "the page of `setup` goes where pages go",
     # Its options are read as those that a command declares, also where a definition has no args.
@@ -47,11 +43,10 @@ _ADMINISTRATION = {
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.definition": "lint, new and add judge definitions as a run does",
     "host.run.json_files": "lint and wheels: JSON has the errors of a file's",
-    "host.run.expand": "lint: which names a text refers to",
     "host.run.env_file": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
-    "host.run.text": "collisions: a session of its own has messages of its own",
+    "host.run.text": "how a text without letters is shown",
     "host.run.layers": "env: each variable and where it is from",
     "host.run.plan": "env, which: what a run would do",
     "host.run.paths": "doctor, lint: programs are found as a run finds them",

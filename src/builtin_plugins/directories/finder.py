@@ -7,9 +7,9 @@ A run loads this module, so it imports next to nothing.
 import _stat
 import posix
 
+from host import is_word
 from host.run import definition as definition_files
 from host.run import paths
-from host.run.definition import is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

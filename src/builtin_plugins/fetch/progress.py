@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Any
 
-from host import printable
-from host.run.text import Messages
+from host import Messages, printable
 
 # What is shown: bytes so far, in all (None: unknown), and what went wrong before another
 # try ("" when nothing did).

@@ -11,14 +11,13 @@ from builtin_plugins.plugin_changes.contents import PluginContents, Words
 from builtin_plugins.plugin_changes.work import Work
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from builtin_plugins.venv.copy import VenvCopy, ask
-from host import OperationError, PluginError
+from host import Messages, OperationError, PluginError
 from host.cli.catalog import contents
 from host.cli.session import Session
 from host.planning.cache_files import write_lock
 from host.run.installation import Layout
 from host.run.locate import NOT_CATEGORIES, locate, roots
 from host.run.lock import Lock, Plugin, Tree, read_lock
-from host.run.text import Messages
 
 _KEY = "copy"
 

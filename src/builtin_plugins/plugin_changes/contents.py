@@ -17,10 +17,10 @@ from packaging.version import Version
 
 from builtin_plugins.plugin_directories.directory import Manifest, read_manifest
 from builtin_plugins.venv.distributions import find_distribution
-from host import Definition, HostError, OperationError, PluginError, Record
+from host import Definition, HostError, OperationError, PluginError, Record, is_word
 from host.cli.catalog import contents
 from host.hookspecs import HOOKS, PROJECT
-from host.run.definition import is_word, parse_declared
+from host.run.definition import parse_declared
 from host.run.json_files import parse_json
 from host.run.lock import Lock, Tree
 from host.run.paths import read_regular

@@ -6,9 +6,8 @@ import os
 
 from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
-from host import Record, UsageError
+from host import Record, UsageError, is_word
 from host.cli.session import Session
-from host.run.definition import is_word
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.misspelt import nearest
 from host.run.text import EMPTY

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import os
 
-from host import HostError, PluginError, Record
-from host.run.definition import is_word
+from host import HostError, PluginError, Record, is_word
 from host.run.json_files import Fields, read_json
 
 TYPE_CHECKING = False

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 
-from host import DefinitionError, OperationError, UsageError
+from host import DefinitionError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
-from host.run.definition import is_word
-from host.run.paths import find_program
 
 _USUAL = ("editor", "nano", "vi")
 

@@ -15,12 +15,10 @@ from builtin_plugins.files.flock import locked
 from builtin_plugins.self_commands.completion import uncompleted_shell
 from builtin_plugins.self_commands.launcher import is_launcher, make_file, write_launcher
 from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
-from host import OperationError, UsageError
+from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.planning.cache_files import can_be_made
-from host.run.definition import is_word
 from host.run.installation import data_home, home
-from host.run.paths import find_program
 
 _INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; see install.sh
 _PATIENCE = 60.0  # seconds that this waits for another one

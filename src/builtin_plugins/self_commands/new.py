@@ -13,9 +13,8 @@ from builtin_plugins.asking import answer, is_attended
 from builtin_plugins.files.endings import explained
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
-from host import OperationError, UsageError
+from host import OperationError, UsageError, is_word
 from host.cli.session import Session
-from host.run.definition import is_word
 from host.run.locate import NOT_CATEGORIES
 
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}

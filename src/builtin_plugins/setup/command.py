@@ -24,6 +24,7 @@ from host import (
     Argument,
     CannotStartError,
     HostError,
+    Messages,
     OperationError,
     Page,
     Program,
@@ -35,7 +36,6 @@ from host import (
 from host.cli.stdout import Output
 from host.run.definition import parse_declared
 from host.run.given_arguments import texts
-from host.run.text import Messages
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
 _HELP = "--help"

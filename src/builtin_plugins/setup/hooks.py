@@ -3,8 +3,7 @@
 import os
 import sys
 
-from host import hookimpl
-from host.run.expand import expand
+from host import expand, hookimpl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

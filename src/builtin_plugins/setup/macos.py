@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from builtin_plugins.fetch.progress import Reporter
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.setup.tool_settings import Settings, home, variable
-from host import OperationError
-from host.run.paths import find_program
+from host import OperationError, find_program
 
 _PREFIXES = ("/opt/homebrew", "/usr/local")
 _MARK = "# made by setup for the cask "

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from builtin_plugins.bounded_call import bounded_call
-from host import OperationError, masked_text
+from host import OperationError, find_program, masked_text
 from host.run.importing import complete_import_path
-from host.run.paths import find_program
 
 INSTALLERS = ("pip", "uv")
 

@@ -12,7 +12,7 @@ from host.run.text import Messages, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from host.cli.catalog import Contents
     from host.cli.definition_index import DefinitionIndex
@@ -143,13 +143,12 @@ class Session:
 
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
 
-    def refresh_lock(self) -> Lock:
-        """Ask all plugins again and write the lock anew."""
+    def refresh_lock(self, run: Sequence[str] = ()) -> Lock:
+        """Ask all plugins again and write the lock anew; `run` are the words of a run, if it is."""
         self.find_packages()
         from host.planning.discovery import refresh
 
-        lock = refresh(self.installation, self.messages, self.safe)
-        self.__dict__["lock"] = lock
+        self.__dict__["lock"] = lock = refresh(self.installation, self.messages, self.safe, run)
         return lock
 
     @once

@@ -31,7 +31,9 @@ def expand(
     would execute, glob or split stays as written, `$$` with the name or braces behind
     it, and so does `${…}` of any other form, for which `warn` is called once. Takes
     linear time. Raises OverflowError when the result would have more than `limit`
-    characters; 0 is no limit.
+    characters; 0 is no limit::
+
+        expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
     if "$" not in text and "\\" not in text:
         return text

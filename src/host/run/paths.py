@@ -121,7 +121,12 @@ def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
 
 
 def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
-    """Return the path of the executable `name` on PATH (a fixed one when unset), or None."""
+    """Return the path of the executable `name` on PATH (a fixed one when unset), or None.
+
+    As a run finds it; a `name` with a slash is a path itself::
+
+        node = find_program("node", os.environ)
+    """
     if "/" in name:
         return name if _is_executable(name) else None
     for directory in environ.get("PATH", _DEFAULT_PATH).split(":"):

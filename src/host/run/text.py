@@ -104,11 +104,13 @@ def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) 
 
 
 class Messages:
-    """Writes each message as one line; what comes from data is shown escaped.
+    """Writes each message as one line on stderr; what comes from data is shown escaped.
 
     On a terminal, or with colours, `error:` stands before an error and what to do about it
     on a line of its own. `choice` is what --color says. Who is `quiet` writes nothing, and
-    what sources of variables write is not passed on either.
+    what sources of variables write is not passed on either. A command's are its `Program`'s::
+
+        program.messages.warn(f"{path}: is empty")
     """
 
     __slots__ = ("choice", "debugging", "environ", "program", "quiet", "warned")
@@ -147,12 +149,14 @@ class Messages:
             self._labelled("warning:", _YELLOW, text, self.colours(2))
 
     def debug(self, text: str) -> None:
+        """Say `text` with the time before it, where the caller's DEBUG is on."""
         if self.debugging:
             import time
 
             self.line(f"[DEBUG] {time.strftime('%Y-%m-%d %H:%M:%S')} - {text}")
 
     def line(self, text: str) -> None:
+        """Write `text` as it is, without the program's name."""
         self._write(printable(text))
 
     def _labelled(self, label: str, style: str, text: str, colours: bool) -> None:

@@ -9,12 +9,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from builtin_plugins.self_commands.launcher import launcher_of, launchers_in
-from host import Command, HostError
+from host import Command, HostError, find_program
 from host.cli.catalog import contents
 from host.cli.session import Session
 from host.run.installation import OpenInstallation
 from host.run.lock import Lock
-from host.run.paths import find_program
 
 
 class Diagnosis(NamedTuple):

@@ -22,10 +22,10 @@ from builtin_plugins.self_commands.launcher import (
     write_launcher,
 )
 from builtin_plugins.venv.distributions import find_distribution, installed_version
-from host import HostError
+from host import HostError, find_program
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.installation import home
-from host.run.paths import find_bash, find_program
+from host.run.paths import find_bash
 from host.run.process import start_of
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)

@@ -7,10 +7,9 @@ import os
 from builtin_plugins.self_commands.lint.finding import as_github, as_json, as_text
 from builtin_plugins.self_commands.lint.linter import Lint
 from builtin_plugins.self_commands.lint.scripts import shellcheck_findings
-from host import DefinitionError, UsageError
+from host import DefinitionError, UsageError, find_program
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
-from host.run.paths import find_program
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 

@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
-from host import Argument, Definition, HostError, is_secret
+from host import Argument, Definition, HostError, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.env_file import read_env_file
-from host.run.expand import expand
 from host.run.installation import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {

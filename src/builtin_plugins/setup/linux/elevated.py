@@ -17,8 +17,7 @@ from builtin_plugins.files.endings import explained, tidily
 from builtin_plugins.setup.linux.stage import NEW
 from builtin_plugins.setup.linux.swap import remove_all, swap_in
 from builtin_plugins.setup.tool_settings import Places
-from host import HostError, OperationError
-from host.run.text import Messages
+from host import HostError, Messages, OperationError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,8 +14,7 @@ from builtin_plugins.setup.linux.prepare import bring
 from builtin_plugins.setup.linux.stage import NEW, clear_stage, hold_stage
 from builtin_plugins.setup.linux.swap import left_behind, recovered_stage, remove_all, swap_in
 from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, check_places, variable
-from host import OperationError
-from host.run.paths import find_program
+from host import OperationError, find_program
 
 ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 
