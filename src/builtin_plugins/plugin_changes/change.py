@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from importlib import import_module
 
 from builtin_plugins.asking import confirmed
 from builtin_plugins.files.atomic import discard, write_link
 from builtin_plugins.files.endings import undoing
+from builtin_plugins.plugin_changes.kinds import archive, git, local, pip
 from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import Origin
 from builtin_plugins.plugin_changes.work import Work, changing, keep
@@ -29,13 +29,17 @@ from host.cli.session import Session
 Change = Callable[[Entry, Entry | None], object]
 
 _EARLIER_VERSIONS = 3  # that are kept beside the one that is on
+_KINDS: dict[str, Callable[[Origin, Work], Staged]] = {
+    "archive": archive.fetch,
+    "git": git.fetch,
+    "local": local.fetch,
+    "pip": pip.fetch,
+}
 
 
 def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage the version that `origin` names; only the module of its kind is imported."""
-    kind = import_module(f"{__package__}.kinds.{origin.wanted.kind}")
-    staged: Staged = kind.fetch(origin, work)
-    return staged
+    """Stage the version that `origin` names."""
+    return _KINDS[origin.wanted.kind](origin, work)
 
 
 def is_here(plugins_dir: str, entry: Entry) -> bool:
@@ -68,8 +72,6 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
     """Return what is staged as a wheel; where it is to be built, only if the user agrees."""
     if not staged.unbuilt:
         return staged
-    from builtin_plugins.plugin_changes.kinds.pip import build_wheel
-
     entry = staged.entry
     session.show_lines(
         f"{entry.name} {entry.version} has no wheel; what it adds shows when it is built, which "
@@ -77,7 +79,7 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
     )
     if not confirmed("Build it?", yes):
         raise OperationError("nothing was changed")
-    return build_wheel(staged, work)
+    return pip.build_wheel(staged, work)
 
 
 def put(
@@ -90,9 +92,7 @@ def put(
     breaks this program, takes words of others, or another process changed the plugin meanwhile.
     """
     if entry.kind == "pip":  # takes long, so it is done before anybody holds the registry
-        from builtin_plugins.plugin_changes.kinds.pip import install
-
-        install(session, entry, work, force=force)
+        pip.install(session, entry, work, force=force)
     with changing(work) as (registry, undo):
         if former is None:
             check_new_name(entry, registry.entries)
@@ -147,9 +147,7 @@ def remove(entry: Entry, work: Work) -> str:
     """Take a plugin away; return where its only copy is kept, "" when there is another."""
     with undoing() as undo:
         if entry.kind == "pip":  # first, as who adds one holds the environment first, too
-            from builtin_plugins.plugin_changes.kinds.pip import uninstall
-
-            uninstall(entry, work, undo)
+            pip.uninstall(entry, work, undo)
         with changing(work) as (registry, undo_here):
             kept = ""
             if entry.kind != "pip":

@@ -63,7 +63,6 @@ def _watched(plugins_dir: str) -> Iterator[str]:
     yield plugins_dir
     yield registry_path(plugins_dir)
     for name in names_in(plugins_dir):
-        path = os.path.join(plugins_dir, name)
-        if not name.startswith(".") and (os.path.isdir(path) or os.path.islink(path)):
-            yield path
-            yield os.path.join(path, MANIFEST)
+        if not name.startswith("."):
+            yield os.path.join(plugins_dir, name)
+            yield os.path.join(plugins_dir, name, MANIFEST)
