@@ -20,6 +20,7 @@ from builtin_plugins.files.atomic import (
 from builtin_plugins.files.endings import undoing
 from builtin_plugins.files.flock import Waiting, take_lock
 from builtin_plugins.plugin_directories.directory import (
+    RECORD,
     REMOVED,
     TREE,
     VERSIONS,
@@ -27,7 +28,7 @@ from builtin_plugins.plugin_directories.directory import (
 )
 from builtin_plugins.plugin_directories.registry import Entry, Registry, registry_path
 from builtin_plugins.plugin_directories.registry_file import exclusive, write_registry
-from builtin_plugins.plugin_directories.repair import AREA, RECORD, heal
+from builtin_plugins.plugin_directories.repair import AREA, heal
 from builtin_plugins.self_options import USUAL_SECONDS
 from builtin_plugins.venv.copy import drop_abandoned_copy
 from builtin_plugins.venv.installer import Installer

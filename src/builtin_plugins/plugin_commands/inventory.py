@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugin_directories.directory import DirectoryPlugin, find_directory_plugins
+from builtin_plugins.plugin_directories.directory import (
+    DirectoryPlugin,
+    find_directory_plugins,
+    record,
+    recorded,
+)
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
 from host import Record, UsageError, is_word
 from host.cli.session import Session
@@ -86,8 +91,8 @@ def inventory(session: Session) -> list[Row]:
         else:
             rows.append(_directory_row(entry, directories.pop(entry.name, None), lock, program))
     rows += [
-        _directory_row(_unregistered(plugins_dir, plugin), plugin, lock, program)
-        for plugin in directories.values()
+        _directory_row(recorded(plugins_dir, name) or plugin.new_entry, plugin, lock, program)
+        for name, plugin in directories.items()
     ]
     for name, found in sorted(points.items()):
         entry = Entry(name, "pip", version=found[0].version)
@@ -124,8 +129,6 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, the current one among them."""
-    from builtin_plugins.plugin_directories.repair import record
-
     found = (record(plugins_dir, entry.name, label) for label in entry.versions)
     return [one for one in found if one is not None and one.kind == entry.kind]
 
@@ -155,13 +158,6 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
 
 def _switched(entry: Entry) -> str:
     return "enabled" if entry.enabled else "disabled"
-
-
-def _unregistered(plugins_dir: str, plugin: DirectoryPlugin) -> Entry:
-    """Return an entry for a directory that the registry does not speak of, or cannot."""
-    from builtin_plugins.plugin_directories.repair import recorded
-
-    return recorded(plugins_dir, plugin.name) or Entry(plugin.name, "local", dev=plugin.dev)
 
 
 def _with(entry: Entry, **fields: Any) -> Entry:

@@ -10,6 +10,7 @@ from builtin_plugins.plugin_directories.registry import (
     Entry,
     Registry,
     is_plugin_name,
+    read_entry,
 )
 from host import HostError, PluginError, Record
 from host.run.json_files import Fields, read_json
@@ -18,6 +19,7 @@ FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
 REMOVED = ".removed"
 TREE = "tree"
+RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 _TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -70,6 +72,12 @@ class DirectoryPlugin(Record):
     enabled: bool = True
     manifest: Manifest = Manifest()
     problem: str = ""
+
+    @property
+    def new_entry(self) -> Entry:
+        """Return the entry that it gets where the registry has none."""
+        source = os.path.realpath(self.root) if self.dev else ""
+        return Entry(self.name, "local", source, dev=self.dev).replaced(**self.manifest.facts)
 
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
@@ -131,6 +139,21 @@ def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
 def kept_tree(plugins_dir: str, entry: Entry) -> str:
     """Return where the files of a kept version are; in a link, `plugins_dir` is ""."""
     return os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+
+
+def recorded(plugins_dir: str, name: str) -> Entry | None:
+    """Return what the record beside the kept version of a plugin says, None where it has none."""
+    label = kept_label(plugins_dir, name)
+    return None if label is None else record(plugins_dir, name, label)
+
+
+def record(plugins_dir: str, name: str, label: str) -> Entry | None:
+    """Return the record of a kept version: the proof that this program made its directory."""
+    try:
+        entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
+    except (HostError, OSError, AttributeError):
+        return None
+    return entry if (entry.name, entry.label) == (name, label) else None
 
 
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:

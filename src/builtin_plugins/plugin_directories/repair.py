@@ -17,11 +17,12 @@ from builtin_plugins.files.flock import locked
 from builtin_plugins.plugin_directories.directory import (
     REMOVED,
     VERSIONS,
-    DirectoryPlugin,
     find_directory_plugins,
     kept_label,
     kept_tree,
     names_in,
+    record,
+    recorded,
 )
 from builtin_plugins.plugin_directories.registry import (
     FILE_NAME,
@@ -30,13 +31,11 @@ from builtin_plugins.plugin_directories.registry import (
     Registry,
     is_plugin_name,
     last_intact,
-    read_entry,
     read_registry,
     registry_path,
 )
 from builtin_plugins.plugin_directories.registry_file import exclusive, is_kept, write_registry
 from host import HostError, OperationError
-from host.run.json_files import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ Repair = Callable[[], object]
 
 _PENDING = ".pending"  # what a directory is called while its removal is under way
 AREA = ".cli-change-"  # how the names of staging areas in `plugins/` begin
-RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 
 
 def settle(plugins_dir: str) -> None:
@@ -108,7 +106,7 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
         yield from _clearings_of_versions(plugins_dir, registry, name)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.name not in registry.names and is_plugin_name(plugin.name):
-            yield partial(registry.put, _adopted(plugin))
+            yield partial(registry.put, plugin.new_entry.replaced(installed_at=now()))
 
 
 def _clearings(plugins_dir: str) -> Iterator[Repair]:
@@ -189,27 +187,6 @@ def _settle_removal(plugins_dir: str, registry: Registry, file: str) -> None:
         os.rename(pending, pending.removesuffix(_PENDING))
     with suppress(OSError):
         os.rmdir(os.path.dirname(pending))
-
-
-def _adopted(plugin: DirectoryPlugin) -> Entry:
-    source = os.path.realpath(plugin.root) if plugin.dev else ""
-    found = Entry(plugin.name, "local", source, installed_at=now(), dev=plugin.dev)
-    return found.replaced(**plugin.manifest.facts)
-
-
-def recorded(plugins_dir: str, name: str) -> Entry | None:
-    """Return what the record beside the kept version of a plugin says, None where it has none."""
-    label = kept_label(plugins_dir, name)
-    return None if label is None else record(plugins_dir, name, label)
-
-
-def record(plugins_dir: str, name: str, label: str) -> Entry | None:
-    """Return the record of a kept version: the proof that this program made its directory."""
-    try:
-        entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
-    except (HostError, OSError, AttributeError):
-        return None
-    return entry if (entry.name, entry.label) == (name, label) else None
 
 
 def _clear_area(area: str) -> None:

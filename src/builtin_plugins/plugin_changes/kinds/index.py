@@ -10,12 +10,13 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import Requirement
-from packaging.tags import sys_tags
+from packaging.tags import Tag, sys_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from builtin_plugins.plugin_changes.kinds.staged import bring_file, checked
@@ -119,21 +120,20 @@ def _newest_source(wanted: Requirement, work: Work) -> str:
 
 def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     package = _locked(wanted, work)
-    best = {tag: rank for rank, tag in enumerate(sys_tags())}
-    ranked = []
-    for wheel in package.get("wheels", ()):
-        try:
-            tags = parse_wheel_filename(_name_of(wheel))[3]
-        except InvalidWheelFilename:
-            continue
-        ranks = [best[tag] for tag in tags if tag in best]
-        if ranks:
-            ranked.append((min(ranks), _name_of(wheel), wheel))
-    if not ranked:
+    wheels = {tag: wheel for wheel in package.get("wheels", ()) for tag in _tags(_name_of(wheel))}
+    wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # the best comes first
+    if wheel is None:
         return Candidate(version=str(package["version"]))
-    _, name, wheel = min(ranked, key=lambda one: one[:2])
-    path = os.path.join(work.tree, name)
+    path = os.path.join(work.tree, _name_of(wheel))
     return Candidate(path, _bring(wheel, sha256, path, work))
+
+
+def _tags(name: str) -> Iterable[Tag]:
+    """Return what a wheel of this name is for; nothing for what is no name of a wheel."""
+    try:
+        return parse_wheel_filename(name)[3]
+    except InvalidWheelFilename:
+        return ()
 
 
 def _locked(wanted: Requirement, work: Work) -> dict[str, Any]:
