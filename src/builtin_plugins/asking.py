@@ -24,7 +24,12 @@ def confirmed(question: str, yes: bool) -> bool:
 
 
 def answer(question: str, usual: str | None = None, choices: Sequence[str] = ()) -> str:
-    """Return the answer of somebody at a terminal: one of the `choices`, where there are any."""
+    """Return the answer of somebody at a terminal: one of the `choices`, where there are any.
+
+    Without a terminal it is the `usual` one.
+    """
+    if usual is not None and not is_attended():
+        return usual
     import click
 
     kind = click.Choice(choices) if choices else str

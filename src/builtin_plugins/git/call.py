@@ -54,11 +54,6 @@ class Login(NamedTuple):
     password: str
 
     @property
-    def secret(self) -> str:
-        """Return what must never be shown; a token may stand where the user does."""
-        return self.password or self.user
-
-    @property
     def options(self) -> tuple[str, ...]:
         """Return options of git: no helper but ours is asked, or told to store anything."""
         name = f"credential.{self.site}.helper"
@@ -124,8 +119,8 @@ class Git:
         return self._clean(told[0] if told else last)
 
     def _clean(self, text: str) -> str:
-        if self.login:
-            text = text.replace(self.login.secret, "…")
+        if self.login:  # a token may stand where the user does
+            text = text.replace(self.login.password or self.login.user, "…")
         return masked_text(text[:_KEPT_WORDS])[:500]
 
     def _environment(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,8 +35,8 @@ def new_command(
         )
     _check(session, words)
     word = words[-1]
-    lang = lang or _asked("language", "bash", [*_SCRIPTS])
-    about = _asked("what it is for", f"What {word} does") if description is None else description
+    lang = lang or answer("language", "bash", [*_SCRIPTS])
+    about = answer("what it is for", f"What {word} does") if description is None else description
     values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
     _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
     called = " ".join(words)
@@ -52,7 +52,7 @@ def new_category(session: Session, words: tuple[str, ...], description: str | No
     words = words or _asked_words("words of the category, such as: team")
     _check(session, words)
     usual = f"What {words[-1]} is for"
-    about = _asked("what it is for", usual) if description is None else description
+    about = answer("what it is for", usual) if description is None else description
     _make(session, words, _category(words[-1], about))
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
@@ -157,10 +157,3 @@ def _asked_words(label: str) -> tuple[str, ...]:
     if not is_attended():
         raise UsageError("which words? name them, such as: team hello")
     return tuple(answer(label).split())
-
-
-def _asked(label: str, usual: str, choices: Sequence[str] = ()) -> str:
-    """Return the answer of somebody at a terminal; without one, the usual one."""
-    if not is_attended():
-        return usual
-    return answer(label, usual, choices)
