@@ -20,7 +20,7 @@ def free(name: str, value: str, description: str) -> dict[str, Any]:
 FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default="text")
 YES = argument("--yes", "Do not ask.")
 
-USUAL_SECONDS = 600.0  # for each download, clone or run of pip
+USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
 _LONGEST = 86_400.0
 TIMEOUT = argument(
     "--timeout", "For each download.", value="SECONDS", type="number", default=f"{USUAL_SECONDS:g}"

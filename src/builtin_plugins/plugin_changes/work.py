@@ -42,7 +42,7 @@ class Work:
 
     `area` is a directory of our own on the file system of `plugins/`, gone when the change
     ends; `descriptor` holds it open, also in children: it is in use. `seconds` bounds each
-    download, clone or run of pip; `exits` is what ends with the change.
+    download, call of git or run of pip; `exits` is what ends with the change.
     """
 
     plugins_dir: str
