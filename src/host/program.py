@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from host.cli.catalog import Contents, command_of, contents
+from host.cli.catalog import Contents, command_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
@@ -169,8 +169,7 @@ class Program:
         if find_whole(session, words).kind == "command":
             raise UsageError(f"{' '.join(words)} is a command", "name a category")
         told: list[str] = []
-        index = session.definitions
-        below = contents(words, session.lock, told.append, deep=True, definitions=index)
+        below = session.contents(words, deep=True, tell=told.append)
         return below.without_self(), tuple(told)
 
     def find(self, words: Sequence[str]) -> Command:

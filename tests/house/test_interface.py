@@ -47,7 +47,6 @@ _ADMINISTRATION = {
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
     "host.run.text": "how a text without letters is shown",
-    "host.run.layers": "env: each variable and where it is from",
     "host.run.plan": "env, which: what a run would do",
     "host.run.paths": "doctor, lint: programs are found as a run finds them",
     "host.run.process": "which, doctor: what would start",

@@ -8,7 +8,6 @@ from host import SourceError, Terminal, UsageError, Variable, masked, printable,
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import shown_value, traced_variables
-from host.run.layers import FRAMEWORK
 from host.run.plan import check_required
 
 
@@ -30,7 +29,7 @@ def command(
     shown = every if show_secrets else masked(every, {})
     chosen = set(names) or (set(every) if all else told)
     rows = [one for name, one in shown.items() if name in chosen]
-    rows.sort(key=lambda one: (one.rank == FRAMEWORK, one.name))
+    rows.sort(key=lambda one: (not one.rank, one.name))
     described = [
         {"name": one.name, **_described(one), "shadows": list(map(_described, one.shadows))}
         for one in rows
@@ -66,11 +65,8 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
 
 
 def _described(one: Variable) -> dict[str, Any]:
-    return {
-        "value": one.value,
-        "source": one.source,
-        "rank": None if one.rank == FRAMEWORK else one.rank,
-    }
+    rank = one.rank or None  # 0 is what describes the run
+    return {"value": one.value, "source": one.source, "rank": rank}
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:

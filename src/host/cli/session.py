@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.cli.catalog import Contents
+    from host.cli.catalog import Contents, Tell
     from host.cli.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
     from host.run.definition import Definition
@@ -185,12 +185,14 @@ class Session:
 
         return DefinitionIndex(self.installation)
 
-    def contents(self, words: tuple[str, ...], *, deep: bool = False) -> Contents:
-        """Return what the category `words` holds; what is wrong there is warned of."""
+    def contents(
+        self, words: tuple[str, ...], *, deep: bool = False, tell: Tell | None = None
+    ) -> Contents:
+        """Return what the category `words` holds; what is wrong there is told, or warned of."""
         from host.cli.catalog import contents
 
-        warn = self.messages.warn
-        return contents(words, self.lock, warn, deep=deep, definitions=self.definitions)
+        tell = tell or self.messages.warn
+        return contents(words, self.lock, tell, deep=deep, definitions=self.definitions)
 
     def find(self, words: tuple[str, ...]) -> Found:
         """Return what the leading `words` name; raises DefinitionError."""

@@ -6,7 +6,6 @@ import os
 from itertools import chain, islice
 
 from host.cli.session import Session
-from host.cli.synonyms import OWN_VERBS, RUN_VERBS
 from host.errors import DefinitionError, UsageError
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.locate import RESERVED, Found, Place, below, roots
@@ -22,6 +21,47 @@ if TYPE_CHECKING:
 _ALIKE_ELSEWHERE = 0.75  # how alike a name in another category must be to be suggested
 _MOST = 3  # suggestions
 _MOST_FOLDERS = 2000  # whose names are looked at; a small one takes some 20 µs
+
+# What other programs call what `self` does, and how they start a command.
+# Words of `self` by what people type instead, at the top or behind `self`.
+_SELF_VERBS = {
+    **dict.fromkeys(["ls", "commands", "all", "tasks"], "list"),
+    **dict.fromkeys(["find", "grep", "lookup"], "search"),
+    **dict.fromkeys(["upgrade", "selfupdate", "self-update"], "update"),
+    **dict.fromkeys(["create", "generate", "scaffold", "make"], "new command"),
+    **dict.fromkeys(["check", "diagnose", "status", "health", "fix"], "doctor"),
+    **dict.fromkeys(["validate", "fmt", "format"], "lint"),
+    **dict.fromkeys(["where", "whereis", "path", "type"], "which"),
+    **dict.fromkeys(["config", "paths", "about", "show"], "info"),
+    **dict.fromkeys(["vars", "variables", "environment", "settings"], "env"),
+    **dict.fromkeys(["install", "add"], "plugin add"),
+    **dict.fromkeys(["remove", "rm"], "plugin remove"),
+    "plugins": "plugin list",
+    "sync": "plugin sync",
+    "open": "edit",
+    "completions": "completion",
+    "setup": "init",
+    "delete": "uninstall",
+}
+# By the words of the category; those behind them.
+_OWN_VERBS = {
+    ("self",): _SELF_VERBS,
+    ("self", "new"): {
+        **dict.fromkeys(["task", "script"], "command"),
+        "group": "category",
+        "package": "plugin",
+    },
+    ("self", "plugin"): {
+        **dict.fromkeys(["install", "get", "link", "new"], "add"),
+        **dict.fromkeys(["rm", "uninstall", "delete", "del", "unlink"], "remove"),
+        **dict.fromkeys(["info", "view"], "show"),
+        **dict.fromkeys(["revert", "downgrade"], "rollback"),
+        "ls": "list",
+        "upgrade": "update",
+    },
+}
+# Before the words of a command elsewhere; here the words alone run it.
+_RUN_VERBS = frozenset(["run", "exec", "execute", "x", "task", "start", "do"])
 
 
 def find_whole(session: Session, words: tuple[str, ...]) -> Found:
@@ -86,7 +126,7 @@ def unknown_own_word(session: Session, category: Found, word: str) -> UsageError
     """Return the error for a word that `self`, or a category in it, does not have."""
     inside = below(category, lambda _: None)
     names = [one.words[-1] for one in inside if one.definition and not one.definition.hidden]
-    verbs = OWN_VERBS.get(category.words, {})
+    verbs = _OWN_VERBS.get(category.words, {})
     near = [verbs[word]] if word in verbs else nearest(word, names)
     where = " ".join([session.program, *category.words])
     what = f"unknown command {word or EMPTY} in {' '.join(category.words)}"
@@ -125,11 +165,11 @@ def _suggestions(
 
 def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
     """Return what the words at the top are where they are another program's."""
-    if rest[0] in RUN_VERBS and rest[1:]:
+    if rest[0] in _RUN_VERBS and rest[1:]:
         named = session.find(tuple(rest[1:]))
         return [named.words] if named.kind == "command" else []
-    if rest[0] in OWN_VERBS[RESERVED,]:
-        return [(RESERVED, *OWN_VERBS[RESERVED,][rest[0]].split())]
+    if rest[0] in _OWN_VERBS[RESERVED,]:
+        return [(RESERVED, *_OWN_VERBS[RESERVED,][rest[0]].split())]
     return [("help",)] if nearest(rest[0], ["help"]) else []
 
 

@@ -40,14 +40,14 @@ _NO_ANSWER = "what it answers cannot be understood"
 
 @dataclass(slots=True)
 class PluginAnswer:
-    """What one plugin said: records by hook, the hooks that it implements, its source files.
+    """What one plugin said: records with their hook, the hooks that it implements, its files.
 
     `stamps` are of the paths to watch, taken as it named them. `reason` says why it is
     broken, "" when it is not.
     """
 
     plugin: Plugin
-    records: dict[str, list[Any]] = field(default_factory=dict)
+    records: Sequence[tuple[str, Any]] = ()
     hooks: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     stamps: dict[str, str] = field(default_factory=dict)
@@ -125,32 +125,24 @@ def _ask(question: Callable[[], Any], program: str, deadline: float) -> Any:
         raise PluginError(_NO_ANSWER) from None
 
 
-def _said(plugin: Plugin, installation: Installation) -> dict[str, Any]:
+def _said(plugin: Plugin, installation: Installation) -> list[Any]:
+    """Return what makes a `PluginAnswer` of the plugin, in order, as JSON can have it."""
     loaded = load([plugin])
-    records: dict[str, list[Any]] = {hook: [] for hook in _PLANNING}
+    records: list[list[Any]] = []
     stamps: dict[str, str] = {}
 
     def take(hook: str, _: str, record: Any) -> None:
         try:
-            records[hook].append(_plain(record))
+            records.append([hook, *_plain(record)])
         except BaseException as failure:  # noqa: BLE001 - its objects may do anything
             raise TypeError(reason_of(failure)) from None
         if isinstance(record, Watch) and str(record.path).startswith("/"):
             stamps.setdefault(record.path, stamp(record.path))
 
-    hooks: dict[str, int] = {}
-    if plugin.name in loaded.packages:
-        hooks = loaded.hooks_of(plugin.name)
-        for hook in _PLANNING:
-            loaded.call_each(hook, partial(take, hook), installation=installation)
+    for hook in _PLANNING:
+        loaded.call_each(hook, partial(take, hook), installation=installation)
     reason = loaded.broken.get(plugin.name, "")
-    return {
-        "records": records,
-        "hooks": hooks,
-        "files": sorted(loaded.files),
-        "stamps": stamps,
-        "reason": reason,
-    }
+    return [records, loaded.hooks_of(plugin.name), sorted(loaded.files), stamps, reason]
 
 
 def _plain(record: Any) -> list[Any]:
@@ -163,11 +155,9 @@ def _plain(record: Any) -> list[Any]:
 def _understood(plugins: Sequence[Plugin], said: Any) -> list[PluginAnswer]:
     answers = []
     try:
-        for plugin, values in zip(plugins, said, strict=True):
-            answer = PluginAnswer(plugin, **{**values, "records": {}})
-            for hook, records in values["records"].items():
-                answer.records[hook] = [_RECORDS[kind](**fields) for kind, fields in records]
-            answers.append(answer)
+        for plugin, [records, *others] in zip(plugins, said, strict=True):
+            made = [(hook, _RECORDS[kind](**fields)) for hook, kind, fields in records]
+            answers.append(PluginAnswer(plugin, made, *others))
     except (LookupError, TypeError, ValueError, AttributeError):
         raise PluginError(_NO_ANSWER) from None
     return answers

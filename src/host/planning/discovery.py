@@ -126,8 +126,7 @@ class _Collected:
         loaded = load(plugins)
         for plugin in plugins:
             self.plugins[plugin.name] = plugin
-            if plugin.name in loaded.packages:
-                plugin.hooks = loaded.hooks_of(plugin.name)
+            plugin.hooks = loaded.hooks_of(plugin.name)
         for hook in hooks:
             loaded.call_each(hook, partial(self.take, hook), installation=installation)
         for name, reason in loaded.broken.items():
@@ -161,9 +160,8 @@ class _Collected:
             files = [*files, *source_files(plugin)]
         self.stamps.update({path: stamp(path) for path in files})
         self.stamps.update(answer.stamps)
-        for hook, records in answer.records.items():
-            for record in records:
-                self.take(hook, plugin.name, record)
+        for hook, record in answer.records:
+            self.take(hook, plugin.name, record)
 
     def note(self, name: str, reason: str) -> None:
         """Note why something that may be no plugin at all is broken."""

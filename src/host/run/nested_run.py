@@ -40,15 +40,14 @@ def outer_environment(
     and is believed then.
     """
     words = words_of_run(environ)
-    if not words or environ.get("CLI_DIR") != installation.layout.root:
-        return dict(environ)
-    try:
-        found = locate(words, roots(lock.trees, lock.commands))
-        if found.definition is None or found.words != words:
-            return dict(environ)
-        given = _given(words, found.definition, installation, lock, environ, reading)
-    except HostError:
-        return dict(environ)
+    given: dict[str, str] = {}
+    if words and environ.get("CLI_DIR") == installation.layout.root:
+        try:
+            found = locate(words, roots(lock.trees, lock.commands))
+            if found.definition is not None and found.words == words:
+                given = _given(words, found.definition, installation, lock, environ, reading)
+        except HostError:
+            pass  # then nobody can tell
     return {
         name: value for name, value in environ.items() if given.get(name) not in (value, UNKNOWN)
     }

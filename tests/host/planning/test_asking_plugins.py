@@ -107,12 +107,12 @@ def test_one_that_misbehaves(tmp_path: Path, text: str, reason: str) -> None:
         assert sorted(found[name].hooks) == [
             "discover_commands", "env_sources", "is_installed", "render_listing",
         ]  # fmt: skip
-        [declared] = found[name].records["discover_commands"]
+        (hook, declared), (_, source) = found[name].records
+        assert hook == "discover_commands"
         assert declared == CommandDeclaration(
             words=["a", "b"],  # type: ignore[arg-type] - a list, after JSON
             definition={"name": "\udc80é", "envs": {"N": 1}},
         )
-        [source] = found[name].records["env_sources"]
         assert isinstance(source, EnvSource)
         assert source.rank == 2.5
 
