@@ -47,32 +47,12 @@ def texts(
     `program` and the command's own `words` are for the error. Files and directories are
     looked at from the current directory; none is opened.
     """
-    line = CommandLine(arguments, args)
-    try:
-        line.read()
-        line.place(arguments)
-        for argument in arguments:
-            _check_given(argument, line.texts)
-    except _UnfitError as unfit:
-        command = " ".join(words)
-        hint = unfit.hint
-        if hint is None:
-            hint = f"usage: {program} {command} {usage_of(arguments)}".rstrip()
-        elif hint == _HELP:
-            hint = f"type: {program} {command} --help"
-        raise UsageError(f"{command}: {unfit}", hint) from None
+    line = CommandLine(arguments, args, program, words)
+    line.read()
+    line.place()
+    for argument in arguments:
+        line.check(argument)
     return line.texts
-
-
-class _UnfitError(Exception):
-    """Words that do not fit.
-
-    `hint` is what to do: "" for nothing, None for the usage line, `_HELP` for that of help.
-    """
-
-    def __init__(self, text: str, hint: str | None = None) -> None:
-        super().__init__(text)
-        self.hint = hint
 
 
 class CommandLine:
@@ -80,11 +60,23 @@ class CommandLine:
 
     `loose` are those that no option takes, `options` has each under both of its names.
     `waiting` is one whose value is still to come, `ended` whether no option can come any more.
+    The name of the program and the words of the command are for errors, which are UsageError.
     """
 
-    __slots__ = ("ended", "loose", "options", "rest", "texts", "waiting")
+    __slots__ = (
+        "arguments", "command", "ended", "loose", "options", "program", "rest", "texts", "waiting",
+    )  # fmt: skip
 
-    def __init__(self, arguments: "Iterable[Argument]", words: "Iterable[str]") -> None:
+    def __init__(
+        self,
+        arguments: "Sequence[Argument]",
+        words: "Iterable[str]",
+        program: str = "",
+        command: "Sequence[str]" = (),
+    ) -> None:
+        self.arguments = arguments
+        self.program = program
+        self.command = " ".join(command)
         self.options: dict[str, Argument] = {}
         for argument in arguments:
             if argument.option:
@@ -102,7 +94,7 @@ class CommandLine:
         while self.rest:
             try:
                 self.read()
-            except _UnfitError:
+            except UsageError:
                 pass
 
     def read(self) -> None:
@@ -129,7 +121,7 @@ class CommandLine:
         name, equals, value = word.partition("=")
         argument = self.option(name, name)
         if equals and argument.flag:
-            raise _UnfitError(f"{name} takes no value", "")
+            raise self.unfit(f"{name} takes no value", "")
         self.take(argument, value if equals else None)
 
     def short(self, word: str) -> None:
@@ -145,9 +137,10 @@ class CommandLine:
         argument = self.options.get(name)
         if argument is None:
             if name in (_HELP, "-h"):
-                raise _UnfitError(f"{name} shows help where it comes first, not here", _HELP)
+                hint = f"type: {self.program} {self.command} {_HELP}"
+                raise self.unfit(f"{name} shows help where it comes first, not here", hint)
             known = [one for one in self.options if one.startswith("--")]
-            raise _UnfitError(f"unknown option {shown(name)}", _nearest(word, known) or None)
+            raise self.unfit(f"unknown option {shown(name)}", _nearest(word, known) or None)
         return argument
 
     def take(self, argument: Argument, value: str | None = None) -> None:
@@ -157,36 +150,40 @@ class CommandLine:
         elif value is None:
             if not self.rest:
                 self.waiting = argument
-                raise _UnfitError(f"{argument.name} needs a value, {argument.value}")
+                raise self.unfit(f"{argument.name} needs a value, {argument.value}")
             value = self.rest.pop()
         self.texts[argument.name] = [value]
 
-    def place(self, arguments: "Iterable[Argument]") -> None:
+    def place(self) -> None:
         """Give the loose words to the positional arguments, in order."""
         loose = self.loose
-        for argument in arguments:
+        for argument in self.arguments:
             if argument.option or not loose:
                 continue
             count = len(loose) if argument.repeats else 1
             self.texts[argument.name], loose = loose[:count], loose[count:]
         if loose:
-            raise _UnfitError(f"{shown(loose[0])} is one word too many")
+            raise self.unfit(f"{shown(loose[0])} is one word too many")
 
+    def check(self, argument: Argument) -> None:
+        """Refuse what was given for an argument, or its default, where it is no value of it."""
+        name = argument.bare_name
+        if argument.required and argument.name not in self.texts:
+            raise self.unfit(f"{name} is missing")
+        for text in () if argument.flag else _texts(argument, self.texts):
+            expected = argument.expected(text)
+            if expected:
+                unfit = f"{name}: expected {expected}; found {shown(text)}"
+                raise self.unfit(unfit, _nearest(text, argument.choices))
+            reason = _why_not_there(argument, text)
+            if reason:
+                raise self.unfit(f"{name}: {shown(text)} {reason}", "")
 
-def _check_given(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> None:
-    name = argument.bare_name
-    if argument.required and argument.name not in texts:
-        raise _UnfitError(f"{name} is missing")
-    if argument.flag:
-        return
-    for text in _texts(argument, texts):
-        expected = argument.expected(text)
-        if expected:
-            unfit = f"{name}: expected {expected}; found {shown(text)}"
-            raise _UnfitError(unfit, _nearest(text, argument.choices))
-        reason = _why_not_there(argument, text)
-        if reason:
-            raise _UnfitError(f"{name}: {shown(text)} {reason}", "")
+    def unfit(self, text: str, hint: str | None = None) -> UsageError:
+        """Return the error for words that do not fit, by default with the usage line."""
+        if hint is None:
+            hint = f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
+        return UsageError(f"{self.command}: {text}", hint)
 
 
 def _texts(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> "Sequence[str]":
