@@ -75,6 +75,11 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
     assert read_entry(entry.fields()) == entry
 
 
+def test_null_counts_as_absent() -> None:
+    absent = dict.fromkeys(("enabled", "dev", "pinned", "versions", "ref"))
+    assert read_entry({"name": "a", "kind": "git", **absent}) == Entry("a", "git", enabled=True)
+
+
 def test_a_link_is_followed(tmp_path: Path) -> None:
     """A team may keep the file in its own repository."""
     shared = tmp_path / "shared.json"
