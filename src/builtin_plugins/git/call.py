@@ -85,8 +85,11 @@ class Git:
     held: tuple[int, ...] = ()
     login: Login | None = None
 
-    def __call__(self, *arguments: str) -> bytes:
-        """Return what `git ARGUMENTS` printed; raises OperationError when it fails or hangs."""
+    def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
+        """Return what `git ARGUMENTS` printed, whose input is `given`.
+
+        Raises OperationError when it fails or hangs.
+        """
         called = f"git {arguments[0]}"
         login = self.login.options if self.login else ()
         try:
@@ -94,6 +97,7 @@ class Git:
                 ["git", *_OPTIONS, *login, *arguments],
                 self._environment(),
                 self.seconds,
+                given=given,
                 directory=self.directory,
                 held=self.held,
                 most=_ANSWER_LIMIT,

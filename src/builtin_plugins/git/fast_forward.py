@@ -45,12 +45,9 @@ def _put_back(git: Git, old: str, new: str) -> None:
     """Undo what a merge did that failed on its way: git leaves it there."""
     for name in _names(git, "--diff-filter=A", old, new):
         discard(os.path.join(git.directory, name))
-    names = os.path.join(git.directory, ".git", "cli-names")
-    former = ("--diff-filter=a", f"--output={names}", old, new)
-    git("diff", "--name-only", "--no-renames", "-z", *former)
-    there = (f"--pathspec-from-file={names}", "--pathspec-file-nul")
-    git("--literal-pathspecs", "checkout", "--quiet", *there, old)
-    discard(names)
+    former = git("diff", "--name-only", "--no-renames", "-z", "--diff-filter=a", old, new)
+    given = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    git("--literal-pathspecs", "checkout", "--quiet", *given, old, given=former)
 
 
 def _names(git: Git, *compared: str) -> set[str]:
