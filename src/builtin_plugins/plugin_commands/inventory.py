@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from builtin_plugins.directories.finder import Directories
 from builtin_plugins.plugin_directories.directory import (
     DirectoryPlugin,
     find_directory_plugins,
@@ -11,7 +12,7 @@ from builtin_plugins.plugin_directories.directory import (
     recorded,
 )
 from builtin_plugins.plugin_directories.registry import Entry, effective_registry
-from host import Record, UsageError, is_word
+from host import Record, UsageError
 from host.cli.session import Session
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.misspelt import nearest
@@ -47,7 +48,7 @@ class Row(Record):
     @property
     def words(self) -> list[str]:
         """Return the words that it adds at the top."""
-        found = {word for tree in self.trees for word in _first_words(tree)}
+        found = {word for tree in self.trees for word in Directories(tree).words(tree)}
         return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:
@@ -198,11 +199,3 @@ def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: s
         declared=[one for one in lock.commands if one.runs and one.plugin in names],
         hooks=[hook for point in points for hook in point.hooks],
     )
-
-
-def _first_words(tree: str) -> list[str]:
-    try:
-        with os.scandir(tree) as entries:
-            return [one.name for one in entries if is_word(one.name) and one.is_dir()]
-    except OSError:
-        return []
