@@ -115,16 +115,19 @@ def leave(status: int) -> int:
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Become the command that `argv` names, or let `host.cli` answer."""
     layout = find_layout(argv[0], environ)
-    words = argv[1:]
+    words, switches = list(argv[1:]), set[str]()
+    while words and words[0] in ("--safe", "--yes"):  # a run loads no table for these
+        switches.add(words.pop(0))
     if words and words[0] == "--complete":
         return complete(layout, words[1:], environ, messages)
     options = start = None
-    safe, sure = is_on(environ.get("CLI_SAFE")), is_on(environ.get("CLI_YES"))
     if words and words[0].startswith("-"):
         from host.cli.global_options import parse_options
 
         options = parse_options(words, messages)
-        words, safe, sure = options.words, safe or options.safe, sure or options.sure
+        words, switches = [*options.words], switches | options.switches
+    safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
+    sure = is_on(environ.get("CLI_YES")) or "--yes" in switches
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         from host.run.locate import locate, roots
         from host.run.lock import read_lock

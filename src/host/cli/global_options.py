@@ -22,14 +22,13 @@ OPTIONS = {
     "--safe": "first: import no plugin's Python code",
     "--yes": "first: run what asks before it runs without asking",
 }
-# Those that take nothing, with what of `GlobalOptions` they make true: the first ones also
-# behind the words of a category.
-_LISTING_FLAGS = {
+# What those that take nothing make true of `GlobalOptions`, also behind the words of a category.
+_FLAGS = {
     **dict.fromkeys(("-h", "--help"), "help"),
     **dict.fromkeys(("-V", "--version"), "version"),
     "--all": "everything",
 }
-_FLAGS = {**_LISTING_FLAGS, "--safe": "safe", "--yes": "sure"}
+_SWITCHES = ("--safe", "--yes")  # before the first word only
 
 
 class GlobalOptions(Struct):
@@ -40,8 +39,7 @@ class GlobalOptions(Struct):
     version: bool = False
     everything: bool = False
     format: str = ""
-    safe: bool = False
-    sure: bool = False
+    switches: frozenset[str] = frozenset()
 
     @property
     def wants_answer(self) -> bool:
@@ -72,7 +70,7 @@ def parse_options(
     """
     asked, left = GlobalOptions(), list(words)
     label = " ".join([messages.program, *category])
-    flags = _LISTING_FLAGS if category else _FLAGS
+    switches = () if category else _SWITCHES
     while left and left[0].startswith("-") and left[0] != "--":
         option, value = take_option(left)
         if option == "--color":
@@ -81,10 +79,12 @@ def parse_options(
             if value is None:
                 raise UsageError(f"option '{option}' requires an argument", f"see: {label} --help")
             asked.format = value
-        elif option in flags:
-            setattr(asked, flags[option], True)
+        elif option in _FLAGS:
+            setattr(asked, _FLAGS[option], True)
+        elif option in switches:
+            asked.switches |= {option}
         else:
-            near = _nearest(option, (*flags, *VALUES))
+            near = _nearest(option, (*_FLAGS, *VALUES, *switches))
             raise UsageError(f"no such option '{option}'", f"see: {label} --help", suggestions=near)
     refuse_separator(left, label)
     asked.words = tuple(left)
