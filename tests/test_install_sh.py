@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from testing.installation import command
 from testing.packages import PLUGIN
 from testing.pages import clone
-from testing.plugin_sources import wheel
+from testing.plugin_sources import wheel, write_tree
 
 
 def run(*argv: str | Path, env: dict[str, str], cwd: Path | None = None) -> tuple[int, str, str]:
@@ -50,6 +52,18 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str]) -> P
 
 def options(env: dict[str, str]) -> list[str]:
     return ["--name", "acme", "--bin-dir", f"{env['HOME']}/bin"]
+
+
+@pytest.fixture
+def idle_pip(checkout: Path) -> Iterator[None]:
+    """A pip that has nothing to do, as what is to be installed is: that takes seconds each time."""
+    [pip] = (checkout / ".venv/lib").glob("python*/site-packages/pip")
+    aside = pip.rename(pip.with_name("aside"))
+    write_tree(pip, {"__init__.py": "", "__main__.py": ""})
+    yield
+    if pip.exists():  # the last test uninstalls it all
+        shutil.rmtree(pip)
+        aside.rename(pip)
 
 
 def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str, str]) -> None:
@@ -103,6 +117,7 @@ def test_installations_that_self_init_made_keep_what_they_need(
     assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
 
 
+@pytest.mark.usefixtures("idle_pip")
 def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     checkout: Path, env: dict[str, str]
 ) -> None:
@@ -130,6 +145,7 @@ def _named(name: str, env: dict[str, str]) -> list[str]:
     return ["--name", name, "--bin-dir", f"{env['HOME']}/bin"]
 
 
+@pytest.mark.usefixtures("idle_pip")
 def test_add_to_path_writes_one_line_and_uninstall_removes_it(
     checkout: Path, env: dict[str, str]
 ) -> None:

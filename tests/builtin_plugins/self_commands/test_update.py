@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,7 +122,8 @@ def test_a_checkout_fast_forwards(
     home.mkdir()
     subprocess.run(["git", "clone", "-q", repository.url, checkout], check=True)
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHON": sys.executable}
-    new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
+    venv = new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
+    offline = offline | _with_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
     install = ["bash", checkout / "install.sh", "--bin-dir", tmp_path / "bin"]
     subprocess.run(install, env={**environ, **offline}, check=True, capture_output=True)
     made = Made(checkout, checkout / "core/cli", home, offline)
@@ -164,6 +166,20 @@ def test_a_checkout_fast_forwards(
         "own",
     )
     assert "cannot be fast-forwarded" in made.run("self", "update").stderr
+
+
+def _with_build_tools(venv: Path, packages: Path) -> dict[str, str]:
+    """Put into an environment what building takes, so that no build makes one of its own for it.
+
+    Returns the setting for pip. That one of its own is made is proved with install.sh.
+    """
+    [library] = venv.glob("lib/python*/site-packages")
+    for wheel in packages.glob("*.whl"):
+        name = wheel.name.partition("-")[0]
+        if not list(library.glob(f"{name}-*")):
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(library)
+    return {"PIP_NO_BUILD_ISOLATION": "0"}  # which is how pip spells it
 
 
 class _Existing(Repository):
