@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -68,3 +69,16 @@ def copy_environment(venv: Path, target: Path) -> Path:
             text = program.read_bytes()
             program.write_bytes(text.replace(os.fsencode(venv), os.fsencode(target)))
     return target
+
+
+def add_build_tools(venv: Path, packages: Path) -> dict[str, str]:
+    """Put into an environment what a build takes, so that pip makes no other one for each.
+
+    `packages` has the wheels. Returns the setting that tells pip so.
+    """
+    [library] = venv.glob("lib/python*/site-packages")
+    for wheel in packages.glob("*.whl"):
+        if not list(library.glob(f"{wheel.name.partition('-')[0]}-*")):
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(library)
+    return {"PIP_NO_BUILD_ISOLATION": "0"}  # pip's spelling of: without

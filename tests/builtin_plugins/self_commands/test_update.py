@@ -8,13 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from testing.environments import build_wheel
+from testing.environments import add_build_tools, build_wheel
 from testing.installation import PROJECT, Made, Result
 from testing.plugin_sources import Repository
 
@@ -123,7 +122,7 @@ def test_a_checkout_fast_forwards(
     subprocess.run(["git", "clone", "-q", repository.url, checkout], check=True)
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHON": sys.executable}
     venv = new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
-    offline = offline | _with_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
+    offline = offline | add_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
     install = ["bash", checkout / "install.sh", "--bin-dir", tmp_path / "bin"]
     subprocess.run(install, env={**environ, **offline}, check=True, capture_output=True)
     made = Made(checkout, checkout / "core/cli", home, offline)
@@ -166,20 +165,6 @@ def test_a_checkout_fast_forwards(
         "own",
     )
     assert "cannot be fast-forwarded" in made.run("self", "update").stderr
-
-
-def _with_build_tools(venv: Path, packages: Path) -> dict[str, str]:
-    """Put into an environment what building takes, so that no build makes one of its own for it.
-
-    Returns the setting for pip. That one of its own is made is proved with install.sh.
-    """
-    [library] = venv.glob("lib/python*/site-packages")
-    for wheel in packages.glob("*.whl"):
-        name = wheel.name.partition("-")[0]
-        if not list(library.glob(f"{name}-*")):
-            with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(library)
-    return {"PIP_NO_BUILD_ISOLATION": "0"}  # which is how pip spells it
 
 
 class _Existing(Repository):
