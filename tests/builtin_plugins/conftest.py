@@ -56,3 +56,10 @@ def environment(
     made.write({"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo hi"})
     yield Environment(venv / "bin/python", wheels, made)
     shutil.rmtree(venv)  # forty megabytes
+
+
+@pytest.fixture
+def with_uv(environment: Environment) -> Iterator[Environment]:
+    """An environment without pip, as uv makes them: what it installs takes a tenth of the time."""
+    with environment.without_pip():
+        yield environment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,6 @@ from testing.packages import Environment, answering
 from testing.plugin_sources import listed, plugin, registry, wheel
 
 INSTALLERS = ["pip", "uv"]
-
-
-@pytest.fixture
-def with_uv(environment: Environment) -> Iterator[Environment]:
-    with environment.without_pip():
-        yield environment
 
 
 @pytest.fixture(params=INSTALLERS)
@@ -84,14 +77,15 @@ def test_wheels_named_like_what_this_program_stands_on(
     environment: Environment, tmp_path: Path
 ) -> None:
     made = environment.made
-    for name in (*NAMES, "cli-host"):
-        path = wheel(tmp_path, name, "99", "", points={"evil": "evil.plugin"})
-        for source in (str(path), f"pip:{name}"):
-            done = plugin(made, "add", source)
-            assert (done.status, done.stderr.splitlines()[-1]) == (
-                1,
-                f"cli: {name}: this program itself needs it, so it can be no plugin",
-            )
+    names = (*NAMES, "cli-host")
+    paths = [wheel(tmp_path, name, "99", "", points={"evil": "evil.plugin"}) for name in names]
+    sources = [(name, f"pip:{name}") for name in names]
+    for name, source in (*sources, ("Pluggy", str(paths[2])), ("cli-host", str(paths[-1]))):
+        done = plugin(made, "add", source)
+        assert (done.status, done.stderr.splitlines()[-1]) == (
+            1,
+            f"cli: {name}: this program itself needs it, so it can be no plugin",
+        )
     environment.pip("--version")
     assert listed(made) == {}
 

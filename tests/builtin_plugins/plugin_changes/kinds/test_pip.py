@@ -77,31 +77,31 @@ def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserve
     assert made.run("cloud", "disk").stdout == "disk 1.0\n"
 
 
-def test_a_wheel_replaces_that_of_another_version_or_content(environment: Environment) -> None:
-    made = environment.made
-    first = environment.acme("1.0")
+def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environment) -> None:
+    made = with_uv.made
+    first = with_uv.acme("1.0")
     assert plugin(made, "add", str(first)).status == 0
     again = plugin(made, "add", str(first))
     assert (again.status, again.stderr) == (0, "")
     assert "is installed already; update it with: cli self plugin add WHEEL; " in again.stdout
     assert plugin(made, "disable", "acme-cli").status == 0
-    second = environment.acme("2.0", "tape")
+    second = with_uv.acme("2.0", "tape")
     said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\nupdated acme-cli\n"
     assert plugin(made, "add", str(second)).stdout.startswith(said)
     assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (2, "disabled")
     assert plugin(made, "enable", "acme-cli").status == 0
     assert made.run("cloud", "py").stdout == "py 2.0\n"
-    environment.acme("2.0", "floppy")  # built again, under the same name
+    with_uv.acme("2.0", "floppy")  # built again, under the same name
     assert "  + cloud floppy floppy\n" in plugin(made, "add", str(second)).stdout
     assert made.run("cloud", "floppy").status == 0
     assert plugin(made, "rollback", "acme-cli").status == 0
     assert made.run("cloud", "tape").status == 0
-    _take_out(environment)
+    _take_out(with_uv)
     assert listed(made)["acme-cli"]["state"] == "missing"
     assert "\nrestored acme-cli\n" in plugin(made, "add", str(first)).stdout
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    _take_out(environment)
-    environment.unpack(second)
+    _take_out(with_uv)
+    with_uv.unpack(second)
     found = listed(made)["acme-cli"]
     assert (found["version"], found["state"]) == ("2.0", "enabled")
     assert found["reason"] == "1.0 was added; 2.0 is installed now"
@@ -170,34 +170,34 @@ def test_a_name_that_is_taken(environment: Environment, tmp_path: Path) -> None:
     ("file", "owner"), [("host/__init__.py", "cli-host"), ("click/core.py", "click")]
 )
 def test_a_wheel_with_files_of_another_distribution(
-    environment: Environment, file: str, owner: str
+    with_uv: Environment, file: str, owner: str
 ) -> None:
-    made = environment.made
-    environment.acme("1.0", top={file: "VERSION = 1\n"})
+    made = with_uv.made
+    with_uv.acme("1.0", top={file: "VERSION = 1\n"})
     done = plugin(made, "add", "pip:acme-cli")
     assert (done.status, done.stderr.splitlines()[-1]) == (
         1,
-        f"cli: acme-cli: lib/{environment.packages.parent.name}/site-packages/{file} is a file of "
+        f"cli: acme-cli: lib/{with_uv.packages.parent.name}/site-packages/{file} is a file of "
         f"{owner} too, which would be broken; nothing was changed",
     )
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert listed(made) == {}
 
 
-def test_a_wheel_that_keeps_this_program_from_starting(environment: Environment) -> None:
-    made = environment.made
-    environment.acme("1.0", top={"acme.pth": "import os; os._exit(3)\n"})
+def test_a_wheel_that_keeps_this_program_from_starting(with_uv: Environment) -> None:
+    made = with_uv.made
+    with_uv.acme("1.0", top={"acme.pth": "import os; os._exit(3)\n"})
     done = plugin(made, "add", "pip:acme-cli")
     assert done.status == 1
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert listed(made) == {}
 
 
-def test_a_removal_that_would_take_files_of_this_program(environment: Environment) -> None:
-    made = environment.made
-    environment.acme("1.0", top={"acme_shared.py": ""})
+def test_a_removal_that_would_take_files_of_this_program(with_uv: Environment) -> None:
+    made = with_uv.made
+    with_uv.acme("1.0", top={"acme_shared.py": ""})
     assert plugin(made, "add", "pip:acme-cli").status == 0
-    [record] = environment.packages.glob("acme_cli-*/RECORD")
+    [record] = with_uv.packages.glob("acme_cli-*/RECORD")
     text = record.read_text()
     record.write_text(f"{text}host/__init__.py,,\n")
     done = plugin(made, "remove", "acme-cli")
@@ -302,12 +302,12 @@ def test_a_slow_plugin_is_waited_for_once(environment: Environment, tmp_path: Pa
     assert listed(made)["broken-cli"]["state"] == "disabled"
 
 
-def test_recovery_without_importing(environment: Environment, tmp_path: Path) -> None:
-    made = environment.made
+def test_recovery_without_importing(with_uv: Environment, tmp_path: Path) -> None:
+    made = with_uv.made
     mark = tmp_path / "mark"
     text = f"open({str(mark)!r}, 'w')\nimport time; time.sleep(5)"
-    broken = wheel(environment.wheels, "broken-cli", "1.0", text)
-    environment.unpack(broken)
+    broken = wheel(with_uv.wheels, "broken-cli", "1.0", text)
+    with_uv.unpack(broken)
     safe = made.run("--safe", "self", "plugin", "list", "--format", "json")
     assert json.loads(safe.stdout)["plugins"][0]["name"] == "broken-cli"
     for words in (["show", "broken-cli"], ["disable", "broken-cli"], ["remove", "broken-cli"]):
@@ -401,14 +401,14 @@ def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Pa
     assert listed(made) == {}
 
 
-def test_the_copy_that_a_killed_change_left_goes_with_the_next(environment: Environment) -> None:
+def test_the_copy_that_a_killed_change_left_goes_with_the_next(with_uv: Environment) -> None:
     """Also where that next change has nothing to do; a copy that somebody holds stays."""
-    made = environment.made
-    environment.acme("1.0")
+    made = with_uv.made
+    with_uv.acme("1.0")
     assert plugin(made, "add", "pip:acme-cli").status == 0
-    stage = environment.stage
+    stage = with_uv.stage
     (stage / "bin").mkdir(parents=True)
-    with open(environment.python.parent.parent / "pyvenv.cfg", "rb") as held:
+    with open(with_uv.python.parent.parent / "pyvenv.cfg", "rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert plugin(made, "update").status == 0
         assert stage.exists()
@@ -479,9 +479,9 @@ def _declares(environment: Environment, name: str, words: str, marker: str = "ho
     return wheel(environment.wheels, name, "1.0", text)
 
 
-def test_a_command_of_a_distribution_that_no_lock_tells_of(environment: Environment) -> None:
-    made = environment.made
-    environment.unpack(environment.acme("1.0"))
+def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment) -> None:
+    made = with_uv.made
+    with_uv.unpack(with_uv.acme("1.0"))
     made.write({"mine/cloud/py/command.json": command(), "mine/cloud/py/main.sh": "echo mine"})
     for force in ([], ["--force"]):
         done = plugin(made, "add", str(made.root / "mine"), *force)
@@ -491,7 +491,7 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(environment: Environm
             "be found in its place; disable or remove one of the two plugins\n",
         )
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    twin = _declares(environment, "twin-cli", "('cloud', 'py')")
+    twin = _declares(with_uv, "twin-cli", "('cloud', 'py')")
     refused = plugin(made, "add", str(twin))
     assert (refused.status, refused.stderr.splitlines()[-1]) == (
         1,
@@ -502,29 +502,29 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(environment: Environm
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
-def test_words_that_only_running_it_tells(environment: Environment) -> None:
-    made = environment.made
-    assert plugin(made, "add", str(environment.acme("1.0"))).status == 0
-    twin = _declares(environment, "twin-cli", "tuple('cloud py'.split())")
+def test_words_that_only_running_it_tells(with_uv: Environment) -> None:
+    made = with_uv.made
+    assert plugin(made, "add", str(with_uv.acme("1.0"))).status == 0
+    twin = _declares(with_uv, "twin-cli", "tuple('cloud py'.split())")
     refused = plugin(made, "add", str(twin))
     assert refused.status == 1
     assert "cloud py is a command of the plugin acme-cli already; --force" in refused.stderr
     assert set(registry(made)) == {"acme-cli"}
-    early = _declares(environment, "a-cli", "tuple('cloud py'.split())")
+    early = _declares(with_uv, "a-cli", "tuple('cloud py'.split())")
     taking = plugin(made, "add", str(early), "--force")
     assert taking.status == 1
     assert "and that of a-cli would be found in its place" in taking.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
-def test_hooks_that_reading_does_not_find(environment: Environment) -> None:
-    made = environment.made
-    path = _declares(environment, "twin-cli", "('twin', 'py')", "impl")
+def test_hooks_that_reading_does_not_find(with_uv: Environment) -> None:
+    made = with_uv.made
+    path = _declares(with_uv, "twin-cli", "('twin', 'py')", "impl")
     added = plugin(made, "add", str(path))
     assert (added.status, added.stderr.splitlines()[1:]) == (0, []), added.stderr
     assert made.run("twin", "py").stdout == "twin_cli\n"
     assert plugin(made, "remove", "twin-cli").status == 0
-    nothing = wheel(environment.wheels, "twin-cli", "1.0", "")
+    nothing = wheel(with_uv.wheels, "twin-cli", "1.0", "")
     refused = plugin(made, "add", str(nothing))
     assert refused.stderr.splitlines()[-1] == "cli: twin-cli: holds no command and no hook"
     assert listed(made) == {}
