@@ -55,15 +55,22 @@ def options(env: dict[str, str]) -> list[str]:
 
 
 @pytest.fixture
-def idle_pip(checkout: Path) -> Iterator[None]:
-    """A pip that has nothing to do, as what is to be installed is: that takes seconds each time."""
-    [pip] = (checkout / ".venv/lib").glob("python*/site-packages/pip")
-    aside = pip.rename(pip.with_name("aside"))
+def idle_pip(checkout: Path, env: dict[str, str], tmp_path: Path) -> Iterator[None]:
+    """A pip that has nothing to do, as what is to be installed is: that takes seconds each time.
+
+    Then the checkout is installed as it was: workers take the tests in any order.
+    """
+    venv = checkout / ".venv"
+    [pip] = venv.glob("lib/python*/site-packages/pip")
+    aside = pip.rename(tmp_path / "pip")
     write_tree(pip, {"__init__.py": "", "__main__.py": ""})
+    kept = shutil.copytree(venv, tmp_path / "venv", symlinks=True, copy_function=os.link)
     yield
-    if pip.exists():  # the last test uninstalls it all
-        shutil.rmtree(pip)
-        aside.rename(pip)
+    if not venv.exists():
+        kept.rename(venv)
+        assert run("bash", checkout / "install.sh", *options(env), env=env)[0] == 0
+    shutil.rmtree(pip)
+    aside.rename(pip)
 
 
 def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str, str]) -> None:
