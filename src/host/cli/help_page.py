@@ -8,6 +8,7 @@ from host.cli.page_layout import Page
 from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
 from host.run.declared_arguments import usage_of
 from host.run.definition import Definition
+from host.run.plan import where_to_set
 from host.run.text import printable
 from host.text_width import width_of
 
@@ -94,11 +95,7 @@ def _remarks(session: Session, words: str, told: Sequence[VariableRow]) -> Itera
     """Yield what to do about variables."""
     missing = [one.name for one in told if one.missing]
     if missing:
-        them = "it" if len(missing) == 1 else "them"
-        yield (
-            f"Without {', '.join(missing)} it does not run: export {them}, or set {them} in "
-            "config/settings.conf, a file of env_files, or envs."
-        )
+        yield f"Without {', '.join(missing)} it does not run: {where_to_set(missing)}."
     if settings_are_left_open(session, told):
         yield "config/settings.conf is not run for a help page."
         yield f"What it sets shows: {session.program} self env {words}"

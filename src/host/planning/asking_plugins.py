@@ -40,16 +40,15 @@ _NO_ANSWER = "what it answers cannot be understood"
 
 @dataclass(slots=True)
 class PluginAnswer:
-    """What one plugin said: records with their hook, the hooks that it implements, its files.
+    """What one plugin said: records with their hook, and the hooks that it implements.
 
-    `stamps` are of the paths to watch, taken as it named them. `reason` says why it is
-    broken, "" when it is not.
+    `stamps` are of its source files and of the paths to watch, taken as it named them. `reason`
+    says why it is broken, "" when it is not.
     """
 
     plugin: Plugin
     records: Sequence[tuple[str, Any]] = ()
     hooks: dict[str, int] = field(default_factory=dict)
-    files: list[str] = field(default_factory=list)
     stamps: dict[str, str] = field(default_factory=dict)
     reason: str = ""
 
@@ -129,7 +128,7 @@ def _said(plugin: Plugin, installation: Installation) -> list[Any]:
     """Return what makes a `PluginAnswer` of the plugin, in order, as JSON can have it."""
     loaded = load([plugin])
     records: list[list[Any]] = []
-    stamps: dict[str, str] = {}
+    stamps = {path: stamp(path) for path in sorted(loaded.files)}
 
     def take(hook: str, _: str, record: Any) -> None:
         try:
@@ -142,7 +141,7 @@ def _said(plugin: Plugin, installation: Installation) -> list[Any]:
     for hook in _PLANNING:
         loaded.call_each(hook, partial(take, hook), installation=installation)
     reason = loaded.broken.get(plugin.name, "")
-    return [records, loaded.hooks_of(plugin.name), sorted(loaded.files), stamps, reason]
+    return [records, loaded.hooks_of(plugin.name), stamps, reason]
 
 
 def _plain(record: Any) -> list[Any]:

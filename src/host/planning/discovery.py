@@ -155,10 +155,8 @@ class _Collected:
         plugin.hooks = answer.hooks
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
-        files = answer.files
-        if answer.reason:  # also where it fails before it says which files it has
-            files = [*files, *source_files(plugin)]
-        self.stamps.update({path: stamp(path) for path in files})
+            # also where it fails before it says which files it has
+            self.stamps.update({path: stamp(path) for path in source_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
             self.take(hook, plugin.name, record)

@@ -134,11 +134,9 @@ def check_required(definition: Definition, layers: Layers) -> None:
     unset = [name for name in missing if name not in layers.system]
     faults = []
     if unset:
-        them = "it" if len(unset) == 1 else "them"
         gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
         what = f"{', '.join(unset)} must be set{gone}"
-        where = "config/settings.conf, a file of env_files, or envs"
-        faults.append((what, f"export {them}, or set {them} in {where}"))
+        faults.append((what, where_to_set(unset)))
     if empty:
         them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
         before = f"{are} empty in your environment, which goes before every other source"
@@ -149,6 +147,12 @@ def check_required(definition: Definition, layers: Layers) -> None:
         raise SourceError(f"{definition.file}: {what}", remedy)
     if faults:  # each has to stand beside its remedy
         raise SourceError(f"{definition.file}: {'; '.join(map('; '.join, faults))}")
+
+
+def where_to_set(names: "Sequence[str]") -> str:
+    """Say what to do about variables that must be set."""
+    them = "it" if len(names) == 1 else "them"
+    return f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
 
 
 def exec_of(
