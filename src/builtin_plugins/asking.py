@@ -14,13 +14,17 @@ def is_attended() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def confirmed(question: str, yes: bool) -> bool:
-    """Ask on a terminal; without one, or with --yes, the command itself is the answer."""
+def confirm(question: str, yes: bool, otherwise: str) -> None:
+    """Ask on a terminal; without one, or with --yes, the command itself is the answer.
+
+    Raises OperationError with what is so `otherwise` where the answer is no.
+    """
     if yes or not is_attended():
-        return True
+        return
     import click
 
-    return bool(_asked(click.confirm, question))
+    if not _asked(click.confirm, question):
+        raise OperationError(otherwise)
 
 
 def answer(question: str, usual: str | None = None, choices: Sequence[str] = ()) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
-from builtin_plugins.asking import confirmed
+from builtin_plugins.asking import confirm
 from builtin_plugins.files.atomic import discard, write_link
 from builtin_plugins.files.endings import undoing
 from builtin_plugins.plugin_changes.kinds import archive, git, local, pip
@@ -23,7 +23,7 @@ from builtin_plugins.plugin_directories.registry import (
 from builtin_plugins.plugin_directories.repair import now, relink, set_aside
 from builtin_plugins.venv.copy import VenvCopy
 from builtin_plugins.venv.distributions import installed_version
-from host import HostError, OperationError, PluginError
+from host import HostError, PluginError
 from host.cli.session import Session
 
 Change = Callable[[Entry, Entry | None], object]
@@ -77,8 +77,7 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
         f"{entry.name} {entry.version} has no wheel; what it adds shows when it is built, which "
         "runs code of its own"
     )
-    if not confirmed("Build it?", yes):
-        raise OperationError("nothing was changed")
+    confirm("Build it?", yes, "nothing was changed")
     return pip.build_wheel(staged, work)
 
 

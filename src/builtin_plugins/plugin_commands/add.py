@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builtin_plugins.asking import confirmed
+from builtin_plugins.asking import confirm
 from builtin_plugins.plugin_changes.change import (
     built,
     check_new_name,
@@ -17,7 +17,7 @@ from builtin_plugins.plugin_changes.work import Work, working
 from builtin_plugins.plugin_commands.preview import heading, preview, version_text
 from builtin_plugins.plugin_directories.registry import Entry, read_registry, registry_path
 from builtin_plugins.self_options import checked_timeout
-from host import OperationError, PluginError, UsageError
+from host import PluginError, UsageError
 from host.cli.session import Session
 
 
@@ -86,8 +86,10 @@ def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, ye
             f"command.json (see: {session.program} self new plugin --help)",
         )
     preview(session, former if replaces else None, Staged(entry, found), force=force)
-    if not confirmed(f"Update {entry.name}?" if replaces else "Add it?", yes):
-        raise OperationError("nothing was changed" if replaces else "nothing was added")
+    if replaces:
+        confirm(f"Update {entry.name}?", yes, "nothing was changed")
+    else:
+        confirm("Add it?", yes, "nothing was added")
     put(session, entry, former, work, force=force)
     done = "added" if former is None else "updated" if replaces else "restored"
     session.show_lines(f"{done} {entry.name}", *_ways(session, entry))

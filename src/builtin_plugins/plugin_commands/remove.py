@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.asking import confirmed
+from builtin_plugins.asking import confirm
 from builtin_plugins.plugin_changes.change import remove
 from builtin_plugins.plugin_changes.work import working
 from builtin_plugins.plugin_commands.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.plugin_directories.directory import VERSIONS
 from builtin_plugins.plugin_directories.registry import Entry, is_plugin_name
-from host import OperationError
 from host.cli.session import Session
 
 
@@ -25,8 +24,7 @@ def command(session: Session, name: str, yes: bool) -> None:
         entry = row.entry
         if entry.kind == "pip" and row.state != "missing":
             session.messages.line(f"this uninstalls the distribution {entry.name}")
-        if not confirmed(f"Remove {entry.name}?", yes):
-            raise OperationError("nothing was removed")
+        confirm(f"Remove {entry.name}?", yes, "nothing was removed")
         kept = remove(entry, work)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from builtin_plugins.asking import confirmed
+from builtin_plugins.asking import confirm
 from builtin_plugins.plugin_changes.change import built, each, fetch, is_here, put
 from builtin_plugins.plugin_changes.collisions import check_collisions
 from builtin_plugins.plugin_changes.kinds.pip import kept_version
@@ -39,8 +39,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
         change = f"  (here: {version_text(former)})" if former and former != entry else ""
         session.show_lines(f"{heading(entry)}{change}")
     if lacking and not dry_run:
-        if not confirmed(f"Bring in {len(lacking)}?", yes):
-            raise OperationError("nothing was changed")
+        confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
         chosen = [(entry, own.entries.get(entry.name)) for entry in lacking]
         if failed := each(session, chosen, partial(_bring, session, timeout=timeout)):
             raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from builtin_plugins.asking import confirmed
+from builtin_plugins.asking import confirm
 from builtin_plugins.plugin_changes.change import built, each, fetch, put
 from builtin_plugins.plugin_changes.source import of_entry, stored
 from builtin_plugins.plugin_changes.work import working
@@ -77,8 +77,7 @@ def _update(
         preview(session, entry, staged)
         if dry_run:
             return
-        if not confirmed(f"Update {label}?", yes):
-            raise OperationError("stays as it is")
+        confirm(f"Update {label}?", yes, "stays as it is")
         put(session, staged.entry, former, work)
     session.show_lines(f"updated {label}")
 

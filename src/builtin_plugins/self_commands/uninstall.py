@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from glob import escape, glob
 
-from builtin_plugins.asking import confirmed, is_attended
+from builtin_plugins.asking import confirm, is_attended
 from builtin_plugins.files.atomic import is_tree, remove_tree
 from builtin_plugins.files.endings import explained
 from builtin_plugins.self_commands import completion
@@ -40,8 +40,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     session.show_lines("stays:", *(f"  {line}" for line in stays))
     if not (yes or is_attended()):
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
-    if not confirmed(f"Uninstall {printable(session.program)}?", yes):
-        raise OperationError("stays as it is")
+    confirm(f"Uninstall {printable(session.program)}?", yes, "stays as it is")
     with explained():
         for shell in completed:
             completion.complete_in(shell, session.program, session.environ, present=False)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import importlib_metadata
 
-from builtin_plugins.asking import confirmed
+from builtin_plugins.asking import confirm
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.files.atomic import write_file
 from builtin_plugins.files.endings import undoing, uninterrupted
@@ -65,8 +65,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         session.show_lines(f"{update.now} → {update.newest}")
         if check:
             return
-        if not confirmed("Update?", yes):
-            raise OperationError("stays as it is")
+        confirm("Update?", yes, "stays as it is")
         update.bring()
     session.show_lines("updated")
 
