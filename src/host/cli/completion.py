@@ -8,7 +8,6 @@ pluggy is loaded, and only the category in question is looked at.
 """
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
-from host.cli.shell_words import split_line
 from host.errors import HostError, UsageError
 from host.run.definition import is_reference
 from host.run.locate import NOT_CATEGORIES, RESERVED, below, locate, roots
@@ -34,6 +33,9 @@ _HELP = ("help", "Show help")
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
 _MOST_READ = 1 << 20  # bytes of what it prints
 _PLAIN = "_-./:=@%+,"  # what bash takes as it is, beside letters and digits
+_BLANKS = " \t\n"
+_ENDS = ";|&("  # what begins another command
+_ESCAPED = '"\\$`'  # what a backslash stands before inside double quotes
 
 
 class Offer:
@@ -210,6 +212,36 @@ def _printed(program: str) -> list[str]:
     except (OSError, subprocess.SubprocessError):
         return []
     return done.stdout[:_MOST_READ].decode("utf-8", "replace").splitlines()
+
+
+def split_line(line: str) -> tuple[list[str], str]:
+    """Return the words of the last command on a `line` of bash, unquoted, and the open quote.
+
+    The last word is what is typed of it up to the cursor, "" after a blank. Nothing is expanded.
+    """
+    words: list[str] = [""]
+    quote = ""
+    started = False  # also by a quote with nothing in it
+    signs = iter(line)
+    for sign in signs:
+        if quote != "'" and sign == "\\":
+            following = next(signs, "")
+            words[-1] += following if not quote or following in _ESCAPED else f"\\{following}"
+            started = True
+        elif quote:
+            words[-1] += "" if sign == quote else sign
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote, started = sign, True
+        elif sign in _ENDS:
+            words, started = [""], False
+        elif sign not in _BLANKS:
+            words[-1] += sign
+            started = True
+        elif started:
+            words.append("")
+            started = False
+    return words, quote
 
 
 def _broken_at(word: str, breaks: str, quote: str) -> int:
