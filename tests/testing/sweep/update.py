@@ -1,7 +1,7 @@
 """The ground of a sweep: an installation that is updated, a package's or a checkout.
 
-pip, which is a program of its own, is played by `_pip`, so that a run takes a fraction of
-a second; everything else is real.
+pip and the new version's first start, which are programs of their own, are played by `_pip` and
+`_ask`, so that a run takes a fraction of a second; everything else is real.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from builtin_plugins.venv import copy
 from builtin_plugins.venv.copy import VenvCopy
 from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint
@@ -31,9 +32,9 @@ def _version(prefix: Path) -> str:
     return " ".join(path.parent.name.removesuffix(".dist-info") for path in found)
 
 
-def _pip(copy: VenvCopy, *_: Any) -> None:
+def _pip(changed: VenvCopy, *_: Any) -> None:
     """Do to an environment what pip would: take the old distribution out, put the new one in."""
-    packages = _site_packages(Path(copy.path))
+    packages = _site_packages(Path(changed.path))
     for old in packages.glob("cli_host-*"):
         shutil.rmtree(old)
     information = packages / f"cli_host-{NEW}.dist-info"
@@ -44,6 +45,11 @@ def _pip(copy: VenvCopy, *_: Any) -> None:
     library = packages / "host/skeleton/core/lib/logger.sh"
     library.unlink()
     library.write_text(f"# {NEW}\n")
+
+
+def _ask(python: str, *_: str, **__: Any) -> str:
+    """Answer as the program in an environment does that is asked for its version."""
+    return f"cli-host {_version(Path(python).parents[1]).removeprefix('cli_host-')}"
 
 
 class Update(Ground):
@@ -57,6 +63,7 @@ class Update(Ground):
         self.root = self.place / "root"
         self.launcher = self.root / "core/cli"
         VenvCopy.change = _pip  # type: ignore[method-assign]
+        copy.ask = _ask
 
     def restore(self) -> None:
         subprocess.run(["rm", "-rf", self.place], check=True)
