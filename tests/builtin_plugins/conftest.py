@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,7 +49,18 @@ def environment(
     root = shutil.copytree(initialised, tmp_path / "root")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
-    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    asked = tmp_path / "asked"
+    asked.mkdir()
+    for program in (
+        "lsb_release",
+        "rustc",
+    ):  # pip starts them to say where it runs, a dozen processes
+        (asked / program).symlink_to(str(shutil.which("true")))
+    environ = {
+        "PATH": f"{asked}:{os.environ['PATH']}",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+    }
     made = Made(root, root / "core/cli", home, environ)
     launcher = made.launcher.read_text()
     assert f"{environment_of_all}/venv" in launcher  # which is the others'

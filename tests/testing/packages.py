@@ -92,7 +92,7 @@ class Environment:
     def without_pip(self) -> Iterator[None]:
         """Make it meanwhile an environment without pip, with uv on PATH and the wheels to ask."""
         environ = cast("dict[str, str]", self.made.environ)
-        environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
         config = self.made.home / ".config/uv/uv.toml"
         config.parent.mkdir(parents=True)
         config.write_text(f'no-index = true\nfind-links = ["{self.wheels}"]\n')

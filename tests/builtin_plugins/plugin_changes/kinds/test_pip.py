@@ -422,24 +422,24 @@ def test_the_copy_that_a_killed_change_left_goes_with_the_next(with_uv: Environm
     assert not stage.exists()
 
 
-def test_kills_in_the_middle(environment: Environment) -> None:
+def test_kills_in_the_middle(with_uv: Environment) -> None:
     """At whatever moment it is killed, the old version runs or the new one, and it can go on.
 
     The moments are those at which files show that it has come so far, or just behind them.
     """
-    made = environment.made
-    environment.acme("1.0")
+    made = with_uv.made
+    with_uv.acme("1.0")
     assert plugin(made, "add", "pip:acme-cli").status == 0
-    environment.acme("2.0")
-    installed = environment.packages.relative_to(environment.python.parent.parent)
+    with_uv.acme("2.0")
+    installed = with_uv.packages.relative_to(with_uv.python.parent.parent)
     news = installed / "acme_cli-2.0.dist-info"
     moments = {
         "it starts": made.root,
-        "there is a copy": environment.stage,
-        "the copy has Python": environment.stage / "bin/python",
-        "pip works in the copy": environment.stage / news,
-        "pip has done": environment.stage / news / "RECORD",
-        "the copy is swapped in": environment.python.parent.parent / news / "RECORD",
+        "there is a copy": with_uv.stage,
+        "the copy has Python": with_uv.stage / "bin/python",
+        "uv works in the copy": with_uv.stage / news,
+        "uv has done": with_uv.stage / news / "RECORD",
+        "the copy is swapped in": with_uv.python.parent.parent / news / "RECORD",
     }
     for sign in moments.values():
         process = subprocess.Popen(
@@ -460,7 +460,7 @@ def test_kills_in_the_middle(environment: Environment) -> None:
     assert plugin(made, "update").status == 0
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     assert registry(made)["acme-cli"]["version"] == "2.0"
-    assert not environment.stage.exists()
+    assert not with_uv.stage.exists()
 
 
 DECLARES = """
