@@ -155,7 +155,7 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
     if type(name) is not str or not is_plugin_name(name):  # a number is a str, too
         raise PluginError(f"{name!r} cannot name a plugin")
     said = Fields(name, item)
-    texts: dict[str, Any] = {own: said.text(key) for key, own in _TEXTS.items()}
+    texts: dict[str, Any] = {own: _text(said, key) for key, own in _TEXTS.items()}
     entry = Entry(
         **texts,
         enabled=said.value("enabled") is None or said.flag("enabled"),
@@ -170,6 +170,14 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
     if entry.label and not _is_label(entry.label):
         raise PluginError(f"{name}: its commit, version or sha256 is none")
     return entry
+
+
+def _text(said: Fields, key: str) -> str:
+    """Return a text, which may be a path with bytes that are no UTF-8; raises DefinitionError."""
+    text: str = said.typed(key, str, "a string") or ""
+    if "\0" in text:
+        raise said.refused(key, "holds a character that is not allowed")
+    return text
 
 
 def _is_label(text: str) -> bool:

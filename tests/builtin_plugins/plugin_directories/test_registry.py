@@ -75,6 +75,16 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
     assert read_entry(entry.fields()) == entry
 
 
+def test_a_source_whose_path_is_no_utf8_comes_back(tmp_path: Path) -> None:
+    path = registry_path(str(tmp_path))
+    registry = read_registry(path)
+    entry = Entry("acme", "local", source=os.fsdecode(b"/home/\xff"), dev=True)
+    registry.put(entry)
+    write_registry(path, registry)
+    again = read_registry(path)
+    assert (again.entries, again.problems) == ({"acme": entry}, [])
+
+
 def test_null_counts_as_absent() -> None:
     absent = dict.fromkeys(("enabled", "dev", "pinned", "versions", "ref"))
     assert read_entry({"name": "a", "kind": "git", **absent}) == Entry("a", "git", enabled=True)
