@@ -38,13 +38,13 @@ class GlobalOptions(Struct):
     help: bool = False
     version: bool = False
     everything: bool = False
-    format: str = ""
+    format: str | None = None
     switches: frozenset[str] = frozenset()
 
     @property
     def wants_answer(self) -> bool:
         """Whether they ask for an answer of this program: then no command is run."""
-        return self.help or self.version or self.everything or bool(self.format)
+        return self.help or self.version or self.everything or self.format is not None
 
 
 def take_option(words: list[str]) -> "tuple[str, str | None]":
@@ -62,15 +62,16 @@ def take_option(words: list[str]) -> "tuple[str, str | None]":
 
 
 def parse_options(
-    words: "Sequence[str]", messages: "Messages", category: "Sequence[str]" = ()
+    words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
 ) -> GlobalOptions:
     """Return what the options before the first word ask for; raises UsageError.
 
-    Behind the words of a `category` stand those of listings only. --color is for `messages`.
+    Behind the words of a `category`, be it the root, stand those of listings only. --color is
+    for `messages`.
     """
     asked, left = GlobalOptions(), list(words)
-    label = " ".join([messages.program, *category])
-    switches = () if category else _SWITCHES
+    label = " ".join([messages.program, *(category or ())])
+    switches = _SWITCHES if category is None else ()
     while left and left[0].startswith("-") and left[0] != "--":
         option, value = take_option(left)
         if option == "--color":

@@ -181,10 +181,10 @@ def _place(one: Variable, session: Session, definition: Definition) -> str:
         return "your environment"
     if one.rank == ENVS and one.source.startswith(f"{definition.file}: envs."):
         return "envs"
-    folder = f"{definition.directory}/" if one.rank != SETTINGS else ""
-    for base in filter(None, (folder, f"{session.layout.root}/")):
-        if one.source.startswith(base):
-            return one.source.removeprefix(base)
+    folder = definition.directory if one.rank != SETTINGS else ""
+    for base in filter(None, (folder, session.layout.root)):
+        if one.source.startswith(f"{base}/"):
+            return one.source.removeprefix(f"{base}/")
     return one.source
 
 

@@ -148,6 +148,27 @@ def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(install: Instal
     assert not (made.root / "ran").exists()
 
 
+DECLARED = """from host import CommandDeclaration, EnvSource, hookimpl
+@hookimpl
+def discover_commands():
+    said = {"name": "Say", "description": "Say it", "entrypoint": "json:dumps"}
+    yield CommandDeclaration(("team", "say"), said)
+@hookimpl
+def env_sources():
+    yield EnvSource("team", rank=4, files=("FILE",))
+"""
+
+
+def test_the_page_of_a_command_that_python_declares_has_whole_paths(
+    install: Install, tmp_path: Path
+) -> None:
+    file = tmp_path / "team.env"
+    file.write_text("REGION=eu\n")
+    hooks = DECLARED.replace("FILE", str(file))
+    made = install({"plugins/p/plugin.json": {"hooks": "hooks.py"}, "plugins/p/hooks.py": hooks})
+    assert variables(made.run("help", "team", "say").stdout) == [f"  REGION  eu  ← {file}:1"]
+
+
 def test_what_cannot_be_read_is_told_beside_the_page(install: Install) -> None:
     files = {"commands/a/deploy/command.json": DEPLOY, "commands/a/deploy/main.sh": ""}
     made = install({**files, "commands/a/deploy/.env": b"A=\0\n"})
