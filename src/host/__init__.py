@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
-    from host.marking import hookimpl
+    from host.hook_marker import hookimpl
     from host.program import Program
     from host.records import (
         Category,
@@ -101,7 +101,7 @@ _ELSEWHERE = {
     "Program": "host.program",
     "expand": "host.run.expand",
     "find_program": "host.run.paths",
-    "hookimpl": "host.marking",
+    "hookimpl": "host.hook_marker",
     "is_secret": "host.secrets",
     "is_word": "host.run.definition",
     "masked": "host.secrets",

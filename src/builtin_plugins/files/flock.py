@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from builtin_plugins.files.endings import explained
+from builtin_plugins.files.undo import explained
 from host import OperationError
 
 PATIENCE = 120.0  # seconds that a change waits for another one

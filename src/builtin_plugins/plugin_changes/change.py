@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from builtin_plugins.asking import confirm
 from builtin_plugins.files.atomic import discard, write_link
-from builtin_plugins.files.endings import undoing
+from builtin_plugins.files.undo import undoing
 from builtin_plugins.plugin_changes.kinds import archive, git, local, pip
 from builtin_plugins.plugin_changes.kinds.staged import Staged
 from builtin_plugins.plugin_changes.source import Origin

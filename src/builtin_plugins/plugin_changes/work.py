@@ -17,8 +17,8 @@ from builtin_plugins.files.atomic import (
     sync_file_system,
     write_file,
 )
-from builtin_plugins.files.endings import undoing
 from builtin_plugins.files.flock import Waiting, take_lock
+from builtin_plugins.files.undo import undoing
 from builtin_plugins.plugin_directories.directory import (
     RECORD,
     REMOVED,

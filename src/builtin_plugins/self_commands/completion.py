@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.endings import explained
+from builtin_plugins.files.undo import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError
 from host.cli.session import Session

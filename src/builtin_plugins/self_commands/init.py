@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.files.endings import explained
 from builtin_plugins.files.flock import locked
+from builtin_plugins.files.undo import explained
 from builtin_plugins.self_commands.completion import uncompleted_shell
 from builtin_plugins.self_commands.launcher import is_launcher, make_file, write_launcher
-from builtin_plugins.self_commands.shipped import IN_CORE, shipped_files
+from builtin_plugins.self_commands.shipped_files import IN_CORE, shipped_files
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.planning.cache_files import can_be_made

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import host
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.endings import explained
+from builtin_plugins.files.undo import explained
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError
 from host.cli.session import Session

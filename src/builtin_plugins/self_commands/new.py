@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from builtin_plugins.asking import answer, is_attended
-from builtin_plugins.files.endings import explained
+from builtin_plugins.files.undo import explained
 from builtin_plugins.plugin_directories.registry import is_plugin_name
 from builtin_plugins.self_commands.templates import filled
 from host import OperationError, UsageError, is_word

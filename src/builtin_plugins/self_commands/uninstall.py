@@ -10,10 +10,10 @@ from glob import escape, glob
 
 from builtin_plugins.asking import confirm, is_attended
 from builtin_plugins.files.atomic import is_tree, remove_tree
-from builtin_plugins.files.endings import explained
+from builtin_plugins.files.undo import explained
 from builtin_plugins.self_commands import completion
 from builtin_plugins.self_commands.launcher import is_launcher, launchers_in, links_on_path
-from builtin_plugins.self_commands.shipped import shipped_files
+from builtin_plugins.self_commands.shipped_files import shipped_files
 from host import OperationError, printable
 from host.cli.session import Session
 from host.run.installation import data_home

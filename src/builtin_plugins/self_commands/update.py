@@ -19,7 +19,7 @@ import importlib_metadata
 from builtin_plugins.asking import confirm
 from builtin_plugins.fetch.addresses import without_credentials
 from builtin_plugins.files.atomic import write_file
-from builtin_plugins.files.endings import undoing, uninterrupted
+from builtin_plugins.files.undo import undoing, uninterrupted
 from builtin_plugins.git.call import Git, login_of
 from builtin_plugins.git.fast_forward import check_fast_forward, fast_forward
 from builtin_plugins.plugin_changes.work import Work, working
@@ -29,7 +29,7 @@ from builtin_plugins.self_commands.launcher import (
     launcher_of,
     write_launcher,
 )
-from builtin_plugins.self_commands.shipped import renew, skeleton_in
+from builtin_plugins.self_commands.shipped_files import renew, skeleton_in
 from builtin_plugins.self_options import checked_timeout
 from builtin_plugins.venv.copy import VenvCopy, ask, check_starts, copied_environment
 from host import OperationError, UsageError

@@ -6,7 +6,7 @@ from types import ModuleType
 
 from builtin_plugins.fetch.addresses import shown
 from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.files.endings import explained
+from builtin_plugins.files.undo import explained
 from builtin_plugins.self_options import argument
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.hooks import ENTRYPOINT

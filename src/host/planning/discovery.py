@@ -16,7 +16,7 @@ from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.cache_files import can_be_made, write_lock, write_run_code
 from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
-from host.planning.serving import serving
+from host.planning.needed_plugins import serving
 from host.records import (
     CategoryDeclaration,
     CommandDeclaration,

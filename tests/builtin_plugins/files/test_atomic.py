@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.files.atomic import temporary, write_file, write_link
-from builtin_plugins.files.endings import undoing
+from builtin_plugins.files.undo import undoing
 from host.errors import OperationError
 
 # mode asked for, mode of the directory, mode of the former file → mode of the new one

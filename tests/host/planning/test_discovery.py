@@ -18,7 +18,7 @@ from host import (
 )
 from host.planning import discovery
 from host.planning.distributions import entry_points
-from host.planning.serving import serving
+from host.planning.needed_plugins import serving
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.lock import Plugin
 from host.run.text import Messages

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.plugin_changes.collisions import check_collisions_in_copy
 from builtin_plugins.plugin_changes.contents import PluginContents, read_wheel
-from builtin_plugins.plugin_changes.kinds.index import build, find
+from builtin_plugins.plugin_changes.kinds.package_index import build, find
 from builtin_plugins.plugin_changes.kinds.staged import Staged, bring_file
 from builtin_plugins.plugin_changes.source import Origin, parse_requirement
 from builtin_plugins.plugin_changes.work import Work

@@ -14,7 +14,7 @@ from builtin_plugins.plugin_directories.registry import effective_registry, regi
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.self_commands.lint.finding import shown_path
 from builtin_plugins.self_commands.lint.linter import Lint
-from builtin_plugins.self_commands.shipped import shipped_files
+from builtin_plugins.self_commands.shipped_files import shipped_files
 from builtin_plugins.venv.distributions import find_distribution
 from host import HostError
 from host.planning.cache_files import can_be_made

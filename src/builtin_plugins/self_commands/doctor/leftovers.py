@@ -16,7 +16,7 @@ from builtin_plugins.files.flock import locked
 from builtin_plugins.plugin_directories.repair import settle, was_interrupted
 from builtin_plugins.self_commands.completion import SHELLS, start_up_file
 from builtin_plugins.self_commands.doctor.diagnosis import Diagnosis, Patient
-from builtin_plugins.self_commands.shipped import shipped_files
+from builtin_plugins.self_commands.shipped_files import shipped_files
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
 from builtin_plugins.setup.linux.stage import hold_stage
 from builtin_plugins.setup.linux.state import starts_from_stage

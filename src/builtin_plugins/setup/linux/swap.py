@@ -24,7 +24,7 @@ from builtin_plugins.files.atomic import (
     write_file,
     write_link,
 )
-from builtin_plugins.files.endings import undoing, uninterrupted
+from builtin_plugins.files.undo import undoing, uninterrupted
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.stage import NEW, OLD, clear_stage, hold_stage
 from builtin_plugins.setup.tool_settings import Places

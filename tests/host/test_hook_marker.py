@@ -4,8 +4,8 @@ import pluggy
 import pytest
 
 from host import hookimpl
+from host.hook_marker import MARK
 from host.hookspecs import PROJECT
-from host.marking import MARK
 
 OPTIONS = [{}, {"tryfirst": True}, {"trylast": True}, {"wrapper": True}, {"specname": "other"}]
 

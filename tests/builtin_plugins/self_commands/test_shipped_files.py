@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from builtin_plugins.self_commands.shipped import renew
+from builtin_plugins.self_commands.shipped_files import renew
 from testing.plugin_sources import write_tree
 
 FORMER = {
