@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from testing.environments import (
     made_once,
     make_environment,
 )
-from testing.installation import PROJECT, Made, builder
+from testing.installation import IMPORTABLE, PROJECT, Made, builder
 from testing.memory import in_memory
 
 
@@ -33,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
     if config.option.basetemp is None and (memory := in_memory()):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
+    with suppress(OSError):
+        IMPORTABLE.mkdir(exist_ok=True)
     # What chance would find once in many runs is looked for in those that are for it.
     fixed = {"derandomize": True, "deadline": None, "database": None}
     settings.register_profile("fixed", **fixed, suppress_health_check=[HealthCheck.too_slow])

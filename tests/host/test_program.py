@@ -3,12 +3,10 @@
 import json
 import os
 import subprocess
-import sysconfig
-from pathlib import Path
 
 import pytest
 
-from testing.installation import command
+from testing.installation import IMPORTABLE, command
 
 _MODULE = """
 import json, os, sys
@@ -23,9 +21,9 @@ def main(args):
 @pytest.fixture(scope="module")
 def module():
     """Return the name of an installed module whose `main` says what an expression is."""
-    file = Path(sysconfig.get_path("purelib")) / f"cli_host_program_{os.getpid()}.py"
+    file = IMPORTABLE / f"program_{os.getpid()}.py"
     file.write_text(_MODULE)
-    yield file.stem
+    yield f"{IMPORTABLE.name}.{file.stem}"
     file.unlink()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,10 @@ from testing.forked import run_forked
 
 PROJECT = Path(__file__).parents[2]
 CLI = {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}
+
+# Modules of tests that runs import. To put one beside it would change what every lock is stamped
+# with, also those that other workers just look at.
+IMPORTABLE = Path(sysconfig.get_path("purelib"), "cli_host_tests")
 
 Files = Mapping[str, "str | bytes | dict[str, Any]"]
 

@@ -5,13 +5,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
-from pathlib import Path
 
 import pytest
 
 from host.run.plan import PYTHON_COMMAND
-from testing.installation import command
+from testing.installation import IMPORTABLE, command
 
 MODULE = '''
 import os, sys
@@ -89,24 +87,22 @@ def arguments(args):
 class Holder:
     attribute = staticmethod(plain)
 '''
-NAME = "cli_host_test_python_commands"
 
 
 @pytest.fixture(scope="module")
 def made(shared_install):
     """An installation whose commands name the functions of an importable module."""
-    site = Path(sysconfig.get_path("purelib"))
-    module = site / f"{NAME}_{os.getpid()}.py"
+    module = IMPORTABLE / f"python_commands_{os.getpid()}.py"
     try:
         module.write_text(MODULE)
     except OSError:
-        pytest.skip(f"{site} cannot be written")
+        pytest.skip(f"{IMPORTABLE} cannot be written")
     functions = "clicked group plain lots broken status text fails exits interrupted pid none"
     functions += " closes detaches closes_descriptor nothing listed true"
     broken = {"no-module": "cli_host_no_such_module:x", "hostile": "cli_host_no\u00e9:x"}
     files = {
         f"commands/py/{name}/command.json": command(
-            entrypoint=f"{module.stem}:{name}", envs={"A": "a"}
+            entrypoint=f"{IMPORTABLE.name}.{module.stem}:{name}", envs={"A": "a"}
         )
         for name in [*functions.split(), "Holder.attribute"]
     }
@@ -116,7 +112,7 @@ def made(shared_install):
     }
     for name in ("arguments", "clicked"):
         files[f"commands/py/declared-{name}/command.json"] = command(
-            entrypoint=f"{module.stem}:{name}",
+            entrypoint=f"{IMPORTABLE.name}.{module.stem}:{name}",
             args=[
                 {"name": "word", "required": True, "description": "to say"},
                 {"name": "--count", "value": "N", "type": "integer", "default": "1"},
@@ -124,7 +120,9 @@ def made(shared_install):
         )
     for name, fields in (("alone", {"sources": False}), ("fed", {})):
         files[f"commands/py/{name}/command.json"] = command(
-            entrypoint=f"{module.stem}:variables", required_envs=["NEEDED"], **fields
+            entrypoint=f"{IMPORTABLE.name}.{module.stem}:variables",
+            required_envs=["NEEDED"],
+            **fields,
         )
     files["config/settings.conf"] = "FROM_SETTINGS=1\n"
     made = shared_install(files)
@@ -167,7 +165,7 @@ def test_statuses(made, status):
 def test_what_is_no_status(made, name, kind):
     status, stdout, stderr = made.run("py", name).all
     assert (status, stdout) == (1, "")
-    assert stderr.startswith(f"cli py {name}: cli_host_test_python_commands_")
+    assert stderr.startswith(f"cli py {name}: {IMPORTABLE.name}.python_commands_")
     assert stderr.endswith(f":{name}: it returned {kind}; expected an exit status, or None\n")
 
 
@@ -207,14 +205,17 @@ def test_the_page_of_a_callable_in_another_installation(made, tmp_path):
 
 
 def test_a_module_that_speaks_of_help_answers_itself(made):
-    site = Path(sysconfig.get_path("purelib"))
-    module = site / f"{NAME}_help_{os.getpid()}.py"
+    module = IMPORTABLE / f"help_{os.getpid()}.py"
     try:
         for text in ("def main(args):\n    print('--help', args)\n",
                      "import argparse\ndef main(args):\n"
                      "    argparse.ArgumentParser('own').parse_args(args)\n"):  # fmt: skip
             module.write_text(text)
-            definition = {"name": "N", "description": "D", "entrypoint": f"{module.stem}:main"}
+            definition = {
+                "name": "N",
+                "description": "D",
+                "entrypoint": f"{IMPORTABLE.name}.{module.stem}:main",
+            }
             made.write({"commands/py/own/command.json": definition})
             shown = made.run("py", "own", "-h")
             assert (shown.status, shown.stderr) == (0, "")
