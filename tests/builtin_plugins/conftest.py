@@ -10,20 +10,8 @@ from pathlib import Path
 import pytest
 
 from testing.environments import made_once
-from testing.installation import Made, builder, command
+from testing.installation import Made, command
 from testing.packages import Environment
-
-
-@pytest.fixture
-def install(tmp_path: Path) -> Callable[..., Made]:
-    """Return the builder of installations; their runs are forks (see `testing.forked`)."""
-    return builder(tmp_path, forked=True)
-
-
-@pytest.fixture(scope="module")
-def shared_install(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
-    """Return what `install` does, for installations that the tests of one module share."""
-    return builder(tmp_path_factory.mktemp("shared"), forked=True)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from typing import Any
 
 from builtin_plugins.self_commands.launcher import write_launcher
 from host.run.lock import FORMAT, checksum, stamp
-from testing.forked import run_forked
 
 PROJECT = Path(__file__).parents[2]
 CLI = {"name": "Test CLI", "description": "For tests", "version": "1.2.3"}
@@ -48,7 +47,6 @@ class Made:
     launcher: Path
     home: Path
     environ: Mapping[str, str] = field(default_factory=dict)
-    forked: bool = False  # whether runs are forks of a process that has imported the program
 
     def write(self, files: Files) -> None:
         """Write files below the root; a dict is JSON, what starts with `#!` becomes executable."""
@@ -75,10 +73,6 @@ class Made:
             **self.environ,
             **(env or {}),
         }
-        if self.forked and not executable and options.keys() <= {"cwd"}:
-            done = run_forked([self.launcher, *words], environ, options.get("cwd"))
-            if done is not None:
-                return _result(*done)
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
         done = subprocess.run(
@@ -89,14 +83,14 @@ class Made:
             check=False,
             **options,
         )
-        return _result(done.returncode, done.stdout, done.stderr)
+        return Result(
+            done.returncode,
+            done.stdout.decode("utf-8", "surrogateescape"),
+            done.stderr.decode("utf-8", "surrogateescape"),
+        )
 
 
-def _result(status: int, *said: bytes) -> Result:
-    return Result(status, *(one.decode("utf-8", "surrogateescape") for one in said))
-
-
-def builder(directory: Path, *, forked: bool = False) -> Callable[..., Made]:
+def builder(directory: Path) -> Callable[..., Made]:
     """Return `make(files, program="cli")`, which makes an installation below `directory`.
 
     It has been run before, so that it has a lock; with files of `plugins` or `core` it has not.
@@ -109,7 +103,7 @@ def builder(directory: Path, *, forked: bool = False) -> Callable[..., Made]:
         root = directory / f"installation{count}"
         home = directory / "home"
         home.mkdir(parents=True, exist_ok=True)
-        made = Made(root, root / "core" / program, home, forked=forked)
+        made = Made(root, root / "core" / program, home)
         made.write({"core/cli.json": CLI})
         (root / "core" / "lib").symlink_to(PROJECT / "core" / "lib")
         (root / "commands").mkdir()
