@@ -24,7 +24,7 @@ from pathlib import Path
 
 RUNS = 5
 SETUP = (
-    "import resource, sys; from builtin_plugins.setup.command import main; main(['--quiet']);"
+    "import resource, sys; from builtin_plugins.setup import main; main(['--quiet']);"
     "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
 )
 

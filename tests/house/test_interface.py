@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -90,3 +92,14 @@ def test_the_public_names_are_those_of_the_package() -> None:
         assert getattr(host, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         host.nothing  # noqa: B018 - asking is the test
+
+
+def test_what_scripts_beside_the_program_import_is_there() -> None:
+    used = re.compile(r"from ((?:host|builtin_plugins)[\w.]*) import (\w+)")  # in strings, too
+    found = 0
+    for folder in ("bench", "release", "docs/site"):
+        for file in filter(Path.is_file, (PROJECT / folder).rglob("*")):
+            for module, name in used.findall(file.read_text(errors="replace")):
+                resolve_name(f"{module}.{name}")  # raises where there is none
+                found += 1
+    assert found
