@@ -39,7 +39,7 @@ def run_cli(
         asked.words, asked.help = asked.words[1:], True
     if asked.words[:1] == ("self",):
         session.find_packages()
-        from host.cli.self_words import run_self
+        from host.cli.self_dispatch import run_self
 
         return run_self(session, asked)
     from host.cli.listings import show
