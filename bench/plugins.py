@@ -19,11 +19,11 @@ from pathlib import Path
 
 from timing import Timed, measure
 
-from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.administration.program.launcher import write_launcher
 
 _WRITE = """
 import pathlib, sys
-from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.administration.program.launcher import write_launcher
 write_launcher(pathlib.Path(sys.argv[1]), replace=True)
 """
 _COMMAND = {"name": "Name", "description": "Description", "entrypoint": "main.sh"}

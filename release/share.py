@@ -13,9 +13,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from builtin_plugins.plugin_commands import hooks as plugin_commands
-from builtin_plugins.self_commands import hooks as self_commands
-from builtin_plugins.self_commands.completion import SHELLS, stub
+from builtin_plugins.administration import hooks as self_words
+from builtin_plugins.administration.plugins import hooks as plugin_words
+from builtin_plugins.administration.words.completion import SHELLS, stub
 from host import CommandDeclaration
 from host.cli.global_options import OPTIONS
 from host.cli.listings import root_notes
@@ -79,7 +79,7 @@ def man_page(date: str) -> Iterator[str]:
 
 
 def _declared() -> list[CommandDeclaration]:
-    found = [*self_commands.discover_commands(), *plugin_commands.discover_commands()]
+    found = [*self_words.discover_commands(), *plugin_words.discover_commands()]
     return [one for one in found if isinstance(one, CommandDeclaration)]
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from builtin_plugins.plugin_directories.directory import read_manifest
-from builtin_plugins.plugin_directories.registry import read_registry
+from builtin_plugins.plugins_folder.directory import read_manifest
+from builtin_plugins.plugins_folder.registry import read_registry
 from host.errors import HostError, PluginError
 from host.run.definition import read_config, read_definition
 from testing.installation import PROJECT, Made

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import host
-from builtin_plugins.plugin_commands import hooks as plugin_commands
-from builtin_plugins.self_commands import hooks as self_commands
+from builtin_plugins.administration import hooks as self_words
+from builtin_plugins.administration.plugins import hooks as plugin_words
 from host import hookspecs
 from testing.environments import made_once
 from testing.installation import PROJECT
@@ -123,7 +123,7 @@ def test_the_reference_is_complete(site: Path) -> None:
     specs = [name for name, value in vars(hookspecs).items() if hasattr(value, "cli_host_spec")]
     assert [name for name in specs if f'<h3 id="{name}">' not in interface] == []
     words = (site / "self.html").read_text()
-    declared = [*plugin_commands.discover_commands(), *self_commands.discover_commands()]
+    declared = [*plugin_words.discover_commands(), *self_words.discover_commands()]
     shown = [one for one in declared if one.words[1:] not in ((), ("launcher",))]
     for one in shown:
         assert f'id="cli-{"-".join(one.words)}"' in words, one.words

@@ -20,9 +20,6 @@ from testing.installation import PROJECT
 # Plugins that could be anybody's: they declare commands, sources, listings, applications.
 _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
-    "host.run.definition": "the finder reads with it, or with an index that does the same",
-    "host.run.definition.read_definition": "the finder reads what a run needs",
-    "host.run.paths": "the finder is in every run, which has no os",
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Fields": "and so has each key of it",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
@@ -31,8 +28,6 @@ _PLUGINS = {
     # Its options are read as those that a command declares, also where a definition has no args.
     "host.run.definition.parse_declared": "the options of `setup`",
     "host.run.given_arguments.texts": "what a command line gives them",
-    # The environment that all plugins share.
-    "host.run.importing.complete_import_path": "pip's packages are those of the environment",
 }
 
 # `self`: it manages this very program, so it knows its modules; by module, each for a reason.
@@ -51,6 +46,7 @@ _ADMINISTRATION = {
     "host.run.text": "how a text without letters is shown",
     "host.run.plan": "env, which: what a run would do",
     "host.run.paths": "doctor, lint: programs are found as a run finds them",
+    "host.run.folder_tree": "lint walks a folder as a run looks into it",
     "host.run.process": "which, doctor: what would start",
     "host.run.locate": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",
@@ -58,7 +54,7 @@ _ADMINISTRATION = {
     "host.planning.cache_files": "collisions, doctor: where a lock can be written, and writing one",
     "host.hookspecs": "which hooks there are, their group of entry points, our distribution",
 }
-_MANAGING = ("self_commands", "plugin_commands", "plugin_changes")
+_MANAGING = ("administration",)
 
 
 def _imports(files: Iterable[Path]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from builtin_plugins.self_commands.launcher import write_launcher
+from builtin_plugins.administration.program.launcher import write_launcher
 from host.run.lock import FORMAT, checksum, stamp
 
 PROJECT = Path(__file__).parents[2]

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from builtin_plugins.fetch.addresses import shown
-from builtin_plugins.fetch.progress import Reporter
-from builtin_plugins.files.undo import explained
-from builtin_plugins.self_options import argument
+from builtin_plugins.io.fetch.addresses import shown
+from builtin_plugins.io.fetch.progress import Reporter
+from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.self_options import argument
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.hooks import ENTRYPOINT
 from builtin_plugins.setup.linux import install as linux

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-USUAL_FINDER = "builtin_plugins.directories.finder:Directories"
+USUAL_FINDER = "host.run.folder_tree:Directories"
 
 FORMAT = b"cli-host lock 7 "
 _HASH_KEY = 0x636C69
-_OURS = "builtin_plugins."  # where the modules of our own plugins are
+_OURS = ("builtin_plugins.", "host.")  # where our own finders are
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 

@@ -103,13 +103,13 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
     everything = discovery.ask_plugins(places, python=True)
-    left = [one for one in entry_points() if one.name != "builtin.plugin_directories"]
+    left = [one for one in entry_points() if one.name != "builtin.plugins_folder"]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
     without = discovery.ask_plugins(places, python=True)
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
     assert [tree.plugin for tree in without.trees] == [""]
     gone = everything.plugins.keys() - without.plugins.keys()
-    assert gone == {"builtin.plugin_directories", "dropped"}
+    assert gone == {"builtin.plugins_folder", "dropped"}
     assert [one.words for one in without.commands] == [one.words for one in everything.commands]
     assert [one.name for one in without.sources] == [one.name for one in everything.sources]
 

@@ -365,7 +365,7 @@ def test_an_installation_whose_path_is_hostile(tmp_path_factory, shared_install)
     made.root.rename(odd)
     moved = Made(odd, odd / "core" / "cli", made.home)
     moved.launcher.unlink()
-    from builtin_plugins.self_commands.launcher import write_launcher
+    from builtin_plugins.administration.program.launcher import write_launcher
 
     write_launcher(moved.launcher)
     assert moved.run("demo", "show").all == (0, shown(moved), "")

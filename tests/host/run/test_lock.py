@@ -250,7 +250,7 @@ def test_the_whole_installation_moves(made):
     """A lock that came along with a copy or a move counts for nothing."""
     from dataclasses import replace
 
-    from builtin_plugins.self_commands.launcher import write_launcher
+    from builtin_plugins.administration.program.launcher import write_launcher
 
     moved = made.root.parent / "moved"
     shutil.copytree(made.root, moved, symlinks=True)

@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from builtin_plugins.files.atomic import remove_tree
-from builtin_plugins.files.flock import take_lock
+from builtin_plugins.io.files.atomic import remove_tree
+from builtin_plugins.io.files.flock import take_lock
 from host import OperationError
 
 NEW, OLD = "new", "old"  # the versions that may be in it

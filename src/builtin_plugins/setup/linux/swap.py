@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
-from builtin_plugins.files.atomic import (
+from builtin_plugins.io.files.atomic import (
     discard,
     exchange,
     make_directory,
@@ -24,7 +24,7 @@ from builtin_plugins.files.atomic import (
     write_file,
     write_link,
 )
-from builtin_plugins.files.undo import undoing, uninterrupted
+from builtin_plugins.io.files.undo import undoing, uninterrupted
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.stage import NEW, OLD, clear_stage, hold_stage
 from builtin_plugins.setup.tool_settings import Places

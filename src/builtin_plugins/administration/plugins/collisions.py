@@ -1,0 +1,165 @@
+"""Commands of a plugin whose words another one has: who has them, and who would be found."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from itertools import takewhile
+
+from builtin_plugins.administration.plugins.contents import PluginContents, Words
+from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.program.environment.copy import VenvCopy, ask
+from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from host import Messages, OperationError, PluginError
+from host.cli.catalog import contents
+from host.cli.session import Session
+from host.planning.cache_files import write_lock
+from host.run.installation import Layout
+from host.run.locate import NOT_CATEGORIES, locate, roots
+from host.run.lock import Lock, Plugin, Tree, read_lock
+
+_KEY = "copy"
+
+
+def check_collisions(
+    session: Session, entry: Entry, found: PluginContents, *, force: bool = True
+) -> None:
+    """Warn of each collision of what reading finds in a plugin, whose `entry` has its name.
+
+    Words that the plugin has already do not count. Whoever has others keeps them (the order of
+    precedence is fixed). Raises PluginError where nobody forces it, or the plugin would win, and
+    where its Python has the name of another's, as only one of a name is asked.
+    """
+    _check_names(session.plugins_known, entry, found)
+    own, others = _parted(session.plugins_known, entry)
+    after = others
+    if found.manifest.tree:
+        tree = Tree(found.manifest.tree, entry.name)
+        after = Lock(_placed(session, tree, others.trees), others.commands)
+    _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
+
+
+def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
+    """Do so for a distribution that is staged in the copy of the environment.
+
+    Its plugins are asked there, in a process of their own, so what only Python knows counts.
+    Raises PluginError also when they say that there is nothing.
+    """
+    if session.safe:
+        return
+    after = _asked(session, work)
+    own, others = _parted(after, entry)
+    points = _points(after, entry)
+    for point in points:
+        if point.broken:
+            session.messages.warn(f"plugin {point.name} is broken: {point.broken}")
+    if entry.enabled and not any(point.hooks or point.broken for point in points):
+        raise PluginError(f"{entry.name}: holds no command and no hook")
+    known, _ = _parted(session.plugins_known, entry)
+    _check(session, entry, _words(own) - _words(known), others, after, force=force)
+
+
+def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
+    own = (entry.name,) if found.hooks else ()
+    for name in found.names if entry.kind == "pip" else own:
+        there = lock.plugins.get(name)
+        if there is None or there in _points(lock, entry) or (there.file and there.name in own):
+            continue
+        raise PluginError(
+            f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
+            "and only one of a name works",
+            "ask for another name" if there.ours else "remove that one first",
+        )
+
+
+def _check(
+    session: Session, entry: Entry, words: set[Words], others: Lock, after: Lock, *, force: bool
+) -> None:
+    taken = dict(_collisions(words, others, after))
+    for line, is_kept in taken.items():
+        if not is_kept:
+            raise PluginError(
+                f"{line}, and that of {entry.name} would be found in its place",
+                "disable or remove one of the two plugins",
+            )
+    if taken and not force:
+        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
+        raise PluginError(
+            f"{next(iter(taken))}{more}", f"--force adds {entry.name}, the existing one wins"
+        )
+    for line in taken:
+        session.messages.warn(f"{line} and wins")
+
+
+def _asked(session: Session, work: Work) -> Lock:
+    place = os.path.join(work.area, "copy.lock")
+    layout, failing = session.layout, "its plugins cannot be asked"
+    given = (place, layout.program, layout.root, layout.config_file)
+    python, environ, seconds = VenvCopy().python, work.environ, work.seconds
+    ask(python, __name__, *given, failing=failing, environ=environ, seconds=seconds)
+    lock = read_lock([place], _KEY)
+    if lock is None:
+        raise OperationError(failing)
+    return lock
+
+
+def _answer(place: str, program: str, root: str, config_file: str) -> None:
+    """Be the child: write to `place` the lock that this program has where it runs now."""
+    layout = Layout(program, root, config_file)
+    session = Session(layout, os.environ, Messages(program, os.environ), safe=False)
+    write_lock([place], _KEY, session.plugins_known)
+
+
+def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
+    """Yield who has words that are taken, in a line, and whether that one is still found."""
+    for one in sorted(words):
+        there = locate(one, roots(others.trees, others.commands))
+        if there.kind == "command" and there.words == one:
+            owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
+            found = locate(one, roots(after.trees, after.commands))
+            kept = (found.directories, found.plugin) == (there.directories, there.plugin)
+            yield f"{' '.join(one)} is a command of {owner} already", kept
+        elif one[0] in NOT_CATEGORIES:
+            yield f"{' '.join(one)} cannot be called: {one[0]} is reserved", True
+
+
+def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
+    """Return what the plugin declares, and what all others do."""
+    points = _points(lock, entry)
+    places = {place for point in points for place in point.trees}
+    names = {point.name for point in points} if entry.kind == "pip" else {entry.name}
+
+    def is_own(tree: Tree) -> bool:
+        return tree.path in places if entry.kind == "pip" else tree.plugin in names
+
+    own = [one for one in lock.commands if one.plugin in names]
+    others = [one for one in lock.commands if one.plugin not in names]
+    return (
+        Lock([one for one in lock.trees if is_own(one)], own),
+        Lock([one for one in lock.trees if not is_own(one)], others),
+    )
+
+
+def _points(lock: Lock, entry: Entry) -> list[Plugin]:
+    return [one for one in lock.plugins.values() if one.reference and one.project == entry.name]
+
+
+def _words(lock: Lock) -> set[Words]:
+    return {one.words for one in contents((), lock, lambda _: None, deep=True).commands}
+
+
+def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
+    """Return `trees` with `tree` where the registry has its plugin, else after the last one.
+
+    Directories come before what distributions have, as everywhere.
+    """
+    registry = read_registry(registry_path(session.installation.plugins_dir)).entries
+    order = [name for name, one in registry.items() if one.kind != "pip"]
+    earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
+    before = list(takewhile(lambda one: one.plugin in earlier, trees))
+    return [*before, tree, *trees[len(before) :]]
+
+
+if __name__ == "__main__":
+    _answer(*sys.argv[1:])

@@ -1,0 +1,230 @@
+"""What a plugin would add, told from its files alone: nothing of it is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
+
+import importlib_metadata
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
+from host import Definition, HostError, OperationError, PluginError, Record, is_word
+from host.cli.catalog import contents
+from host.hookspecs import HOOKS, PROJECT
+from host.run.definition import parse_declared
+from host.run.json_files import parse_json
+from host.run.lock import Lock, Tree
+from host.run.paths import read_regular
+
+_HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+_MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
+_TREE_NAMES = ("commands", "cli_commands")
+
+Words = tuple[str, ...]
+
+_NONE: Mapping[Words, Definition] = {}
+
+
+class PluginContents(Record):
+    """The commands of a plugin by their words, the hooks that its Python implements.
+
+    `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
+    `manifest` is what it says of itself. `names` are those of a distribution's plugins,
+    `requires` is what that needs.
+    """
+
+    commands: Mapping[Words, Definition] = _NONE
+    hooks: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    manifest: Manifest = Manifest()
+    names: tuple[str, ...] = ()
+    requires: tuple[Requirement, ...] = ()
+
+
+def read_contents(root: str) -> PluginContents:
+    """Return what the directory plugin at `root` holds.
+
+    Raises PluginError or DefinitionError when its plugin.json is wrong.
+    """
+    manifest = read_manifest(root)
+    if not os.path.isdir(manifest.tree):
+        raise PluginError(f'{root}/plugin.json: "directory": there is no {manifest.tree}')
+    problems = [*manifest.warnings]
+    lock = Lock([Tree(manifest.tree)])
+    found = contents((), lock, problems.append, deep=True)
+    commands = {one.words: one.definition for one in found.commands}
+    hooks: tuple[str, ...] = ()
+    if manifest.hooks:
+        path = manifest.hooks_file
+        try:
+            source = read_regular(path, _HOOKS_LIMIT, PluginError)
+        except FileNotFoundError:
+            raise PluginError(f"{path}: No such file or directory") from None
+        hooks, declared = _read_source(path, source, problems)
+        commands = declared | commands
+    return PluginContents(commands, hooks, tuple(problems), manifest)
+
+
+def read_wheel(path: str) -> PluginContents:
+    """Return what is in the wheel at `path`; raises OperationError when it is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except (zipfile.BadZipFile, KeyError, OSError, ValueError, NotImplementedError) as failure:
+        raise OperationError(f"{PurePosixPath(path).name}: not a sound wheel: {failure}") from None
+
+
+def _read(archive: zipfile.ZipFile) -> PluginContents:
+    def text(name: str) -> str:
+        if archive.getinfo(name).file_size > _MEMBER_LIMIT:
+            raise ValueError(f"{name} is of unusual size")
+        return archive.read(name).decode("utf-8", "replace")
+
+    names = archive.namelist()
+    packed = _Packed(names, text)
+    said = packed.metadata
+    name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
+    canonicalize_name(name, validate=True)
+    Version(version)  # both become names of files
+    return _of_distribution(packed, names, text).replaced(
+        manifest=Manifest(name, version, summary),
+        requires=tuple(map(Requirement, packed.requires or ())),
+    )
+
+
+class _Packed(importlib_metadata.Distribution):
+    """A distribution that is still in its wheel, whose members are `names` and read by `text`."""
+
+    def __init__(self, names: Sequence[str], text: Callable[[str], str]) -> None:
+        self._names, self._text = set(names), text
+        parts = [one.split("/") for one in names if one.endswith(".dist-info/METADATA")]
+        found = [one[0] for one in parts if len(one) == 2]  # not what it has packed in
+        if len(found) != 1:
+            raise ValueError("it has no METADATA" if not found else "it is several distributions")
+        self._info = found[0]
+
+    def read_text(self, filename: Any) -> str | None:
+        name = f"{self._info}/{filename}"
+        return self._text(name) if name in self._names else None
+
+    def locate_file(self, path: Any) -> NoReturn:
+        raise FileNotFoundError(path)
+
+
+def read_installed(name: str) -> PluginContents:
+    """Return what the files of an installed distribution speak of; nothing for none."""
+    found = find_distribution(name)
+    if found is None:
+        return PluginContents()
+
+    def text(file: str) -> str:
+        path = str(found.locate_file(file))
+        return read_regular(path, _MEMBER_LIMIT, HostError).decode("utf-8", "replace")
+
+    try:
+        return _of_distribution(found, list(map(str, found.files or ())), text)
+    except (HostError, OSError):
+        return PluginContents()
+
+
+def _of_distribution(
+    distribution: Any,
+    names: Sequence[str],
+    text: Callable[[str], str],
+) -> PluginContents:
+    commands: dict[Words, Definition] = {}
+    problems: list[str] = []
+    hooks: list[str] = []
+    points = list(distribution.entry_points.select(group=PROJECT))
+    for point in points:
+        path = point.module.replace(".", "/")
+        source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
+        if source:
+            implemented, declared = _read_source(source, text(source).encode(), problems)
+            hooks += implemented
+            commands |= declared
+    for name in names:
+        if name.endswith("/command.json"):
+            commands |= _in_tree(name, text(name), problems)
+    return PluginContents(
+        commands,
+        tuple(dict.fromkeys(hooks)),
+        tuple(f"{distribution.metadata['Name']}: {one}" for one in problems),
+        names=tuple(point.name for point in points),
+    )
+
+
+def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definition]:
+    """Return the command of a command.json; its words are what follows a `commands` directory."""
+    parts = PurePosixPath(name).parts[:-1]
+    start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
+    words = tuple(parts[max(start, 0) :])
+    try:
+        fields: Any = parse_json(name, text.encode())
+        if not words or not all(map(is_word, words)) or not isinstance(fields, dict):
+            return {}
+        if not (fields.get("entrypoint") or fields.get("script")):
+            return {}
+        # Only what it is called matters here; where its script lies does not.
+        return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
+    except HostError as error:
+        problems.append(str(error))
+        return {}
+
+
+def _read_source(
+    name: str, source: bytes, problems: list[str]
+) -> tuple[tuple[str, ...], dict[Words, Definition]]:
+    """Return the hooks that Python source implements, and the commands with words written out.
+
+    It is read, never run; what is wrong with it is added to `problems`.
+    """
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
+        line = getattr(failure, "lineno", None) or 1
+        problems.append(f"{name}:{line}: not Python: {getattr(failure, 'msg', failure)}")
+        return (), {}
+    marked = [
+        one.name
+        for one in ast.walk(module)
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+        and any(_is_marker(decorator) for decorator in one.decorator_list)
+    ]
+    problems += [
+        f"{name}: there is no hook {one}; there are {', '.join(HOOKS)}"
+        for one in marked
+        if one not in HOOKS
+    ]
+    return tuple(one for one in HOOKS if one in marked), dict(_declared(name, module))
+
+
+def _declared(name: str, module: ast.Module) -> Iterator[tuple[Words, Definition]]:
+    for call in ast.walk(module):
+        if not isinstance(call, ast.Call) or _named(call.func) != "CommandDeclaration":
+            continue
+        given = dict(zip(("words", "definition"), call.args, strict=False))
+        given |= {one.arg: one.value for one in call.keywords if one.arg}
+        with suppress(LookupError, ValueError, TypeError, HostError, SyntaxError):
+            words, fields = (ast.literal_eval(given[key]) for key in ("words", "definition"))
+            yield tuple(words), parse_declared(name, fields)
+
+
+def _is_marker(decorator: ast.expr) -> bool:
+    return _named(decorator.func if isinstance(decorator, ast.Call) else decorator) == "hookimpl"
+
+
+def _named(one: ast.expr) -> str:
+    """Return the last name of `name` or `package.name`."""
+    if isinstance(one, ast.Attribute):
+        return one.attr
+    return one.id if isinstance(one, ast.Name) else ""

@@ -1,0 +1,51 @@
+"""The commands of `self plugin`: the arguments of each, and where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
+from host import CategoryDeclaration, CommandDeclaration, hookimpl
+
+_HERE = "builtin_plugins.administration.plugins.words."
+
+_NAME = argument("name", required=True, complete=f"{_HERE}name_completion:plugin_names")
+_NAMES = {**_NAME, "name": "names...", "required": False}
+_DRY_RUN = argument("--dry-run", "Only show what would change.")
+
+# What each is for, and its arguments; its module is called as it is.
+_COMMANDS: dict[str, tuple[Any, ...]] = {
+    "add": (
+        "Add a plugin from a directory, git, an archive or pip",
+        argument("source", required=True),
+        free("--ref", "REF", "A branch, tag or commit of a git repository."),
+        free("--name", "NAME", "The plugin's name here."),
+        free("--sha256", "HASH", "What an archive or wheel must have as its SHA-256."),
+        argument("--ssh", "Clone user/repo over ssh."),
+        argument("--gitlab", "user/repo is on GitLab."),
+        argument("--bitbucket", "user/repo is on Bitbucket."),
+        argument("--force", "Add it though a command has words already taken."),
+        YES,
+        TIMEOUT,
+    ),
+    "list": ("List all plugins", FORMAT),
+    "show": ("Show all about one plugin", _NAME, FORMAT),
+    "update": ("Bring plugins to their newest version", _NAMES, _DRY_RUN, YES, TIMEOUT),
+    "rollback": ("Go back to an earlier version", _NAME, argument("version", complete="none")),
+    "remove": ("Remove a plugin", _NAME, YES),
+    "enable": ("Switch a plugin on", _NAME),
+    "disable": ("Switch a plugin off, keep its files", _NAME),
+    "sync": ("Bring in what a shared registry lists", argument("file"), _DRY_RUN, YES, TIMEOUT),
+}
+_ELSEWHERE = {"enable": "enable_disable:enable", "disable": "enable_disable:disable"}
+
+
+@hookimpl
+def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    about = "Add, list, update and remove plugins"
+    yield CategoryDeclaration(("self", "plugin"), "plugin", about)
+    for word, (description, *args) in _COMMANDS.items():
+        place = _HERE + _ELSEWHERE.get(word, f"{word}:command")
+        definition = {"name": word, "description": description, "entrypoint": place, "args": args}
+        yield CommandDeclaration(("self", "plugin", word), definition)

@@ -1,0 +1,164 @@
+"""Plugins from git repositories: objects are fetched and files written; nothing is checked out.
+
+So no hook, template, filter, attribute or submodule of the repository has any effect.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from builtin_plugins.administration.plugins.sources.parse import Origin
+from builtin_plugins.administration.plugins.sources.staged import Staged, described
+from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.io.archives.extract import extract
+from builtin_plugins.io.archives.safety import (
+    LONGEST_TARGET,
+    MOST_BYTES,
+    MOST_FILES,
+    Judge,
+    Member,
+    Rules,
+)
+from builtin_plugins.io.git.call import Git, login_of
+from host import OperationError
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
+_WANTED = "refs/cli/wanted"
+_LINK, _SUBMODULE = "120000", "160000"  # modes of git
+_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
+_ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
+_PLAIN = {  # what git says → what it means here
+    "does not appear to be a git repository": "there is no git repository",
+    "' not found": "there is no git repository, or it asks for a login",
+    "could not read Username": "it asks for a login; write https://USER:TOKEN@HOST/…, or --ssh",
+    "Authentication failed": "the login is refused",
+    "Could not resolve host": "the host is not known; is there a network?",
+    "unable to look up": "the host is not known; is there a network?",
+    "Failed to connect to": "the host cannot be reached",
+    "unable to connect to": "the host cannot be reached",
+}
+
+
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
+    directory = os.path.join(work.area, "objects.git")
+    os.mkdir(directory)
+    git = Git(
+        directory,
+        work.environ,
+        work.seconds,
+        held=(work.descriptor,),
+        login=login_of(origin.address),
+    )
+    git("init", "--quiet", "--bare", "--template=")
+    wanted, address = origin.wanted, origin.wanted.source
+    commit, pinned = wanted.commit, wanted.pinned
+    if not commit:
+        commit, pinned = _resolve(git, address, wanted.ref)
+    commit = _bring(git, address, commit)
+    for name in write_tree(git, commit, work.tree, address):
+        work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    return described(wanted.replaced(commit=commit, pinned=pinned), work.tree)
+
+
+def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
+    """Return the commit (or its beginning) that `ref` names there, and whether it stays so."""
+    if _COMMIT.match(ref):
+        return ref, True
+    wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
+    listed = _ask(git, address, "ls-remote", "--", address, *wanted).decode("utf-8", "replace")
+    found = {
+        name: commit
+        for commit, _, name in (line.partition("\t") for line in listed.splitlines())
+        if name in wanted and _COMMIT.match(commit)
+    }
+    for name in (wanted[0], *reversed(wanted[1:])):
+        if name in found:
+            return found[name], name != wanted[0]
+    if _SHORT_COMMIT.match(ref):
+        return ref, True
+    what = f"there is no branch, tag or commit {ref}" if ref else "it has no commit"
+    raise OperationError(f"{address}: {what}")
+
+
+def _bring(git: Git, address: str, commit: str) -> str:
+    """Fetch one commit, alone where the server lets us, and return its full name."""
+    options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    if _COMMIT.match(commit):
+        try:
+            wanted = f"{commit}:{_WANTED}"
+            _ask(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
+        except OperationError as error:
+            if "too long" in str(error):
+                raise
+        else:
+            return _full_name(git, address, _WANTED)
+    branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
+    _ask(git, address, "fetch", *options, "--", address, *branches)
+    return _full_name(git, address, commit)
+
+
+def _ask(git: Git, address: str, *arguments: str) -> bytes:
+    """Call git for what is at `address`; an error names it, and what ssh can be checked with."""
+    try:
+        return git(*arguments)
+    except OperationError as error:
+        for said, plain in _PLAIN.items():
+            if said in str(error):
+                raise OperationError(f"{address}: {plain}") from None
+        scheme, found, rest = address.partition("://")
+        host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
+        hint = f"check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
+        raise OperationError(f"{address}: {error}", hint) from None
+
+
+def _full_name(git: Git, address: str, name: str) -> str:
+    try:
+        found = git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    except OperationError:
+        raise OperationError(f"{address}: there is no commit {name}") from None
+    return found.decode().strip()
+
+
+def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
+    """Write the files of `commit` into the new directory `target`; return its submodules.
+
+    `git` works in a bare repository of ours, whose attributes are set here. Names, sizes
+    and links are judged before the first file is written. Raises OperationError
+    naming the repository, which is `called` so, and the member.
+    """
+    packed = Path(git.directory, "files.tar")
+    Path(git.directory, "info").mkdir(exist_ok=True)
+    Path(git.directory, "info", "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+    try:
+        submodules = _judged(git, commit)
+        git("archive", "--format=tar", f"--output={packed}", commit)
+    except OperationError as failure:
+        raise OperationError(f"{called}: {failure}") from None
+    extract(packed, Path(target), _RULES, called=called)
+    packed.unlink()
+    for name in submodules:
+        os.rmdir(os.path.join(target, name))
+    return submodules
+
+
+def _judged(git: Git, commit: str) -> list[str]:
+    """Return the submodules of a commit; raises OperationError for what git shall not pack."""
+    judge = Judge(_RULES)
+    submodules = []
+    listed = git("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)
+    for row in listed.split(b"\0")[:-1]:  # mode, type, object, size, tab, name
+        facts, _, path = row.partition(b"\t")
+        mode, _, _, digits = facts.decode().split()
+        name, size = os.fsdecode(path), int(digits) if digits.isdecimal() else 0
+        if ".git" in name.lower().split("/"):
+            raise OperationError(f"it holds {name!r}, a name of git's own")
+        if mode == _LINK and size > LONGEST_TARGET:
+            raise OperationError(f"its member {name[:80]} is no link of a path")
+        if mode == _SUBMODULE:
+            submodules.append(name)
+        judge.add(Member(name, "file" if mode.startswith("1") else "directory", size))
+    return submodules

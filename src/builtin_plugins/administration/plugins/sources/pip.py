@@ -1,0 +1,186 @@
+"""Plugins that are distributions, installed into the program's own environment.
+
+Nothing of a distribution is run until the user agreed: `fetch` brings a wheel and reads
+it; `build_wheel` and `install` come after the question.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
+
+from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
+from builtin_plugins.administration.plugins.contents import PluginContents, read_wheel
+from builtin_plugins.administration.plugins.sources.package_index import build, find
+from builtin_plugins.administration.plugins.sources.parse import Origin, parse_requirement
+from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file
+from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.program.environment.copy import (
+    check_environment,
+    check_others,
+    check_starts,
+    copied_environment,
+)
+from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.program.environment.installer import INSTALLERS
+from builtin_plugins.plugins_folder.directory import kept_tree
+from builtin_plugins.plugins_folder.registry import Entry
+from host import OperationError, PluginError, UsageError
+from host.cli.session import Session
+from host.hookspecs import OWN_DISTRIBUTION, PROJECT
+from host.run.importing import complete_import_path
+
+
+def fetch(origin: Origin, work: Work) -> Staged:
+    """Stage a wheel that was read, or say which version is to be built."""
+    complete_import_path()
+    check_environment()
+    os.mkdir(work.tree)
+    entry = origin.wanted
+    if entry.from_wheel:
+        name = os.path.basename(origin.address.partition("?")[0])
+        try:
+            parse_wheel_filename(name)
+        except InvalidWheelFilename:
+            raise UsageError(f"{name}: not a wheel's file name") from None
+        path = os.path.join(work.tree, name)
+        sha256 = bring_file(origin.address, entry.sha256, Path(path), work)
+        return _staged(path, entry.replaced(sha256=sha256))
+    requirement = parse_requirement(entry.source)
+    _refuse_needed(requirement.name)
+    if entry.version:
+        requirement.specifier = SpecifierSet(f"=={_checked_version(entry)}")
+    elif origin.least:
+        requirement.specifier &= SpecifierSet(f">={origin.least}")
+    work.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
+    found = find(requirement, entry.sha256, work)
+    if found.path:
+        return _staged(found.path, entry.replaced(sha256=found.sha256))
+    entry = entry.replaced(name=canonicalize_name(requirement.name), version=found.version)
+    return Staged(entry, PluginContents(), unbuilt=True)
+
+
+def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
+    """Install the staged wheel, or the kept one, with what it needs, into a copied environment.
+
+    What this program itself needs stays at its versions. The copy is asked what the package
+    declares: that may take no words of others.
+    """
+    complete_import_path()
+    wheel, wheels = _wheel_of(entry, work)
+    copy = work.exits.enter_context(copied_environment(work.reporter.info))
+    exact = f"{entry.name}=={entry.version}"
+    work.reporter.info(f"installing {exact}")
+    alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
+    copy.change(work.installer, *alone, exact)
+    by_name = entry.source and "/" not in entry.source
+    extras = parse_requirement(entry.source).extras if by_name else set()
+    if any(needed(wheel.requires, extras)):
+        constraints = os.path.join(work.area, "constraints.txt")
+        with open(constraints, "w", encoding="utf-8") as file:
+            kept = host_requirements(*INSTALLERS)  # they stay whatever a plugin asks for
+            file.writelines(f"{name}=={version}\n" for name, version in kept.items())
+        more = f"[{','.join(sorted(extras))}]" if extras else ""
+        asked = f"{entry.name}{more}=={entry.version}"
+        copy.change(work.installer, "install", "--constraint", constraints, asked)
+    check_others(copy, entry.name)
+    check_starts(copy.python, f"with {entry.name}, this program")
+    check_collisions_in_copy(session, entry, work, force=force)
+
+
+def uninstall(entry: Entry, work: Work, undo: ExitStack) -> None:
+    """Swap in a copy of the environment without the distribution, if that is installed."""
+    complete_import_path()
+    name = entry.name
+    if find_distribution(name) is None:
+        return
+    copy = work.exits.enter_context(copied_environment(work.reporter.info))
+    copy.change(work.installer, "uninstall", "--yes", name)
+    check_others(copy, name, {*host_requirements(), "pip"})
+    check_starts(copy.python, f"without {name}, this program")
+    copy.swap(undo)
+
+
+def host_requirements(*more: str) -> dict[str, str]:
+    """Return the installed distributions that this program and `more` need, with their versions."""
+    found: dict[str, str] = {}
+    pending: list[str] = [OWN_DISTRIBUTION, *more]
+    while pending:
+        name = canonicalize_name(pending.pop())
+        if name in found:
+            continue
+        distribution = find_distribution(name)
+        if distribution is None:
+            continue
+        found[name] = str(distribution.version)
+        pending += [one.name for one in needed(map(Requirement, distribution.requires or ()))]
+    return found
+
+
+def needed(requires: Iterable[Requirement], extras: Collection[str] = ()) -> Iterator[Requirement]:
+    """Yield what of a distribution's requirements counts here, with these extras."""
+    for one in requires:
+        if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
+            yield one
+
+
+def _staged(path: str, entry: Entry) -> Staged:
+    """Return the plugin in a wheel, its entry completed; raises HostError when it is none."""
+    found = read_wheel(path)
+    said = found.manifest
+    if not found.names:
+        raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
+    _refuse_needed(said.name)
+    name = canonicalize_name(said.name)
+    if entry.name not in ("", name):
+        raise PluginError(f"{entry.name}: what came calls itself {name}")
+    return Staged(entry.replaced(name=name, **said.facts), found)
+
+
+def _checked_version(entry: Entry) -> str:
+    """Return the version that somebody else's registry may ask for; raises UsageError."""
+    try:
+        return str(Version(entry.version))
+    except InvalidVersion:
+        raise UsageError(f"{entry.source}: {entry.version} is no version") from None
+
+
+def _refuse_needed(name: str) -> None:
+    """Raise PluginError for the name of anything that this program stands on."""
+    if canonicalize_name(name) in {*host_requirements(), *INSTALLERS}:
+        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
+
+
+def build_wheel(staged: Staged, work: Work) -> Staged:
+    """Build what has no wheel, by its own code, which the user agreed to; see what it is."""
+    entry = staged.entry
+    work.reporter.info(f"building {entry.name} {entry.version}")
+    found = build(Requirement(f"{entry.name}=={entry.version}"), entry.sha256, work)
+    return _staged(found.path, entry.replaced(sha256=found.sha256))
+
+
+def kept_version(entry: Entry, work: Work) -> Staged | None:
+    """Return the version that an entry records where it is kept here, None where it is not."""
+    if entry.kind != "pip" or not entry.label:
+        return None
+    try:
+        return Staged(entry, _wheel_of(entry, work)[0])
+    except OperationError:
+        return None
+
+
+def _wheel_of(entry: Entry, work: Work) -> tuple[PluginContents, str]:
+    """Return the wheel of a version that is staged or kept, and the directory that it is in."""
+    kept = kept_tree(work.plugins_dir, entry)
+    for place in (work.tree, kept):
+        names = os.listdir(place) if os.path.isdir(place) else []
+        if len(names) == 1:
+            return read_wheel(os.path.join(place, names[0])), place
+    raise OperationError(f"{entry.name}: its wheel is gone from {kept}")

@@ -1,0 +1,137 @@
+"""`self plugin add`."""
+
+from __future__ import annotations
+
+from builtin_plugins.administration.plugins.install import (
+    built,
+    check_new_name,
+    fetch,
+    is_here,
+    or_name,
+    put,
+)
+from builtin_plugins.administration.plugins.preview import heading, preview, version_text
+from builtin_plugins.administration.plugins.sources.parse import parse_source
+from builtin_plugins.administration.plugins.sources.staged import Staged
+from builtin_plugins.administration.plugins.transaction import Work, working
+from builtin_plugins.io.asking import confirm
+from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from host import PluginError, UsageError
+from host.cli.session import Session
+
+
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    session: Session,
+    source: str,
+    ref: str | None,
+    name: str | None,
+    sha256: str | None,
+    ssh: bool,
+    gitlab: bool,
+    bitbucket: bool,
+    force: bool,
+    yes: bool,
+    timeout: float,
+) -> None:
+    """Add a plugin from SOURCE.
+
+    SOURCE is one of
+      ./directory               linked, so that every edit is live
+      user/repo, a git address  cloned (https, ssh, git, file)
+      .tar.gz, .zip             a path or an https address
+      .whl                      a path or an https address, installed with pip
+      pip:REQUIREMENT           installed with pip into this program's environment
+
+    Nothing of a plugin is run before you agree: it shows which commands and Python
+    hooks come, and on a terminal asks first.
+    """
+    timeout = checked_timeout(timeout)
+    if gitlab and bitbucket:
+        raise UsageError("--gitlab and --bitbucket do not go together")
+    site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
+    origin = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
+    if name and origin.wanted.kind == "pip":
+        raise UsageError("--name does not go with a distribution; its name is its own")
+    origin = origin._replace(wanted=origin.wanted.replaced(name=name or ""))
+    if name:
+        check_new_name(origin.wanted, ())
+    there = _former(session, origin.wanted)
+    # Of a wheel, what the file holds now decides.
+    if there and not there.from_wheel and is_here(session.installation.plugins_dir, there):
+        session.show_lines(f"{_installed(session, there)}{or_name(there)}")
+        return
+    with working(session, timeout) as work:
+        work.reporter.debug(f"fetching {origin.wanted.source}")
+        staged = built(session, fetch(origin, work), work, yes=yes)
+        _add_staged(session, staged, work, force=force, yes=yes)
+
+
+def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, yes: bool) -> None:
+    """Show what a staged plugin adds, and put it in place when nothing is against it."""
+    entry, found = staged.entry, staged.contents
+    former = _former(session, entry)
+    if former is None:
+        check_new_name(entry, ())
+    else:
+        entry = entry.replaced(enabled=former.enabled)
+    replaces = former is not None and is_here(work.plugins_dir, former)
+    if former is not None and replaces and former.label == entry.label:
+        session.show_lines(_installed(session, former))
+        return
+    if entry.kind != "pip" and not found.commands and not found.hooks:
+        raise PluginError(
+            f"{entry.source}: holds no command and no hook",
+            "a plugin has <category>/<command>/"
+            f"command.json (see: {session.program} self new plugin --help)",
+        )
+    preview(session, former if replaces else None, Staged(entry, found), force=force)
+    if replaces:
+        confirm(f"Update {entry.name}?", yes, "nothing was changed")
+    else:
+        confirm("Add it?", yes, "nothing was added")
+    put(session, entry, former, work, force=force)
+    done = "added" if former is None else "updated" if replaces else "restored"
+    session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
+
+
+def _former(session: Session, wanted: Entry) -> Entry | None:
+    """Return the plugin of that name, or before it has one, one that is here from that source.
+
+    Raises PluginError when the one of that name came from elsewhere; a distribution is the
+    same from everywhere.
+    """
+    plugins_dir = session.installation.plugins_dir
+    entries = read_registry(registry_path(plugins_dir)).entries
+    if not wanted.name:
+        same = (one for one in entries.values() if _from(one) == _from(wanted))
+        return next((one for one in same if is_here(plugins_dir, one)), None)
+    there = entries.get(wanted.name)
+    if there is None or there.kind == wanted.kind == "pip" or _from(there) == _from(wanted):
+        return there
+    if is_here(plugins_dir, there) or there.source != wanted.source:
+        raise PluginError(f"{_installed(session, there)}{or_name(wanted)}")
+    return there
+
+
+def _from(entry: Entry) -> tuple[str, str, str]:
+    return entry.kind, entry.source, entry.ref
+
+
+def _installed(session: Session, entry: Entry) -> str:
+    """Return what to say of a plugin that is there: what it is, how to update or remove it."""
+    return "; ".join([f"{heading(entry)} is installed already", *_ways(session, entry)])
+
+
+def _ways(session: Session, entry: Entry) -> list[str]:
+    """Return how a plugin is brought to another version, and how it is removed."""
+    command = f"{session.program} self plugin"
+    update = f"update it with: {command} update {entry.name}"
+    if entry.pinned:
+        update = f"it stays at {entry.ref or version_text(entry)}"
+    if entry.from_wheel:
+        update = f"update it with: {command} add WHEEL"
+    return [
+        "every edit is live" if entry.dev else update,
+        f"remove it with: {command} remove {entry.name}",
+    ]

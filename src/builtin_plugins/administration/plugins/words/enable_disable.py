@@ -1,0 +1,30 @@
+"""`self plugin enable` and `self plugin disable`."""
+
+from __future__ import annotations
+
+from builtin_plugins.administration.plugins.inventory import named_row
+from builtin_plugins.administration.plugins.transaction import changing, working
+from builtin_plugins.plugins_folder.repair import now
+from host.cli.session import Session
+
+
+def enable(session: Session, name: str) -> None:
+    """Switch the plugin NAME on."""
+    _switch(session, name, on=True)
+
+
+def disable(session: Session, name: str) -> None:
+    """Switch the plugin NAME off: its files stay, its Python is not imported."""
+    _switch(session, name, on=False)
+
+
+def _switch(session: Session, name: str, *, on: bool) -> None:
+    with working(session) as work:
+        entry = named_row(session, name).entry
+        with changing(work) as (registry, _):
+            there = registry.entries.get(entry.name, entry.replaced(installed_at=now()))
+            if there.enabled != on:
+                registry.put(there.replaced(enabled=on))
+    state = "enabled" if on else "disabled"
+    already = " already" if there.enabled == on else ""
+    session.show_lines(f"{entry.name} is {state}{already}")

@@ -1,0 +1,50 @@
+"""`self plugin list`."""
+
+from __future__ import annotations
+
+from builtin_plugins.administration.plugins.inventory import Row, inventory
+from host import masked_text, printable, width_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.cli.session import Session
+
+_MOST_WORDS = 5
+_HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
+
+
+def command(session: Session, format: str) -> None:
+    """List all plugins: directories, those from git, archives and pip.
+
+    Text shows the words that each adds; JSON all its commands.
+    """
+    rows = inventory(session)
+    if format == "json":
+        session.show_json({"plugins": [row.described() for row in rows]})
+        return
+    if not rows:
+        session.show_lines(
+            f"no plugins yet; add one with: {session.program} self plugin add SOURCE"
+        )
+        return
+    table = [_HEADER, *(_cells(row) for row in rows)]
+    widths = [max(width_of(cells[index]) for cells in table) for index in range(len(_HEADER))]
+    reasons = ["", *(row.reason for row in rows)]
+    lines = []
+    for cells, reason in zip(table, reasons, strict=True):
+        padded = [
+            cell + " " * (size - width_of(cell)) for cell, size in zip(cells, widths, strict=True)
+        ]
+        lines += ["  ".join(padded).rstrip(), *([f"    {reason}"] if reason else [])]
+    session.show_lines(*lines)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    entry = row.entry
+    version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
+    kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
+    words = row.words if row.state != "missing" else []
+    more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
+    shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
+    cells = (entry.name, version, kind, row.state_shown, shown, masked_text(entry.source))
+    return tuple(map(printable, cells))  # their width counts as they are shown

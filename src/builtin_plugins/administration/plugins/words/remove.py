@@ -1,0 +1,44 @@
+"""`self plugin remove`."""
+
+from __future__ import annotations
+
+import os
+
+from builtin_plugins.administration.plugins.install import remove
+from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
+from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.io.asking import confirm
+from builtin_plugins.plugins_folder.directory import VERSIONS
+from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
+from host.cli.session import Session
+
+
+def command(session: Session, name: str, yes: bool) -> None:
+    """Remove the plugin NAME, also one that is only half there.
+
+    A linked plugin's own files are never touched. A directory that was dropped into
+    plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
+    """
+    with working(session) as work:
+        row = _row(session, name)
+        entry = row.entry
+        if entry.kind == "pip" and row.state != "missing":
+            session.messages.line(f"this uninstalls the distribution {entry.name}")
+        confirm(f"Remove {entry.name}?", yes, "nothing was removed")
+        kept = remove(entry, work)
+    session.show_lines(f"removed {entry.name}")
+    if entry.dev and entry.source:
+        session.show_lines(f"its files are untouched: {entry.source}")
+    elif kept:
+        session.show_lines(f"its files are kept: {kept}")
+
+
+def _row(session: Session, name: str) -> Row:
+    """Return the plugin called so, also one that nobody lists, where something is left of it."""
+    plugins_dir = session.installation.plugins_dir
+    places = (os.path.join(plugins_dir, name), os.path.join(plugins_dir, VERSIONS, name))
+    rows = inventory(session)
+    half = find_row(rows, name) is None and is_plugin_name(name)
+    if half and any(os.path.lexists(place) for place in places):
+        return Row(Entry(name, "local"), "broken")
+    return named_row(session, name, rows)

@@ -1,0 +1,46 @@
+"""`self plugin rollback`."""
+
+from __future__ import annotations
+
+from builtin_plugins.administration.plugins.install import put
+from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
+from builtin_plugins.administration.plugins.preview import version_text
+from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from host import OperationError
+from host.cli.session import Session
+from host.run.text import EMPTY
+
+
+def command(session: Session, name: str, version: str | None) -> None:
+    """Go back to an earlier VERSION of the plugin NAME, or to the one before.
+
+    The last three are kept. VERSION is a version, or the beginning of a commit or
+    checksum; `self plugin show NAME` names them.
+    """
+    row = named_row(session, name)
+    plugins_dir = session.installation.plugins_dir
+    entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
+    kept = kept_versions(plugins_dir, entry)
+    chosen = _chosen(entry, kept, version)
+    target = chosen.replaced(enabled=entry.enabled, source=entry.source)
+    with working(session) as work:
+        put(session, target, entry, work)
+    session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
+
+
+def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
+    labels = [one.label for one in kept]
+    if version is None:
+        at = labels.index(entry.label) if entry.label in labels else len(labels)
+        if at == 0:
+            raise OperationError(f"{entry.name}: no earlier version is kept")
+        return kept[at - 1]
+    for one in reversed(kept):
+        if version and version in (one.version, one.label):
+            return one
+    for one in reversed(kept):
+        if len(version) >= 4 and (one.commit.startswith(version) or one.sha256.startswith(version)):
+            return one
+    there = ", ".join(version_text(one) for one in kept) or "none"
+    raise OperationError(f"{entry.name}: no version {version or EMPTY} is kept; there are: {there}")

@@ -1,0 +1,72 @@
+"""`self plugin show`."""
+
+from __future__ import annotations
+
+import os
+
+from builtin_plugins.administration.plugins.contents import (
+    PluginContents,
+    read_contents,
+    read_installed,
+)
+from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
+from builtin_plugins.administration.plugins.preview import command_lines, version_text
+from builtin_plugins.plugins_folder.registry import Entry
+from host import DefinitionError, PluginError, masked_text
+from host.cli.session import Session
+
+
+def command(session: Session, name: str, format: str) -> None:
+    """Show all about the plugin NAME; nothing of it is run."""
+    row = named_row(session, name)
+    if format == "json":
+        values = row.described() | {"versions": list(row.entry.versions)}
+        session.show_json(values)
+        return
+    session.show_lines(*_lines(row, kept_versions(session.installation.plugins_dir, row.entry)))
+
+
+def _lines(row: Row, kept: list[Entry]) -> list[str]:
+    entry = row.entry
+    facts = {
+        "name": entry.name,
+        "version": entry.version,
+        "description": entry.description,
+        "kind": f"{entry.kind} [dev]" if entry.dev else entry.kind,
+        "source": masked_text(entry.source),
+        "ref": entry.ref,
+        "commit": entry.commit,
+        "sha256": entry.sha256,
+        "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
+        "installed": entry.installed_at,
+        "files": os.path.realpath(row.root) if row.root else "",
+        "kept": ", ".join(version_text(one) for one in kept if one.label != entry.label),
+    }
+    lines = [f"{key + ':':<13}{value}" for key, value in facts.items() if value]
+    found = _contents(row)
+    hooks = row.hooks or list(found.hooks)
+    if hooks:
+        where = f" ({entry.hooks})" if entry.hooks else ""
+        lines.append(f"{'hooks:':<13}{', '.join(hooks)}{where}")
+    lines.append(f"{'commands:':<13}{len(found.commands) or 'none'}")
+    lines += command_lines(found.commands.items())
+    lines += [f"problem: {one}" for one in found.problems if one != row.reason]
+    return lines
+
+
+def _contents(row: Row) -> PluginContents:
+    if row.entry.kind == "pip" and row.state == "disabled":
+        return read_installed(row.entry.name)
+    commands = {one.words: one.definition for one in row.declared}
+    problems: list[str] = []
+    hooks: tuple[str, ...] = ()
+    for place in [row.root] if row.root else row.trees:
+        try:
+            found = read_contents(place)
+        except (PluginError, DefinitionError) as error:
+            problems.append(str(error))
+            continue
+        commands |= found.commands
+        problems += found.problems
+        hooks += found.hooks
+    return PluginContents(commands, hooks, tuple(problems))

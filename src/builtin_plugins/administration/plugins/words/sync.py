@@ -1,0 +1,82 @@
+"""`self plugin sync`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from builtin_plugins.administration.plugins.collisions import check_collisions
+from builtin_plugins.administration.plugins.install import built, each, fetch, is_here, put
+from builtin_plugins.administration.plugins.preview import heading, version_text
+from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
+from builtin_plugins.administration.plugins.sources.pip import kept_version
+from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.io.asking import confirm
+from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from host import OperationError, UsageError
+from host.cli.session import Session
+
+
+def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
+    """Bring in what the registry, or a colleague's registry FILE, lists and is not here.
+
+    Each plugin comes at exactly the recorded commit, version and checksum. Plugins
+    that only this installation has stay.
+    """
+    timeout = checked_timeout(timeout)
+    if file is not None and not os.path.exists(file):
+        raise UsageError(f"{file}: there is no such file")
+    plugins_dir = session.installation.plugins_dir
+    own = read_registry(registry_path(plugins_dir))
+    wanted = read_registry(file) if file else own
+    for problem in wanted.told(file or registry_path(plugins_dir)):
+        session.messages.warn(problem)
+    lacking = list(_lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
+    for entry in lacking:
+        former = own.entries.get(entry.name)
+        change = f"  (here: {version_text(former)})" if former and former != entry else ""
+        session.show_lines(f"{heading(entry)}{change}")
+    if lacking and not dry_run:
+        confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
+        chosen = [(entry, own.entries.get(entry.name)) for entry in lacking]
+        if failed := each(session, chosen, partial(_bring, session, timeout=timeout)):
+            raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
+    if wanted.problems:
+        raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
+    if not lacking:
+        session.show_lines("nothing to bring in")
+
+
+def _lacking(
+    session: Session, wanted: Iterable[Entry], own: dict[str, Entry], plugins_dir: str
+) -> Iterator[Entry]:
+    """Yield the entries whose recorded version is not the one that is on here."""
+    for entry in wanted:
+        there = own.get(entry.name)
+        if entry.kind == "local":
+            if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
+                session.messages.warn(
+                    f"{entry.name}: a directory on somebody's machine; add it from yours"
+                )
+        elif there is None or there.label != entry.label or not is_here(plugins_dir, entry):
+            yield entry
+
+
+def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: float) -> None:
+    entry = stored(entry)
+    if not entry.label:
+        raise OperationError("the registry records no commit, version or sha256 of it")
+    with working(session, timeout) as work:
+        staged = kept_version(entry, work)
+        if staged is None:
+            staged = fetch(of_entry(entry, exact=True), work)
+        staged = built(session, staged, work, yes=True)  # bringing it in was agreed to
+        if staged.entry.label != entry.label:
+            raise OperationError(
+                f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
+            )
+        check_collisions(session, staged.entry, staged.contents)
+        put(session, staged.entry, former, work)
+    session.show_lines(f"brought in {entry.name}")

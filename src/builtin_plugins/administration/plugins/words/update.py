@@ -1,0 +1,94 @@
+"""`self plugin update`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from builtin_plugins.administration.plugins.install import built, each, fetch, put
+from builtin_plugins.administration.plugins.inventory import inventory, named_row
+from builtin_plugins.administration.plugins.preview import preview, version_text
+from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
+from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.administration.program.environment.distributions import installed_version
+from builtin_plugins.io.asking import confirm
+from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from host import OperationError
+from host.cli.session import Session
+
+
+def command(
+    session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
+) -> None:
+    """Bring plugins to the newest version of their branch; without NAME all of them.
+
+    A plugin added at a tag, a commit, a checksum or an exact version stays there. What
+    changes for you is shown first: commands that come and go, new sudo, new variables.
+    """
+    change = partial(_update, session, timeout=checked_timeout(timeout), dry_run=dry_run, yes=yes)
+    if failed := each(session, _chosen(session, names), change):
+        raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
+
+
+def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry | None]]:
+    """Return each plugin to update, with its entry in the registry, None where it has none."""
+    entries = read_registry(registry_path(session.installation.plugins_dir)).entries
+    if not names:
+        return [(entry, entry) for entry in entries.values()]
+    rows = inventory(session)
+    chosen = []
+    for name in dict.fromkeys(names):
+        row = named_row(session, name, rows)
+        former = entries.get(row.entry.name)
+        chosen.append((former or row.entry, former))
+    return chosen
+
+
+def _update(
+    session: Session,
+    entry: Entry,
+    former: Entry | None,
+    *,
+    timeout: float,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    label = entry.name
+    if entry.kind == "local":
+        session.show_lines(f"{label}: is a directory of yours; every edit is live")
+        return
+    if entry.pinned:
+        session.show_lines(f"{label}: {_stays(session, entry)}")
+        return
+    entry = stored(entry)
+    with working(session, timeout) as work:
+        staged = fetch(of_entry(entry, exact=False), work)
+        is_newest = staged.unbuilt and staged.entry.version == entry.version
+        if staged.unbuilt and dry_run and not is_newest:
+            new = version_text(staged.entry)
+            session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
+            return
+        if not is_newest:
+            staged = built(session, staged, work, yes=yes)
+        staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
+        if is_newest or staged.entry.label == entry.label:
+            session.show_lines(f"{label}: {version_text(entry)} is the newest")
+            return
+        preview(session, entry, staged)
+        if dry_run:
+            return
+        confirm(f"Update {label}?", yes, "stays as it is")
+        put(session, staged.entry, former, work)
+    session.show_lines(f"updated {label}")
+
+
+def _stays(session: Session, entry: Entry) -> str:
+    """Return where a pinned plugin is, and what brings it elsewhere."""
+    command = f"{session.program} self plugin"
+    here = installed_version(entry.name) if entry.kind == "pip" else None
+    if here and here != entry.version:
+        return f"{here} is installed, not {entry.version}; bring that back with: {command} sync"
+    stays = f"stays at {entry.ref or version_text(entry)}"
+    return (
+        f"{stays}; another version comes with: {command} add WHEEL" if entry.from_wheel else stays
+    )

@@ -1,0 +1,1 @@
+"""Own files of this program: launcher, shipped files, environment."""

@@ -1,0 +1,127 @@
+"""The launcher `core/<name>`: an executable that starts this interpreter with the host."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from glob import escape, glob
+from pathlib import Path
+
+import host
+from builtin_plugins.administration.templates import filled
+from builtin_plugins.io.files.atomic import write_file
+from builtin_plugins.io.files.undo import explained
+from host import OperationError
+from host.cli.session import Session
+from host.run.installation import Layout
+
+# Linux splits a shebang at its first blank and reads 255 bytes of it.
+_LONGEST_SHEBANG = 250
+_LARGEST = 1 << 14  # bytes of a launcher
+
+
+def launcher_text(interpreter: str, packages: str) -> str:
+    """Return the launcher's text for an interpreter and the directory of the packages.
+
+    `-I` keeps the caller's PYTHON* variables from changing how this program starts, `-S`
+    saves the time of `site`, which only the slow side needs and does itself. No shell
+    starts it, as shells change the environment. Raises OperationError when the
+    interpreter's path is too long for a shebang.
+    """
+    head = f"#!{interpreter} -IS"
+    if any(mark in interpreter for mark in " \t\\'\""):
+        quoted = interpreter.replace("\\", "\\\\").replace("'", "\\'")
+        head = f"#!/usr/bin/env -S '{quoted}' -IS"
+    if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
+        raise OperationError(f"{interpreter}: too long a path to start a program with", "move it")
+    values = {"HEAD": head, "PACKAGES": repr(packages), "PREFIX": repr(sys.prefix)}
+    return filled("launcher", **values)["launcher"]
+
+
+def is_of_other_version(path: str) -> bool:
+    """Tell whether a launcher of this environment is not as this version writes it."""
+    if not is_launcher(path):
+        return False
+    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    body = launcher_text(sys.executable, _packages()).partition("\n")[2]
+    return text.partition("\n")[2] != body  # python and python3 start the same
+
+
+def _packages() -> str:
+    return str(Path(host.__file__).parent.parent)
+
+
+def is_launcher(path: str, *, anywhere: bool = False) -> bool:
+    """Tell whether the file at `path` is a launcher: of this environment, or of any."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_LARGEST)
+    except OSError:
+        return False
+    ours = anywhere or os.fsencode(sys.prefix) in head
+    return ours and b"from host.__main__ import main\n" in head
+
+
+def launcher_of(layout: Layout) -> str:
+    """Return where the launcher of an installation is."""
+    return os.path.join(layout.core_dir, layout.program)
+
+
+def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
+    """Return the paths of the launchers in a directory, sorted; otherwise as `is_launcher`."""
+    paths = sorted(glob(os.path.join(escape(core_dir), "*")))
+    return [path for path in paths if is_launcher(path, anywhere=anywhere)]
+
+
+def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the links in directories of PATH, each with where it leads in the end."""
+    directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
+    there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
+    return {path: os.path.realpath(path) for path in there if os.path.islink(path)}
+
+
+def write_launcher(path: Path, *, replace: bool = False) -> bool:
+    """Make the executable `path` whole or not at all.
+
+    Returns False when something is there already, unless it is to be replaced.
+    Raises OSError.
+    """
+    text = launcher_text(sys.executable, _packages())
+    return make_file(path, os.fsencode(text), 0o755, replace=replace)
+
+
+def make_file(path: Path, content: bytes, mode: int, *, replace: bool = False) -> bool:
+    """Make a file and the directories above it; otherwise as `write_launcher`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        write_file(str(path), content, mode, new=not replace)
+    except FileExistsError:
+        return False
+    return True
+
+
+def write_man_page(name: str) -> None:
+    """Make the man page of a program with another name, from the one that came with the package.
+
+    `release/share.py` puts the name in bold wherever it stands. Raises OSError.
+    """
+    pages = Path(sys.prefix, "share", "man", "man1")
+    shipped = pages / "cli.1"
+    if name == "cli" or not shipped.is_file():
+        return
+    text = shipped.read_text("utf-8").replace("\n.TH CLI ", f"\n.TH {name.upper()} ", 1)
+    escaped = name.replace("-", "\\-")
+    text = text.replace("\\fBcli\\fR", f"\\fB{escaped}\\fR")
+    write_file(str(pages / f"{name}.1"), text.encode())
+
+
+def command(_: Session, path: str) -> None:
+    """Make the launcher PATH, which starts the program with this Python, and its man page anew.
+
+    install.sh and `self update` call this in the environment that they made.
+    """
+    launcher = Path(os.path.abspath(path))
+    with explained(path):
+        write_launcher(launcher, replace=True)
+        write_man_page(launcher.name)

@@ -1,0 +1,1 @@
+"""The words of `self`, one module each."""

@@ -1,0 +1,120 @@
+"""`self completion`: the stub that a shell needs, shown or installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from builtin_plugins.administration.templates import filled
+from builtin_plugins.io.files.atomic import write_file
+from builtin_plugins.io.files.undo import explained
+from host import OperationError, UsageError
+from host.cli.session import Session
+
+SHELLS = ("bash", "zsh", "fish")
+# The one line in a start-up file; fish has a file a program instead.
+_LINE = (
+    "command -v {program} >/dev/null && "
+    'eval "$({program} self completion {shell})" # completion of {program}'
+)
+
+
+def command(session: Session, shell: str | None, install: bool, uninstall: bool) -> None:
+    """Show what makes SHELL complete this program's words, or install it.
+
+    Without an option the code is printed, to be loaded by the shell that is running. Without
+    SHELL it is the one that the variable SHELL names.
+    """
+    shell = shell or os.path.basename(session.environ.get("SHELL", ""))
+    if shell not in SHELLS:
+        raise UsageError("no shell is named", f"name one: {', '.join(SHELLS)}")
+    if install and uninstall:
+        raise UsageError("--install and --uninstall exclude each other")
+    if not (install or uninstall):
+        session.show(stub(shell, session.program))
+        return
+    path = start_up_file(shell, session.program, session.environ)
+    with explained(path):
+        done = complete_in(shell, session.program, session.environ, present=install)
+    if install:
+        session.show(f"{'installed in' if done else 'is already in'} {path}; open a new shell\n")
+    else:
+        session.show(f"{'removed from' if done else 'is not in'} {path}\n")
+
+
+def stub(shell: str, program: str) -> str:
+    """Return the code by which a shell asks the program at a Tab."""
+    return filled("completion", NAME=program)[shell]
+
+
+def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
+    """Return the file that a new shell reads: fish has one a program."""
+    home = environ.get("HOME", "")
+    if not home:
+        raise UsageError("HOME is not set; completion goes into a file there")
+    if shell == "fish":
+        config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        return os.path.join(config, "fish", "completions", f"{program}.fish")
+    if shell == "zsh":
+        return os.path.join(environ.get("ZDOTDIR") or home, ".zshrc")
+    return os.path.join(home, ".bashrc")
+
+
+def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
+    """Tell whether `--install` was called for this shell, as far as its file can be read."""
+    try:
+        text = _read(start_up_file(shell, program, environ))
+    except (UsageError, OSError):
+        return False
+    return text != _changed(shell, program, text, present=False)
+
+
+def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
+    """Return the caller's shell where it could complete the program's words; "" if it does."""
+    shell = os.path.basename(environ.get("SHELL", ""))
+    could = shell in SHELLS and environ.get("HOME")
+    return shell if could and not completes(shell, program, environ) else ""
+
+
+def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> bool:
+    """Make new shells complete the program's words, or not; return whether that is a change.
+
+    Raises UsageError without HOME, OperationError where somebody else made fish's file, OSError.
+    """
+    path = start_up_file(shell, program, environ)
+    text = _read(path)
+    wanted = _changed(shell, program, text, present=present)
+    if wanted is None:
+        raise OperationError(f"{path} is there and was not made here", "move it away")
+    if wanted == text:
+        return False
+    if shell == "fish" and not wanted:
+        os.unlink(path)
+        return True
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_file(os.path.realpath(path), wanted.encode("utf-8", "surrogateescape"))
+    return True
+
+
+def _changed(shell: str, program: str, text: str, *, present: bool) -> str | None:
+    """Return what a start-up file that has `text` is to hold; None where it is somebody else's."""
+    if shell == "fish":
+        ours = text.startswith(f"function __{program}_complete\n")  # of this version or another
+        if present:
+            return stub(shell, program) if ours or not text else None
+        return "" if ours else text
+    line = _LINE.format(program=program, shell=shell)
+    lines = text.splitlines(keepends=True)
+    kept = [one for one in lines if one.rstrip("\n") != line]
+    if present and len(kept) == len(lines):
+        end = "" if not text or text.endswith("\n") else "\n"
+        return f"{text}{end}{line}\n"
+    return text if present else "".join(kept)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,115 @@
+"""What a killed run left behind: nothing of it counts, but it takes room and looks odd."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+
+from builtin_plugins.administration.program.environment.copy import VenvCopy
+from builtin_plugins.administration.program.shipped_files import shipped_files
+from builtin_plugins.administration.words.completion import SHELLS, start_up_file
+from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Patient
+from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
+from builtin_plugins.io.files.flock import locked
+from builtin_plugins.plugins_folder.repair import settle, was_interrupted
+from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
+from builtin_plugins.setup.linux.stage import hold_stage
+from builtin_plugins.setup.linux.state import starts_from_stage
+from builtin_plugins.setup.tool_settings import Places
+from host import OperationError
+
+_STAGED = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]*-[a-z0-9_]{8}\Z")  # of `self new`
+_YOUNG = 60.0  # seconds in which what is there may be at work
+
+
+def leftovers(patient: Patient) -> Iterator[Diagnosis]:
+    """Yield what an interrupted change left behind; what somebody is at work in, is none."""
+    plugins_dir = patient.installation.plugins_dir
+    if was_interrupted(plugins_dir):
+        yield Diagnosis(
+            f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
+            f"{patient.call} self plugin list",
+            partial(settle, plugins_dir),
+        )
+    for path in dict.fromkeys([VenvCopy().path, f"{patient.layout.root}/.venv.cli-stage"]):
+        if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
+            yield _left(path, "an update that was interrupted")
+    yield from _setups(patient)
+    for path in map(temporary, _written(patient)):
+        if os.path.lexists(path) and _is_old(path):
+            yield _left(path, "a file that was being written")
+    for path in (*patient.installation.locks, *patient.installation.indexes):
+        beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.new")
+        if os.path.lexists(beside) and _is_free(beside):
+            yield _left(beside, "a lock that was being written")
+    for path in _staged(patient.installation.commands_dir):
+        yield _left(path, "a command or category that was being made")
+
+
+def _left(path: str, what: str, fix: Callable[[], object] | None = None) -> Diagnosis:
+    """Return the diagnosis of a file or directory that only has to be removed."""
+    remedy = f"{'rm -r' if is_tree(path) else 'rm'} {shlex.quote(path)}"
+    return Diagnosis(f"{path} is left of {what}", remedy, fix or partial(remove_tree, path))
+
+
+def _setups(patient: Patient) -> Iterator[Diagnosis]:
+    """Yield the stages of `setup` commands, by the variables that a listing goes by."""
+    for command in patient.commands:
+        if command.definition.entrypoint != ENTRYPOINT:
+            continue
+        merged = merged_variables(command.definition.envs, patient.environ)
+        if merged is None:
+            continue
+        places = Places.read(command.words[-1], merged)
+        if not os.path.isdir(places.stage) or not _is_free(places.stage):
+            continue
+        if starts_from_stage(places):  # what is in it is the tool itself
+            again = f"{patient.call} {' '.join(command.words)} --upgrade"
+            what = f"{places.link} starts from {places.stage}, an interrupted change"
+            yield Diagnosis(what, again)
+        else:
+            yield _left(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
+
+
+def _clear(stage: str) -> None:
+    """Remove the stage of a setup as the next one would; raises HostError, OSError."""
+    with hold_stage(stage, lambda: False):
+        pass
+
+
+def _written(patient: Patient) -> Iterator[str]:
+    """Yield all that is written whole or not at all, beside a hidden name."""
+    yield from patient.launchers
+    for file in shipped_files():
+        yield os.path.join(patient.layout.root, file.relative)
+    if patient.environ.get("HOME"):
+        for shell in SHELLS:
+            yield start_up_file(shell, patient.program, patient.environ)
+
+
+def _staged(commands_dir: str) -> Iterator[str]:
+    for place, names, _ in os.walk(commands_dir):
+        for name in names:
+            path = os.path.join(place, name)
+            if _STAGED.match(name) and _is_old(path):
+                yield path
+        names[:] = [name for name in names if not name.startswith(".")]
+
+
+def _is_old(path: str) -> bool:
+    with suppress(OSError):
+        return time.time() - os.lstat(path).st_mtime > _YOUNG
+    return False
+
+
+def _is_free(path: str) -> bool:
+    """Tell whether nobody holds the lock on that file or directory."""
+    with suppress(OperationError, OSError), locked(path):
+        return True
+    return False

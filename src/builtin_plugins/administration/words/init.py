@@ -1,0 +1,117 @@
+"""`self init`: a complete installation, made from the files that the package ships."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from builtin_plugins.administration.program.launcher import is_launcher, make_file, write_launcher
+from builtin_plugins.administration.program.shipped_files import IN_CORE, shipped_files
+from builtin_plugins.administration.words.completion import uncompleted_shell
+from builtin_plugins.io.files.flock import locked
+from builtin_plugins.io.files.undo import explained
+from host import OperationError, UsageError, find_program, is_word
+from host.cli.session import Session
+from host.planning.cache_files import can_be_made
+from host.run.installation import data_home, home
+
+_INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; see install.sh
+_PATIENCE = 60.0  # seconds that this waits for another one
+
+
+def command(session: Session, directory: str | None, name: str | None) -> None:
+    """Make a complete installation in DIRECTORY; no file that is there is overwritten.
+
+    Without DIRECTORY it is where this program looks for its installation.
+    """
+    program = session.program if name is None else name
+    if not is_word(program) or program in IN_CORE:
+        raise UsageError(f"{program} cannot name a program", "use letters, digits and ._-")
+    try:
+        root = Path(os.path.abspath(directory or session.layout.root))
+    except FileNotFoundError:
+        raise OperationError(
+            f"{directory}: cannot be found from a deleted current directory", "give its full path"
+        ) from None
+    launcher = root / "core" / program
+    with explained(root):
+        root.mkdir(parents=True, exist_ok=True)
+        with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
+            if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):
+                raise OperationError(
+                    f"{launcher}: is in the way and is no launcher", "move it, or use --name"
+                )
+            made = sum(_copies(root, name))
+            made += write_launcher(launcher)
+            _remember(root)
+    said = f"{made} files made" if made else "nothing to do: every file is there"
+    path = shlex.quote(str(launcher))
+    there = find_program(launcher.name, session.environ)
+    on_path = there is not None and _starts(there, launcher, session)
+    shell = uncompleted_shell(launcher.name, session.environ)
+    tab = f"Tab completes its words after: {launcher.name} self completion {shell} --install"
+    session.show_lines(
+        f"{root}: {said}",
+        f"start it with: {path}",
+        f"on PATH it is {launcher.name}" if on_path else _to_path(launcher, there, session),
+        *([tab] if shell else []),
+        f"next: {launcher.name if on_path else path} self new command team hello",
+    )
+
+
+def _to_path(launcher: Path, there: str | None, session: Session) -> str:
+    """Return how the program gets on PATH, and what has its name `there`, if anything."""
+    name, path = launcher.name, session.environ.get("PATH", "")
+    directory = os.path.join(home(session.environ), ".local", "bin")
+    link = os.path.join(directory, name)
+    if there is None and not os.path.lexists(link):
+        taken, how, target = "", "", "~/.local/bin/"
+    else:
+        taken, how, target = f"{there or link} is another {name}; ", " as NAME", "~/.local/bin/NAME"
+    if not can_be_made(link):
+        return f"{taken}to have it on PATH{how}, link it into one of its directories"
+    make = "" if os.path.isdir(directory) else "mkdir -p ~/.local/bin && "
+    once = "" if directory in path.split(":") else ", once ~/.local/bin is"
+    return (
+        f"{taken}to have it on PATH{how}{once}: {make}ln -s {shlex.quote(str(launcher))} {target}"
+    )
+
+
+def _starts(program: str, launcher: Path, session: Session) -> bool:
+    """Tell whether `program` starts this installation: its launcher, or a script of pip's here.
+
+    Such a script looks for the installation in the data directory of its name.
+    """
+    if os.path.realpath(program) == os.path.realpath(launcher):
+        return True
+    usual = os.path.realpath(os.path.join(data_home(session.environ), launcher.name))
+    scripts = os.path.realpath(os.path.join(sys.prefix, "bin"))
+    ours = os.path.dirname(os.path.realpath(program)) == scripts
+    return ours and usual == os.path.realpath(launcher.parent.parent)
+
+
+def _remember(root: Path) -> None:
+    """Note in the environment that this installation needs it, for who removes that one."""
+    if sys.prefix == sys.base_prefix or "\n" in str(root):
+        return
+    line = os.fsencode(f"{root}\n")
+    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file:
+        file.seek(0)
+        if line not in file.readlines():
+            file.write(line)
+
+
+def _copies(root: Path, name: str | None) -> Iterator[bool]:
+    """Copy what is missing; yield for each file whether it was made."""
+    for file in shipped_files():
+        target = root / file.relative
+        content = file.source.read_bytes()
+        if name and target == root / "core" / "cli.json":
+            values = json.loads(content) | {"name": name}
+            content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+        yield make_file(target, content, file.source.stat().st_mode & 0o777)

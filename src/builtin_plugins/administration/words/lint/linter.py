@@ -1,0 +1,136 @@
+"""What a directory holds that can be wrong: an installation, a plugin, a tree of commands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Mapping
+
+from builtin_plugins.administration.words.lint.definitions import (
+    alias_findings,
+    definition_findings,
+    usual_names,
+)
+from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
+from builtin_plugins.administration.words.lint.scripts import script_findings
+from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
+from builtin_plugins.plugins_folder.directory import (
+    Manifest,
+    find_directory_plugins,
+    read_manifest,
+)
+from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from host import Definition, HostError
+from host.run.definition import read_config, read_definition
+from host.run.folder_tree import Directories
+
+Linted = tuple[JsonFile, Definition]
+
+_DEFINITIONS = ("category.json", "command.json")
+
+
+class Lint:
+    """One look at a directory: `findings` in order of files, `count` definitions seen.
+
+    `shell_scripts` are the files that commands run with a shell.
+    """
+
+    def __init__(self, directory: str, environ: Mapping[str, str], config_file: str = "") -> None:
+        self.environ = environ
+        self.count = 0
+        self.shell_scripts: list[str] = []
+        self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
+        config_file = config_file or os.path.join(directory, "core", "cli.json")
+        self.findings = sorted(set(self._all(directory, config_file)))
+
+    def _all(self, directory: str, config_file: str) -> Iterator[Finding]:
+        if os.path.lexists(config_file):
+            yield from self._installation(directory, JsonFile(config_file))
+        elif os.path.lexists(os.path.join(directory, MANIFEST)):
+            try:
+                said = read_manifest(directory)
+            except HostError as error:
+                yield self._of_plugin(directory, str(error))
+            else:
+                yield from self._plugin(directory, said)
+        else:
+            yield from self._tree(directory)
+
+    def _installation(self, root: str, file: JsonFile) -> Iterator[Finding]:
+        self.count += 1
+        try:
+            config = read_config(file.path)
+        except HostError as error:
+            yield file.told(error.what, "installation", error.remedy)
+            return
+        yield from map(file.told, config.warnings)
+        yield from self._tree(os.path.join(root, config.commands_dir))
+        plugins_dir = os.path.join(root, config.plugins_dir)
+        registry = effective_registry(plugins_dir)
+        file = JsonFile(registry_path(plugins_dir))
+        for problem in registry.told(file.path):
+            yield file.told(problem, "plugin")
+        for one in find_directory_plugins(plugins_dir, registry):
+            if one.problem:
+                yield self._of_plugin(one.root, one.problem)
+            elif one.enabled:
+                yield from self._plugin(one.root, one.manifest)
+
+    def _of_plugin(self, root: str, problem: str) -> Finding:
+        file = os.path.join(root, MANIFEST)
+        if problem.startswith(file):
+            return JsonFile(file).told(problem, "plugin")
+        return Finding(root, 1, 1, "plugin", problem.removeprefix(f"{root}: "))
+
+    def _plugin(self, root: str, said: Manifest) -> Iterator[Finding]:
+        """Yield what is wrong with a plugin whose manifest is right in itself."""
+        file = JsonFile(os.path.join(root, MANIFEST))
+        self.count += os.path.exists(file.path)
+        yield from map(file.told, said.warnings)
+        for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
+            if getattr(said, key) and not os.path.exists(place):
+                yield file.at(key, f'"{key}": there is no {place}', "plugin")
+        yield from self._tree(said.tree)
+
+    def _tree(self, root: str) -> Iterator[Finding]:
+        finder = Directories(root)
+        commands: dict[str, list[Linted]] = {}  # by the directory that they are in
+        told: list[str] = []
+        pending = [(root, "")]
+        while pending:
+            place, above = pending.pop()
+            command = yield from self._place(place, above)
+            if command is not None:
+                above = command[0].path
+                commands.setdefault(os.path.dirname(place), []).append(command)
+            inner = finder.inner(place, told.append)
+            pending += [(path, above) for _, path in reversed(inner)]
+        for place, siblings in commands.items():
+            yield from alias_findings([word for word, _ in finder.inner(place)], siblings)
+        for text in told:
+            path, _, said = text.rpartition(": ")
+            if any(os.path.lexists(os.path.join(path, name)) for name in _DEFINITIONS):
+                yield Finding(path, 1, 1, "word", said)
+
+    def _place(self, place: str, above: str) -> Generator[Finding, None, Linted | None]:
+        """Yield what is wrong in one directory; return its command.json when that runs."""
+        runnable = None
+        for name in _DEFINITIONS:
+            file = JsonFile(os.path.join(place, name))
+            if not os.path.exists(file.path):
+                continue
+            self.count += 1
+            if above:
+                text = f"cannot be reached: {above} is a command, so its folders are not looked at"
+                yield Finding(file.path, 1, 1, "unreachable", f"{text}; move one of them")
+            try:
+                definition = read_definition(file.path)
+            except HostError as error:
+                yield file.told(error.what, remedy=error.remedy)
+                continue
+            yield from definition_findings(file, definition, self._usual, self.environ)
+            if not definition.entrypoint:
+                continue
+            if name == "command.json":
+                runnable = file, definition
+            yield from script_findings(file, definition, self.environ, self.shell_scripts)
+        return runnable

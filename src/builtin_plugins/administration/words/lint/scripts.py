@@ -1,0 +1,89 @@
+"""What is wrong with the file that a command runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
+from builtin_plugins.io.bounded_call import bounded_call
+from host import Definition, HostError
+from host.run.paths import read_regular, stays_inside
+from host.run.process import start_of
+
+_LARGEST = 4 * 1024 * 1024  # bytes of a script
+_SHELLS = ("bash", "dash", "ksh", "sh")
+_PATIENCE = 120.0  # seconds for one call of shellcheck
+_AT_ONCE = 100  # files that one call gets
+_OPTIONS = (
+    *("--format=json1", "--severity=warning"),
+    "--exclude=SC1017,SC2148",  # CR LF and no shebang, which are told already
+)
+
+
+def script_findings(
+    file: JsonFile, definition: Definition, environ: Mapping[str, str], shells: list[str]
+) -> Iterator[Finding]:
+    """Yield what keeps a command's file from running; one for a shell is added to `shells`."""
+    if definition.in_python:
+        return
+    script = os.path.join(definition.directory, definition.entrypoint)
+    wrong = ""
+    if not stays_inside(definition.directory, definition.entrypoint):
+        wrong = f"{definition.entrypoint} is not inside the command's directory"
+    elif not os.path.lexists(script):
+        wrong = f"there is no {script}"
+    if wrong:
+        key = "entrypoint" if "entrypoint" in file.offsets else "script"
+        yield file.at(key, f'"{key}": {wrong}', "entrypoint")
+        return
+    said = ""
+    try:
+        if os.path.basename(start_of(script, environ).interpreter) in _SHELLS:
+            shells.append(script)
+    except HostError as error:
+        said = error.what.removeprefix(f"{script}: ")
+        if definition.compatible:
+            rule = "shebang" if "interpreter" in said else "entrypoint"
+            yield Finding(script, 1, 1, rule, said, error.remedy)
+    yield from _text_findings(script, ends_told="CR LF" in said)
+
+
+def _text_findings(script: str, *, ends_told: bool) -> Iterator[Finding]:
+    """Yield what is wrong with a script's line ends, shebang and mode."""
+    try:
+        content = read_regular(script, _LARGEST, HostError)
+    except (HostError, FileNotFoundError):
+        return
+    if b"\0" in content[:256]:  # a program
+        return
+    at = content.find(b"\r\n")
+    if at >= 0 and not ends_told:
+        line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
+        remedy = f"run: sed -i 's/\\r$//' {script}"
+        yield Finding(script, line, column, "line-ends", "ends with CR LF, as on Windows", remedy)
+    executable = os.stat(script).st_mode & 0o111
+    if not content.startswith(b"#!"):
+        more = "" if executable else f", and run: chmod +x {script}"
+        remedy = f"begin it with #!/usr/bin/env bash{more}"
+        yield Finding(script, 1, 1, "no-shebang", "has no shebang, so bash runs it", remedy)
+    elif not executable:
+        yield Finding(script, 1, 1, "executable", "is not executable", f"run: chmod +x {script}")
+
+
+def shellcheck_findings(
+    program: str, scripts: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield shellcheck's errors and warnings; what has no shebang it takes for bash, as we do."""
+    for start in range(0, len(scripts), _AT_ONCE):
+        files = scripts[start : start + _AT_ONCE]
+        try:
+            ended = bounded_call([program, *_OPTIONS, "--", *files], environ, _PATIENCE)
+            comments = json.loads(ended.stdout)["comments"]
+        except (OSError, ValueError, LookupError, TypeError):
+            yield Finding(files[0], 1, 1, "shellcheck", f"{program} failed; run it by hand")
+            continue
+        for one in comments:
+            text = f"SC{one['code']}: {one['message']}"
+            yield Finding(one["file"], one["line"], one["column"], "shellcheck", text)

@@ -1,0 +1,159 @@
+"""`self new`: a command, a category or a plugin that works at once, to start from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from builtin_plugins.administration.templates import filled
+from builtin_plugins.io.asking import answer, is_attended
+from builtin_plugins.io.files.undo import explained
+from builtin_plugins.plugins_folder.registry import is_plugin_name
+from host import OperationError, UsageError, is_word
+from host.cli.session import Session
+from host.run.locate import NOT_CATEGORIES
+
+_SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
+
+
+def new_command(
+    session: Session, words: tuple[str, ...], lang: str | None, description: str | None
+) -> None:
+    """Make the command WORDS, with a script that runs; its categories too.
+
+    What is not given is asked for on a terminal; elsewhere it is bash.
+    """
+    words = words or _asked_words("words of the command, such as: team hello")
+    if len(words) < 2:
+        raise UsageError(
+            f"{words[0]}: a command has a category and a word of its own",
+            f"write them apart, such as: {session.program} self new command team hello",
+        )
+    _check(session, words)
+    word = words[-1]
+    lang = lang or answer("language", "bash", [*_SCRIPTS])
+    about = answer("what it is for", f"What {word} does") if description is None else description
+    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
+    _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
+    called = " ".join(words)
+    session.show_lines(
+        f"try it:     {session.program} {called}",
+        f"its help:   {session.program} help {called}",
+        f"change it:  {session.program} self edit {called}",
+    )
+
+
+def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
+    """Make the category WORDS, for commands to come."""
+    words = words or _asked_words("words of the category, such as: team")
+    _check(session, words)
+    usual = f"What {words[-1]} is for"
+    about = answer("what it is for", usual) if description is None else description
+    _make(session, words, _category(words[-1], about))
+    session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
+
+
+def new_plugin(session: Session, name: str, python: bool) -> None:
+    """Make the plugin NAME in a new directory of that name, here.
+
+    It has one command that works; add the plugin to try it.
+    """
+    if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
+        raise UsageError(f"{name} cannot name a plugin", "use a-z, 0-9 and -")
+    target = Path(os.path.abspath(name))
+    if os.path.lexists(target):
+        raise OperationError(f"{target}: is there already", "choose another name")
+    package = name.replace("-", "_")
+    values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
+    where = f"{package}/commands/" if python else ""
+    files = filled("package" if python else "plugin", **values)
+    files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
+    _write(target, files)
+    made = [f"  {name}/{path}" for path in sorted(files)]
+    session.show_lines("made", *made, *_next(session.program, name, python=python))
+
+
+def _next(program: str, name: str, *, python: bool) -> list[str]:
+    if python:
+        return [
+            f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}",
+            f"add it:    {program} self plugin add dist/{name.replace('-', '_')}-0.1.0-*.whl",
+            f"try it:    {program} {name} hello",
+        ]
+    return [f"add it:  {program} self plugin add ./{name}", f"try it:  {program} {name} hello"]
+
+
+def _check(session: Session, words: tuple[str, ...]) -> None:
+    """Raise UsageError or OperationError unless `words` can become something new."""
+    for word in words:
+        if not is_word(word):
+            raise UsageError(
+                f"{word}: no word for a command or a category", "use letters, digits and ._-"
+            )
+    if words[0] in NOT_CATEGORIES:
+        raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
+    found = session.find(words)
+    if found.kind == "command":
+        taken = " ".join(words[: len(found.words)])
+        raise OperationError(
+            f"{taken} is a command already", f"see: {session.program} self which {taken}"
+        )
+
+
+def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
+    """Write the files below the commands' directory, with categories that are missing."""
+    at = Path(session.installation.commands_dir)
+    left = list(words)
+    while len(left) > 1 and (at / left[0]).is_dir():
+        at /= left.pop(0)
+    target = at / left[0]
+    if os.path.lexists(target):
+        raise OperationError(f"{target}: is there already", "choose other words, or remove it")
+    made: dict[str, str] = {}
+    inside = ""
+    for word, following in pairwise(left):
+        for name, text in _category(word, f"What {_title(word)} is for").items():
+            made[f"{inside}{name}"] = text
+        inside += f"{following}/"
+    made |= {f"{inside}{name}": text for name, text in files.items()}
+    _write(target, made)
+    session.show_lines("made", *(f"  {target}/{name}" for name in sorted(made)))
+
+
+def _category(word: str, about: str) -> dict[str, str]:
+    return filled("category", TITLE=_title(word), ABOUT=about)
+
+
+def _title(word: str) -> str:
+    """Return a word as a name for people: `db-copy` is `Db copy`."""
+    text = word.replace("-", " ").replace("_", " ").strip()
+    return text[:1].upper() + text[1:]
+
+
+def _write(target: Path, files: Mapping[str, str]) -> None:
+    """Make a directory with all its files, or nothing; raises OperationError."""
+    with explained(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            for name, text in files.items():
+                path = staged / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+                if text.startswith("#!"):
+                    path.chmod(0o755)
+            staged.chmod(0o755)
+            staged.rename(target)
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+
+
+def _asked_words(label: str) -> tuple[str, ...]:
+    if not is_attended():
+        raise UsageError("which words? name them, such as: team hello")
+    return tuple(answer(label).split())

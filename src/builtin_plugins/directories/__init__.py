@@ -1,1 +1,0 @@
-"""Commands of the installation: which trees there are, and how a tree is looked into."""

@@ -1,0 +1,154 @@
+"""One call of git: bounded, without prompts, with nothing of a foreign repository run."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from builtin_plugins.io.bounded_call import bounded_call
+from builtin_plugins.io.fetch.addresses import parse
+from host import OperationError, UsageError, masked_text
+
+_KEPT_VARIABLES = frozenset(
+    [
+        *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_PROXY_COMMAND"),
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+        *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_SSL_CERT", "GIT_SSL_KEY"),
+    ]
+)
+_OPTIONS = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"),
+    *("-c", "core.fsmonitor=false", "-c", "core.askPass=true"),
+    *("-c", "credential.interactive=false"),
+    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
+    *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
+    *("-c", "fetch.recurseSubmodules=false"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
+    *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
+)
+_PACK_LIMIT = 1 << 30  # bytes of one file that git writes
+_MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
+_ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
+_UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
+_KEPT_WORDS = 4000  # bytes of what git said, for the error
+
+# Run by git with `get`, `store` or `erase`; printf is a builtin, so no process gets its words.
+_HELPER = (
+    '!login() { test "$1" = get && '
+    'printf "username=%s\\npassword=%s\\n" "$CLI_GIT_USER" "$CLI_GIT_PASSWORD"; }; login'
+)
+
+
+class Login(NamedTuple):
+    """A user and a password for one site (scheme, host, port).
+
+    git hands an address on to its children as an argument, and everybody on a machine can
+    read those. So git gets the address without them, and asks this credential helper.
+    """
+
+    site: str
+    user: str
+    password: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return options of git: no helper but ours is asked, or told to store anything."""
+        name = f"credential.{self.site}.helper"
+        return ("-c", f"{name}=", "-c", f"{name}={_HELPER}")
+
+
+def login_of(address: str) -> Login | None:
+    """Return the login in an https address, the only kind in which git takes one."""
+    found = parse(address)
+    if found is None or not found.user or found.scheme != "https":
+        return None
+    login = Login(found.site, unquote(found.user), unquote(found.password))
+    if not f"{login.user}{login.password}".isprintable():
+        raise UsageError(f"{found.site}: the user or password for it holds control characters")
+    return login
+
+
+@dataclass
+class Git:
+    """git in one directory; `login` is what it may answer with when a server asks.
+
+    A call takes `seconds` at most, and keeps the descriptors in `held` open (one marks the
+    staging area as in use).
+    """
+
+    directory: str
+    environ: Mapping[str, str]
+    seconds: float
+    held: tuple[int, ...] = ()
+    login: Login | None = None
+
+    def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
+        """Return what `git ARGUMENTS` printed, whose input is `given`.
+
+        Raises OperationError when it fails or hangs.
+        """
+        called = f"git {arguments[0]}"
+        login = self.login.options if self.login else ()
+        try:
+            ended = bounded_call(
+                ["git", *_OPTIONS, *login, *arguments],
+                self._environment(),
+                self.seconds,
+                given=given,
+                directory=self.directory,
+                held=self.held,
+                most=_ANSWER_LIMIT,
+                bound=_bound,
+            )
+        except FileNotFoundError:
+            hint = "install it, or add an archive"
+            raise OperationError("git is not installed", hint) from None
+        except TimeoutError:
+            raise OperationError("git took too long; nothing was changed") from None
+        except OverflowError:
+            raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes") from None
+        if ended.returncode:
+            reason = self._reason(ended.stderr.decode("utf-8", "replace"))
+            raise OperationError(f"{called}: {reason}")
+        return ended.stdout
+
+    def _reason(self, complaint: str) -> str:
+        before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
+        lines = [line.strip() for line in before.split("\n") if line.strip()]
+        told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
+        last = lines[-1] if lines else (unread or "failed without a word")
+        return self._clean(told[0] if told else last)
+
+    def _clean(self, text: str) -> str:
+        if self.login:  # a token may stand where the user does
+            text = text.replace(self.login.password or self.login.user, "…")
+        return masked_text(text[:_KEPT_WORDS])[:500]
+
+    def _environment(self) -> dict[str, str]:
+        found = {
+            name: value
+            for name, value in self.environ.items()
+            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name in _KEPT_VARIABLES
+        }
+        found |= {
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": "https:ssh:git:file",
+            "GIT_ASKPASS": "true",
+            "SSH_ASKPASS_REQUIRE": "never",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "LC_ALL": "C",
+        }
+        if self.login:
+            found |= {"CLI_GIT_USER": self.login.user, "CLI_GIT_PASSWORD": self.login.password}
+        return found
+
+
+def _bound() -> None:
+    """Let neither a file that the child writes nor its memory grow without end."""
+    for what, most in ((resource.RLIMIT_FSIZE, _PACK_LIMIT), (resource.RLIMIT_DATA, _MEMORY_LIMIT)):
+        _, hard = resource.getrlimit(what)
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (limit, hard))

@@ -1,0 +1,56 @@
+"""The files of a checkout brought forward to a newer commit of its branch, or left as they are."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from builtin_plugins.io.files.atomic import discard
+from builtin_plugins.io.git.call import Git
+from host import OperationError
+
+
+def check_fast_forward(git: Git, old: str, new: str) -> None:
+    """Raise OperationError when commit `new` does not follow `old`, or the user's files are in it.
+
+    `git` works in the checkout.
+    """
+    if git("merge-base", old, new).decode().strip() != old:
+        raise OperationError(
+            f"{git.directory}: has commits of its own, so it cannot be fast-forwarded",
+            "run: git pull --rebase, then install.sh",
+        )
+    changed = _names(git, old, new)
+    for name in _names(git, old):
+        if name in changed:
+            raise OperationError(
+                f"{git.directory}/{name}: has changes of yours",
+                f"commit them, or undo them with: git checkout -- {name}",
+            )
+    with suppress(OperationError):  # it fails for what differs, too
+        git("update-index", "-q", "--refresh")
+    git("read-tree", "-n", "-m", "-u", old, new)  # files that git does not know
+
+
+def fast_forward(git: Git, old: str, new: str) -> None:
+    """Merge, after the check; raises OperationError, and the files are as they were then."""
+    try:
+        git("merge", "--ff-only", "--quiet", new)
+    except OperationError:
+        _put_back(git, old, new)
+        raise
+
+
+def _put_back(git: Git, old: str, new: str) -> None:
+    """Undo what a merge did that failed on its way: git leaves it there."""
+    for name in _names(git, "--diff-filter=A", old, new):
+        discard(os.path.join(git.directory, name))
+    former = git("diff", "--name-only", "--no-renames", "-z", "--diff-filter=a", old, new)
+    given = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    git("--literal-pathspecs", "checkout", "--quiet", *given, old, given=former)
+
+
+def _names(git: Git, *compared: str) -> set[str]:
+    """Return the files that differ between two commits, or between one and what is on disk."""
+    listed = git("diff", "--name-only", "--no-renames", "-z", *compared)
+    return {os.fsdecode(name) for name in listed.split(b"\0") if name}

@@ -1,0 +1,68 @@
+"""Directory plugins: what lies in `plugins/`, and what the registry says of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
+from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
+from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from builtin_plugins.plugins_folder.repair import settle
+from builtin_plugins.plugins_folder.switched_off import MARK
+from host import (
+    CommandTree,
+    Disabled,
+    Installation,
+    PluginFile,
+    Problem,
+    Watch,
+    hookimpl,
+)
+
+_OFF = "builtin_plugins.plugins_folder.switched_off:SwitchedOff"
+
+
+@hookimpl
+def prepare(installation: Installation) -> None:
+    settle(installation.plugins_dir)
+
+
+@hookimpl
+def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
+    plugins_dir = installation.plugins_dir
+    yield from map(Watch, _watched(plugins_dir))
+    registry = effective_registry(plugins_dir)
+    yield from map(Disabled, registry.disabled_distributions)
+    for plugin in find_directory_plugins(plugins_dir, registry):
+        if plugin.manifest.hooks_file and plugin.enabled:
+            yield PluginFile(plugin.name, plugin.root, plugin.manifest.hooks_file)
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[CommandTree | Problem]:
+    plugins_dir = installation.plugins_dir
+    registry = effective_registry(plugins_dir)
+    for problem in registry.told(registry_path(plugins_dir)):
+        yield Problem("registry.json", problem)
+    for plugin in find_directory_plugins(plugins_dir, registry):
+        tree = plugin.manifest.tree
+        if not plugin.enabled:
+            if tree:
+                inside = os.path.relpath(tree, plugins_dir)
+                path = f"{plugins_dir}{MARK}{inside}"
+                yield CommandTree(path, plugin=plugin.name, dev=plugin.dev, finder=_OFF)
+        elif plugin.problem:
+            yield Problem(plugin.name, plugin.problem)
+        else:
+            yield CommandTree(tree, plugin=plugin.name, dev=plugin.dev)
+
+
+def _watched(plugins_dir: str) -> Iterator[str]:
+    """Yield what tells that a plugin came, went or changed: also links to what is not there."""
+    yield plugins_dir
+    yield registry_path(plugins_dir)
+    for name in names_in(plugins_dir):
+        if not name.startswith("."):
+            yield os.path.join(plugins_dir, name)
+            yield os.path.join(plugins_dir, name, MANIFEST)

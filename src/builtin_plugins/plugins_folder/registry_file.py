@@ -1,0 +1,75 @@
+"""plugins/registry.json written: by one at a time, beside a copy for the day it is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import AbstractContextManager, suppress
+from typing import Any
+
+from builtin_plugins.io.files.atomic import write_file
+from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
+from builtin_plugins.plugins_folder.registry import LAST, SCHEMA, Registry
+from host import HostError
+from host.run.json_files import Number, read_json
+
+_LOCK_FILE = ".registry.lock"
+
+
+def exclusive(
+    plugins_dir: str, waiting: Waiting | None = None, *, patient: bool = True
+) -> AbstractContextManager[int]:
+    """Be the only one who changes plugins here; `waiting` is told who else is.
+
+    Raises OperationError when that one stays.
+    """
+    path = os.path.join(plugins_dir, _LOCK_FILE)
+    return locked(path, PATIENCE if patient else 0.0, waiting, create=True)
+
+
+def write_registry(path: str, registry: Registry) -> None:
+    """Make the file say what `registry` does; the caller holds `exclusive`.
+
+    A link is followed, so that a team's file can stay where it is shared. A copy beside
+    it is what counts when somebody damages it. Raises OSError.
+    """
+    if not registry.exists and not registry.values["plugins"]:
+        return
+    if not _says(path, registry):
+        registry.values = {"$schema": SCHEMA, **registry.values}
+        write_file(os.path.realpath(path), _text(registry))
+    plugins_dir = os.path.dirname(path)
+    if not is_kept(plugins_dir, registry):
+        with suppress(OSError):  # it is for the day when the other one is damaged
+            write_file(os.path.join(plugins_dir, LAST), _text(registry))
+
+
+def is_kept(plugins_dir: str, registry: Registry) -> bool:
+    """Tell whether the copy of the last intact state is one of `registry`."""
+    return _says(os.path.join(plugins_dir, LAST), registry)
+
+
+def _says(path: str, registry: Registry) -> bool:
+    try:
+        return bool(read_json(path) == registry.values)
+    except (HostError, OSError):
+        return False
+
+
+def _text(registry: Registry) -> bytes:
+    """Return what the file says; half a character is an escape in it, as it was."""
+    return f"{_dumped(registry.values)}\n".encode("utf-8", "backslashreplace")
+
+
+def _dumped(value: Any, indent: str = "") -> str:
+    """Return `value` as JSON text; numbers come out as they were written."""
+    inner = indent + "  "
+    if isinstance(value, Number):
+        return str(value)
+    if isinstance(value, dict) and value:
+        rows = [f"{inner}{_dumped(key)}: {_dumped(one, inner)}" for key, one in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        rows = [inner + _dumped(one, inner) for one in value]
+        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)

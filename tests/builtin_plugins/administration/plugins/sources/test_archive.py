@@ -1,0 +1,256 @@
+"""Plugins from archives, by path and over HTTP, honest and hostile ones."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import resource
+import signal
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builtin_plugins.io.archives.extract import Rules, extract
+from host.errors import OperationError
+from testing import httpserver
+from testing.installation import Made, command
+from testing.plugin_sources import (
+    hidden,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    visible,
+    write_tree,
+    zip_of,
+)
+
+Install = Callable[..., Made]
+
+SHAPES = {
+    "flat": ("a.tar.gz", tar_of(plugin_files())),
+    "one leading directory": ("a.tar.gz", tar_of(plugin_files(), "acme-1.0/")),
+    "one category": ("a.tar.gz", tar_of({**plugin_files(), "demo/category.json": {"name": "D"}})),
+    "zip": ("a.zip", zip_of(plugin_files())),
+    "manifest below": ("a.tgz", tar_of(plugin_files(name="a", version="1"), "top/")),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), SHAPES.values(), ids=SHAPES)
+def test_shapes(install: Install, tmp_path: Path, name: str, content: bytes) -> None:
+    made = install()
+    (tmp_path / name).write_bytes(content)
+    done = plugin(made, "add", str(tmp_path / name))
+    assert done.status == 0, done.stderr
+    assert made.run("demo", "hi", "x").stdout == "hi x\n"
+    entry = registry(made)["a"]
+    assert entry["sha256"] == hashlib.sha256(content).hexdigest()
+    assert (entry["kind"], entry["source"]) == ("archive", str(tmp_path / name))
+    assert hidden(made) == []
+
+
+def test_over_http_with_a_checksum(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    content = tar_of(plugin_files(version="1"))
+    address = site.add("/acme.tar.gz", content)
+    right = hashlib.sha256(content).hexdigest()
+    wrong = plugin(made, "add", address, "--sha256", "0" * 64)
+    assert (wrong.status, f"the SHA-256 is {right}" in wrong.stderr) == (1, True)
+    assert visible(made) == hidden(made) == []
+    assert plugin(made, "add", address, "--sha256", right.upper()).status == 0
+    assert made.run("demo", "hi").stdout == "hi\n"
+    site.add("/acme.tar.gz", tar_of(plugin_files(version="2")))
+    assert plugin(made, "update").stdout == "acme: stays at 1\n"
+
+
+def test_updates_and_rolls_back(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    address = site.add("/acme.zip", zip_of(plugin_files("demo/hi", "one", version="1")))
+    assert plugin(made, "add", address).status == 0
+    assert "is the newest" in plugin(made, "update").stdout
+    site.add("/acme.zip", zip_of(plugin_files("demo/hi", "two", version="2")))
+    assert plugin(made, "update").stdout == "acme: 1 → 2\nupdated acme\n"
+    assert made.run("demo", "hi").stdout == "two\n"
+    site.add("/acme.zip", b"<html>not found")
+    assert plugin(made, "update").status == 1
+    assert made.run("demo", "hi").stdout == "two\n"
+    assert plugin(made, "rollback", "acme", "1").stdout == "acme: 2 → 1\n"
+    assert made.run("demo", "hi").stdout == "one\n"
+
+
+def _tar(*members: tuple[str, dict[str, Any], bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, fields, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            for key, value in fields.items():
+                setattr(info, key, value)
+            tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+COMMAND = json.dumps(command())
+LINK = {"type": tarfile.SYMTYPE}
+WRAPPED = (("a/demo/hi/main.sh", {}, b""), ("a/demo/hi/command.json", {}, COMMAND.encode()))
+HOSTILE = {
+    "traversal": _tar(("../evil", {}, b"x")),
+    "absolute": _tar(("/tmp/evil", {}, b"x")),
+    "link out": _tar(("a", {**LINK, "linkname": "../../.."}, b""), ("f", {}, b"x")),
+    "link absolute": _tar(("a", {**LINK, "linkname": "/etc"}, b""), ("f", {}, b"x")),
+    "link to the wrapping": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": ".."}, b"")),
+    "link by the wrapping": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": "../a/demo"}, b"")),
+    "link to nothing": _tar(*WRAPPED, ("a/l", {**LINK, "linkname": "g"}, b"")),
+    "through a link": _tar(("a", {**LINK, "linkname": "/tmp"}, b""), ("a/evil", {}, b"x")),
+    "hard link": _tar(("a", {"type": tarfile.LNKTYPE, "linkname": "/etc/passwd"}, b"")),
+    "device": _tar(("a", {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 3}, b"")),
+    "pipe": _tar(("a", {"type": tarfile.FIFOTYPE}, b"")),
+    "twice": _tar(("demo/a", {}, b"x"), ("demo/a", {}, b"y")),
+    "bomb": _tar(("a", {}, b"\0" * (80 << 20))),
+    "cut": tar_of(plugin_files())[:-40],
+    "empty": b"",
+    "web page": b"<!doctype html>",
+    "nothing in it": _tar(("a", {"type": tarfile.DIRTYPE}, b"")),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_archives(install: Install, tmp_path: Path, content: bytes) -> None:
+    made = install()
+    (tmp_path / "evil.tar.gz").write_bytes(content)
+    done = plugin(made, "add", str(tmp_path / "evil.tar.gz"))
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"cli: {tmp_path}/evil.tar.gz: ")
+    assert visible(made) == hidden(made) == []
+    assert not Path("/tmp/evil").exists()
+
+
+@pytest.mark.parametrize("wrapping", ["", "acme-1.0/"])
+def test_a_link_inside_is_kept(install: Install, tmp_path: Path, wrapping: str) -> None:
+    made = install()
+    members = [
+        (f"{wrapping}{name}", {"mode": 0o755}, text.encode())
+        for name, text in {"lib/hi/main.sh": "echo hi", "lib/hi/command.json": COMMAND}.items()
+    ]
+    links = {"demo/hi": "../lib/hi", "demo/also": "hi", "here": "./lib/../lib/hi/main.sh"}
+    for name, target in links.items():
+        members.append((f"{wrapping}{name}", {**LINK, "linkname": target}, b""))
+    (tmp_path / "a.tgz").write_bytes(_tar(*members))
+    done = plugin(made, "add", str(tmp_path / "a.tgz"))
+    assert done.status == 0, done.stderr
+    assert made.run("demo", "also").stdout == "hi\n"
+    for name, target in links.items():
+        assert os.readlink(made.root / "plugins/a" / name) == target
+
+
+STAGED = {
+    "command.json": ("demo/no/command.json", "{", "demo/no/command.json:1:2: "),
+    "plugin.json": ("plugin.json", "{", "plugin.json:1:2: "),
+    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": there is no x'),
+    "outside": ("plugin.json", {"directory": ".."}, '"directory": .. leaves the plugin'),
+    "hooks": ("plugin.json", {"hooks": "h.py"}, "h.py: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "told"), STAGED.values(), ids=STAGED)
+def test_what_is_wrong_inside_is_named_by_source_and_path(
+    install: Install, site: httpserver.Site, name: str, content: Any, told: str
+) -> None:
+    made = install()
+    address = site.add("/acme.tar.gz", tar_of({**plugin_files(), name: content}))
+    done = plugin(made, "add", address)
+    assert f"{address}: {told}" in done.stderr
+    assert ".cli-change-" not in done.stderr
+
+
+def test_a_disk_that_takes_no_more_is_told_by_source_and_member(tmp_path: Path) -> None:
+    (tmp_path / "packed").write_bytes(tar_of({"demo/large": "x" * 100_000}))
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
+    try:
+        with pytest.raises(OperationError, match=r"^https://h/x: demo/large: File too large$"):
+            extract(tmp_path / "packed", tmp_path / "new", Rules(strip=False), called="https://h/x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+
+
+def test_setuid_is_not_taken_over(install: Install, tmp_path: Path) -> None:
+    made = install()
+    files = plugin_files()
+    extra = ("demo/hi/tool", {"mode": 0o6755}, b"#!/bin/sh\n")
+    packed = _tar(
+        *[(name, {}, str(text).replace("'", '"').encode()) for name, text in files.items()], extra
+    )
+    (tmp_path / "a.tar.gz").write_bytes(packed)
+    assert plugin(made, "add", str(tmp_path / "a.tar.gz")).status == 0
+    assert (made.root / "plugins/a/demo/hi/tool").stat().st_mode & 0o7777 == 0o755
+
+
+def test_a_server_that_stalls(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    address = site.add("/a.tar.gz", httpserver.stall(tar_of(plugin_files()), 10))
+    done = plugin(made, "add", address, "--timeout", "1.5")
+    assert done.status == 1
+    assert visible(made) == hidden(made) == []
+
+
+@pytest.mark.parametrize("words", ["disable", "remove"])
+def test_what_happens_during_an_update_stays(
+    install: Install, site: httpserver.Site, words: str
+) -> None:
+    made = install()
+    address = site.add("/acme.tar.gz", tar_of(plugin_files(says="one")))
+    assert plugin(made, "add", address).status == 0
+    fresh = httpserver.serve(tar_of(plugin_files(says="two")), None)
+
+    def meanwhile(handler: httpserver.Handler) -> None:
+        assert plugin(made, words, "acme").status == 0
+        fresh(handler)
+
+    site.add("/acme.tar.gz", meanwhile)
+    done = plugin(made, "update", "acme")
+    if words == "remove":
+        said = "cli: acme was removed meanwhile; nothing was changed\n"
+        assert (done.status, done.stderr) == (1, said)
+        assert (registry(made), visible(made), hidden(made)) == ({}, ["registry.json"], [])
+    else:
+        assert done.status == 0, done.stderr
+        assert listed(made)["acme"]["state"] == "disabled"
+        plugin(made, "enable", "acme")
+        assert made.run("demo", "hi").stdout == "two\n"
+
+
+def test_an_update_takes_no_command_of_a_later_plugin(
+    install: Install, site: httpserver.Site, tmp_path: Path
+) -> None:
+    made = install()
+    address = site.add("/first.tar.gz", tar_of(plugin_files("demo/own", "first")))
+    assert plugin(made, "add", address).status == 0
+    later = write_tree(tmp_path / "later", plugin_files("demo/hi", "later"))
+    assert plugin(made, "add", str(later)).status == 0
+    both = plugin_files("demo/own", "newer") | plugin_files("demo/hi", "first")
+    site.add("/first.tar.gz", tar_of(both))
+    done = plugin(made, "update", "first")
+    assert (done.status, done.stderr) == (
+        1,
+        "cli: demo hi is a command of the plugin later already, and that of first would be found "
+        "in its place; disable or remove one of the two plugins\n",
+    )
+    assert made.run("demo", "hi").stdout == "later\n"
+    assert made.run("demo", "own").stdout == "first\n"
+    plugin(made, "disable", "later")
+    assert plugin(made, "update", "first").status == 0
+    plugin(made, "enable", "later")
+    site.add("/third.tar.gz", tar_of(plugin_files("demo/hi", "third")))
+    forced = plugin(made, "add", f"{site.address}/third.tar.gz", "--force")
+    assert forced.status == 0
+    assert "demo hi is a command of the plugin first already and wins" in forced.stderr
+    assert made.run("demo", "hi").stdout == "first\n"

@@ -1,0 +1,71 @@
+"""What is read of a wheel, and which ones are none."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.administration.plugins.contents import read_wheel
+from builtin_plugins.plugins_folder.directory import Manifest
+from host.errors import OperationError
+from testing.plugin_sources import wheel
+
+DECLARES = """
+from host import CommandDeclaration, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    yield CommandDeclaration(("acme", "py"), {"name": "P", "description": "D", "entrypoint": "a:b"})
+"""
+INFO = "acme_cli-1.0.dist-info"
+METADATA = f"{INFO}/METADATA"
+
+
+def test_what_a_wheel_says(tmp_path: Path) -> None:
+    path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=("click>=8", "six; extra == 'x'"))
+    found = read_wheel(str(path))
+    assert found.manifest.values() == Manifest("acme-cli", "1.0", "A test").values()
+    assert (found.names, list(found.commands)) == (
+        ("acme-cli",),
+        [("acme", "py")],
+    )
+    assert found.hooks == ("discover_commands",)
+    assert [str(one) for one in found.requires] == ["click>=8", 'six; extra == "x"']
+
+
+def test_a_distribution_that_is_packed_into_it_is_not_it(tmp_path: Path) -> None:
+    inside = {f"acme_cli/vendored/{one}": "Name: other\nVersion: 2\n" for one in (METADATA, "x")}
+    path = wheel(tmp_path, "acme-cli", "1.0", "", top=inside)
+    assert read_wheel(str(path)).manifest.name == "acme-cli"
+
+
+BAD = {
+    "a path as version": {METADATA: "Name: acme\nVersion: 1.0/../../x\n"},
+    "no version": {METADATA: "Name: acme\n"},
+    "a path as name": {METADATA: "Name: ../acme\nVersion: 1.0\n"},
+    "an option as name": {METADATA: "Name: --index-url\nVersion: 1.0\n"},
+    "no name": {METADATA: "Version: 1.0\n"},
+    "no METADATA": {},
+    "two distributions": {
+        METADATA: "Name: acme\nVersion: 1.0\n",
+        "pip-1.dist-info/METADATA": "Name: pip\nVersion: 1\n",
+    },
+    "requirements that are none": {METADATA: "Name: a\nVersion: 1\nRequires-Dist: -r /etc/x\n"},
+    "too much METADATA": {METADATA: "Name: a\nVersion: 1\n" + "X: y\n" * (1 << 20)},
+    "entry points that are none": {
+        METADATA: "Name: a\nVersion: 1\n",
+        f"{INFO}/entry_points.txt": "[cli_host]\nacme = !!\n",
+    },
+}
+
+
+@pytest.mark.parametrize("files", BAD.values(), ids=BAD)
+def test_what_is_no_wheel(tmp_path: Path, files: dict[str, str]) -> None:
+    path = tmp_path / "acme-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(OperationError, match=r"^acme-1\.0-py3-none-any\.whl: not a sound wheel: "):
+        read_wheel(str(path))

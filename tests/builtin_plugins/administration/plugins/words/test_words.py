@@ -1,0 +1,217 @@
+"""What the words of `self plugin` say to people, and what they do with less usual arguments."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.administration.plugins.inventory import Row, find_row
+from builtin_plugins.plugins_folder.registry import Entry
+from testing.installation import Made
+from testing.plugin_sources import (
+    Repository,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    write_tree,
+)
+
+Install = Callable[..., Made]
+
+MEANT = {
+    "install": "add", "rm": "remove", "uninstall": "remove", "ls": "list", "upgrade": "update",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "meant"), MEANT.items(), ids=MEANT)
+def test_words_of_other_programs_get_the_one_that_is_meant(
+    install: Install, word: str, meant: str
+) -> None:
+    done = plugin(install(), word, "x")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        f"cli: unknown command {word} in self plugin; did you mean cli self plugin {meant}?"
+    )
+
+
+def test_words_of_a_disabled_plugin_say_so(install: Install, tmp_path: Path) -> None:
+    made = install({"commands/demo/own/command.json": {"entrypoint": "x"}})
+    inner = {f"in/{name}": text for name, text in plugin_files("demo/hi").items()}
+    source = write_tree(tmp_path / "gp", {**inner, "plugin.json": {"directory": "in"}})
+    write_tree(source, {f"in/{name}": text for name, text in plugin_files("gp/hi").items()})
+    assert plugin(made, "add", str(source)).status == 0
+    assert plugin(made, "disable", "gp").status == 0
+    for _ in range(2):
+        assert made.run("gp", "hi").all == (
+            2, "", "cli: unknown category gp; plugin gp is disabled\n"
+        )  # fmt: skip
+        assert made.run("demo", "hi").all == (
+            2, "", "cli: unknown command hi in demo; plugin gp is disabled\n"
+        )  # fmt: skip
+    assert "gp" not in made.run().stdout
+    assert made.run("other").stderr == "cli: unknown category other; see: cli --help\n"
+    assert plugin(made, "enable", "gp").status == 0
+    assert made.run("gp", "hi").stdout == "hi\n"
+
+
+def test_a_disabled_plugin_that_is_broken_is_silent(install: Install, tmp_path: Path) -> None:
+    made = install()
+    source = write_tree(tmp_path / "gp", plugin_files("gp/hi"))
+    assert plugin(made, "add", str(source)).status == 0
+    assert plugin(made, "disable", "gp").status == 0
+    (source / "plugin.json").write_text("{")
+    assert made.run().stderr == ""
+
+
+def test_list_has_a_header_and_aligned_columns(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("acme/hi", version="1.0"))
+    repository.git("tag", "v1")
+    bare = Repository(tmp_path / "bare", plugin_files("other/hi"))
+    local = write_tree(tmp_path / "a-longer-name", plugin_files("local/hi"))
+    assert "\nit stays at v1\n" in plugin(made, "add", repository.url, "--ref", "v1").stdout
+    assert plugin(made, "add", bare.url).status == 0
+    assert plugin(made, "add", str(local)).status == 0
+    commit = bare.git("rev-parse", "HEAD")[:12]
+    assert plugin(made, "list").stdout == (
+        "NAME           VERSION       KIND         STATE            WORDS  SOURCE\n"
+        f"acme           1.0           git          enabled, pinned  acme   {repository.url}\n"
+        f"bare           {commit}  git          enabled          other  {bare.url}\n"
+        f"a-longer-name  -             local [dev]  enabled          local  {local}\n"
+    )
+    assert "\nstate:       enabled, pinned\n" in plugin(made, "show", "acme").stdout
+
+
+def test_a_linked_directory_needs_no_update(install: Install, tmp_path: Path) -> None:
+    made = install()
+    local = write_tree(tmp_path / "acme", plugin_files("demo/hi"))
+    added = plugin(made, "add", str(local))
+    assert "every edit is live\nremove it with: cli self plugin remove acme\n" in added.stdout
+    again = plugin(made, "add", str(local))
+    assert "is installed already; every edit is live; remove it with: " in again.stdout
+    assert "update it" not in added.stdout + again.stdout
+
+
+def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
+    made = install()
+    assert plugin(made, "add", str(write_tree(tmp_path / "deploy", plugin_files()))).status == 0
+    for words in (["show"], ["update"], ["remove"], ["enable"], ["disable"], ["rollback"]):
+        near = plugin(made, *words, "deploi")
+        assert near.all == (2, "", "cli: there is no plugin deploi; did you mean deploy?\n")
+        far = plugin(made, *words, "x")
+        assert far.all == (2, "", "cli: there is no plugin x; see: cli self plugin list\n")
+
+
+def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
+    row = Row(Entry("acme-cli", "pip"), "enabled", points=["acme"])
+    other = Row(Entry("tools", "local"), "enabled")
+    for name in ("acme-cli", "Acme.CLI", "acme"):
+        assert find_row([other, row], name) is row
+    assert find_row([other, row], "acm") is None
+
+
+def test_kept_versions_have_names(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", version="1.0"))
+    first = repository.git("rev-parse", "HEAD")
+    assert plugin(made, "add", repository.url).status == 0
+    repository.commit(plugin_files("demo/hi", "two", version="2.0"))
+    assert plugin(made, "update").status == 0
+    assert f"kept:        1.0 ({first[:12]})\n" in plugin(made, "show", "acme").stdout
+
+
+def test_a_broken_plugin_is_told_once_in_show(install: Install, tmp_path: Path) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", plugin_files())
+    assert plugin(made, "add", str(source)).status == 0
+    (source / "plugin.json").write_text("{")
+    done = plugin(made, "show", "acme")
+    assert done.status == 0
+    assert (done.stdout + done.stderr).count("plugin.json") == 1
+
+
+def test_an_empty_version_is_none(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi"))
+    assert plugin(made, "add", repository.url).status == 0
+    new = repository.commit(plugin_files("demo/hi", "two"))
+    assert plugin(made, "update").status == 0
+    done = plugin(made, "rollback", "acme", "")
+    assert done.status == 1
+    assert 'acme: no version "" is kept; there are: ' in done.stderr
+    assert registry(made)["acme"]["commit"] == new
+
+
+def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) -> None:
+    made = install()
+    team = tmp_path / "team.json"
+    team.write_text(json.dumps({"version": "1.0.0", "plugins": [{"name": "a", "kind": "odd"}]}))
+    done = plugin(made, "sync", str(team))
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr == (
+        f'cli: warning: {team}: a: "kind": expected one of git, local, archive, pip\n'
+        "cli: entries that cannot be used: 1\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["git", "archive", "local"])
+def test_add_brings_back_what_lost_its_files(install: Install, tmp_path: Path, kind: str) -> None:
+    made = install()
+    packed = tmp_path / "acme.tar.gz"
+    packed.write_bytes(tar_of(plugin_files("demo/hi")))
+    source = {
+        "git": lambda: Repository(tmp_path / "acme", plugin_files("demo/hi")).url,
+        "archive": lambda: str(packed),
+        "local": lambda: str(write_tree(tmp_path / "acme", plugin_files("demo/hi"))),
+    }[kind]()
+    assert plugin(made, "add", source).status == 0
+    assert plugin(made, "disable", "acme").status == 0
+    (made.root / "plugins/acme").unlink()
+    shutil.rmtree(made.root / "plugins/.versions", ignore_errors=True)
+    if kind == "local":
+        (made.root / "plugins/acme").symlink_to("/nowhere")
+    assert listed(made)["acme"]["state"] == "missing"
+    done = plugin(made, "add", source)
+    assert done.status == 0, done.stderr
+    assert "restored acme\n" in done.stdout
+    assert listed(made)["acme"]["state"] == "disabled"
+    assert plugin(made, "enable", "acme").status == 0
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+def test_names_from_elsewhere_are_shown_escaped(install: Install, tmp_path: Path) -> None:
+    made = install()
+    files = plugin_files("demo/hi", version="1\x1b[31m", description="d\u202e")
+    assert plugin(made, "add", str(write_tree(tmp_path / "acme", files))).status == 0
+    for words in (["list"], ["show", "acme"], ["disable", "acme"], ["remove", "acme"]):
+        done = plugin(made, *words)
+        assert done.status == 0
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\u202e" not in done.stdout + done.stderr
+
+
+def test_who_waits_for_another_change_is_told(install: Install, tmp_path: Path) -> None:
+    made = install()
+    assert plugin(made, "add", str(write_tree(tmp_path / "acme", plugin_files()))).status == 0
+    with (made.root / "plugins/.registry.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = subprocess.Popen(
+            [made.launcher, "self", "plugin", "disable", "acme"],
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr
+        told = waiting.stderr.readline()
+    assert told.startswith(f"waiting for process {os.getpid()}, at work since ")
+    assert waiting.communicate(timeout=60) == ("acme is disabled\n", "")

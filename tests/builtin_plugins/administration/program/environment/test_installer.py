@@ -1,0 +1,36 @@
+"""What the installer of the program's environment says when it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.administration.program.environment.installer import Installer
+from host import OperationError
+
+# What uv 0.13 prints, and what of it is told.
+FAILURES = {
+    "a folder that is not there": (
+        "error: Failed to read `--find-links` directory: /nope\n"
+        "  cause: No such file or directory (os error 2)\n",
+        "Failed to read `--find-links` directory: /nope: No such file or directory (os error 2)",
+    ),
+    "nothing that fits": (
+        "error: No solution found when resolving dependencies\n"
+        "  cause: Because a-cli was not found in the package registry, it cannot be.\n",
+        "Because a-cli was not found in the package registry, it cannot be.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("printed", "told"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_of_uv_is_told_with_what_it_failed_at(
+    tmp_path: Path, printed: str, told: str
+) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text(f"#!/bin/sh\ncat >&2 <<'TEXT'\n{printed}TEXT\nexit 2\n")
+    uv.chmod(0o755)
+    with pytest.raises(OperationError) as failure:
+        Installer({"PATH": f"{tmp_path}:/usr/bin:/bin"}, 60, ()).uv("pip", "compile")
+    assert str(failure.value) == f"uv pip compile: {told}"

@@ -1,0 +1,418 @@
+"""`self doctor` and `self info`: each finding in a tree that is well without it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builtin_plugins.plugins_folder.repair import AREA
+from testing.installation import Made, Result, command
+
+Install = Callable[..., Made]
+
+BASH = "#!/usr/bin/env bash\necho ran\n"
+WELL = {"commands/a/b/command.json": command(), "commands/a/b/main.sh": BASH}
+
+
+def doctor(made: Made, *options: str, **env: str) -> Result:
+    env.setdefault("PATH", f"{made.launcher.parent}:{os.environ['PATH']}")
+    return made.run("self", "doctor", *options, env=env)
+
+
+def findings(made: Made, *options: str, **env: str) -> list[dict[str, Any]]:
+    found = doctor(made, *options, "--format", "json", **env)
+    rows: list[dict[str, Any]] = json.loads(found.stdout)["findings"]
+    assert found.status == (not all(row["fixed"] or row["hint"] for row in rows))
+    return rows
+
+
+def only(made: Made, **env: str) -> dict[str, Any]:
+    rows = findings(made, **env)
+    assert len(rows) == 1, rows
+    return rows[0]
+
+
+def test_one_that_is_well(install: Install) -> None:
+    made = install(WELL)
+    for safe in ({}, {"CLI_SAFE": "1"}):
+        found = doctor(made, **safe)
+        assert found.all == (
+            0,
+            "nothing is wrong: installation, launcher, PATH, completion, dependencies, settings, "
+            "permissions, definitions, clashes, plugins, lock, leftovers\n",
+            "",
+        )
+
+
+WRONG: dict[str, tuple[Any, str, str, str]] = {
+    "definition": (
+        {"commands/a/c/command.json": "{}"},
+        "definitions",
+        'c/command.json:1:1: "name" is missing; expected a string',
+        "mend ",
+    ),
+    "misspelt": (
+        {"commands/a/b/command.json": command(env_file=[])},
+        "definitions",
+        'command.json:1:73: unknown key "env_file"; did you mean "env_files"?',
+        "mend ",
+    ),
+    "settings fail": (
+        {"config/settings.conf": "exit 3\n"},
+        "settings",
+        "config/settings.conf",
+        "",
+    ),
+    "settings at the root": (
+        {"settings.conf": "A=1\n"},
+        "settings",
+        "/settings.conf is not read; settings belong in ",
+        "mv ",
+    ),
+    "settings in core": (
+        {"core/settings.conf": "A=1\n", "config/settings.conf": "B=1\n"},
+        "settings",
+        "/core/settings.conf is not read",
+        "move its lines to ",
+    ),
+    "clash": (
+        {"plugins/p/a/b/command.json": command(), "plugins/p/a/b/main.sh": BASH},
+        "clashes",
+        "a b: ",
+        "rename one of the folders",
+    ),
+    "broken plugin": (
+        {"plugins/p/plugin.json": {"directory": ".."}},
+        "plugins",
+        "plugin p is broken: ",
+        "cli self plugin disable p",
+    ),
+    "broken hooks": (
+        {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": "import nowhere\n"},
+        "plugins",
+        "plugin p is broken: ",
+        "cli self plugin disable p",
+    ),
+    "missing plugin": (
+        {
+            "plugins/registry.json": {
+                "version": "1.0.0",
+                "plugins": [{"name": "gone", "kind": "git", "commit": "a" * 40}],
+            }
+        },
+        "plugins",
+        "the files of plugin gone are gone",
+        "cli self plugin sync, or: cli self plugin remove gone",
+    ),
+    "lock": ({"cli.lock/x": ""}, "lock", "cli.lock is no file", "move "),
+}
+
+
+@pytest.mark.parametrize(("files", "check", "message", "remedy"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong(install: Install, files: Any, check: str, message: str, remedy: str) -> None:
+    made = install(WELL)
+    (made.root / "cli.lock").unlink()
+    made.write(files)
+    row = only(made)
+    assert row["check"] == check
+    assert message in row["message"]
+    assert row["remedy"].find(remedy) >= 0
+    assert row["remedy"]
+
+
+def test_a_finding_as_text(install: Install) -> None:
+    made = install(WELL | {"commands/a/c/command.json": "{}"})
+    row = only(made)
+    text = doctor(made)
+    assert text.stdout.startswith(f"definitions: {row['message']}\n    remedy: {row['remedy']}\n")
+    assert text.stdout.endswith("1 finding\n")
+    make_open(made)
+    assert "1 can be mended with: cli self doctor --fix\n" in doctor(made).stdout
+
+
+def test_a_registry_that_is_wrong_is_no_plugin_to_switch_off(install: Install) -> None:
+    made = install(WELL | {"plugins/registry.json": "{"})
+    row = only(made)
+    assert row["message"].startswith(f"{made.root}/plugins/registry.json:1:2: ")
+    assert row["remedy"] == "mend it"
+
+
+def make_open(made: Made) -> None:
+    (made.root / "commands").chmod(0o777)
+
+
+def make_settings_open(made: Made) -> None:
+    made.write({"config/settings.conf": "A=1\n"})
+    (made.root / "config/settings.conf").chmod(0o646)
+
+
+def make_launcher_plain(made: Made) -> None:
+    made.launcher.with_name("other").write_bytes(made.launcher.read_bytes())
+
+
+def lose_interpreter(made: Made) -> None:
+    text = made.launcher.read_text().partition("\n")[2]
+    made.write({"core/other": f"#!/nowhere/python -IS\n{text}"})
+
+
+def lose_packages(made: Made) -> None:
+    text = made.launcher.read_text().replace("sys.path.append('/", "sys.path.append('/nowhere/")
+    made.write({"core/other": text})
+
+
+def lose_program(made: Made) -> None:
+    text = re.sub(
+        "sys.path.append.*", f"sys.path.append({str(made.home)!r})", made.launcher.read_text()
+    )
+    made.write({"core/other": text})
+
+
+def open_lock(made: Made) -> None:
+    made.write({"cli.lock": "garbage"})
+    (made.root / "cli.lock").chmod(0o666)
+
+
+def leave_stage(made: Made) -> None:
+    made.write({f"plugins/{AREA}x/file": ""})
+
+
+def make_older(made: Made) -> None:
+    made.launcher.write_text(made.launcher.read_text() + "# older\n")
+
+
+def test_a_link_to_a_launcher_that_was_renamed(install: Install, tmp_path: Path) -> None:
+    made = install(WELL)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/cli").symlink_to(made.launcher)
+    new = made.launcher.rename(made.launcher.with_name("foo"))
+    path = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    assert made.run("a", "b", executable=new, env=path).status == 0
+    shown = made.run("self", "doctor", executable=new, env=path).stdout
+    assert f"PATH: {tmp_path}/bin/cli leads to {made.launcher}, which is gone" in shown
+    assert f"    remedy: ln -sfn {new} {tmp_path}/bin/foo, and rm {tmp_path}/bin/cli\n" in shown
+
+
+def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
+    """pip, pipx and uv renew the program, not what installations have of it."""
+    made = install(WELL)
+    shipped = (made.root / "core/lib").resolve()
+    (made.root / "core/lib").unlink()
+    shutil.copytree(shipped, made.root / "core/lib")
+    old = made.root / "core/lib/logger.sh"
+    old.write_text("# old\n")
+    row = only(made)
+    assert row["message"].startswith(f"{old}: of another version than this program, or with ")
+    _, _, remedy = str(row["remedy"]).partition(": ")
+    made.run(
+        "-c", remedy, executable=Path("/bin/bash"), env={"PATH": f"{made.launcher.parent}:/bin"}
+    )
+    assert findings(made) == []
+    assert old.read_bytes() == (shipped / "logger.sh").read_bytes()
+
+
+FIXED = {
+    "an older launcher": (make_older, "launcher", "is of another version than this program"),
+    "directory": (make_open, "permissions", "everybody may write to "),
+    "settings": (make_settings_open, "permissions", "everybody may write to "),
+    "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
+    "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
+    "no packages": (lose_packages, "launcher", "there is no /nowhere/"),
+    "no program": (lose_program, "launcher", "cli-host is not in "),
+    "lock": (open_lock, "lock", "somebody else may write to this lock"),
+    "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "check", "message"), FIXED.values(), ids=FIXED)
+def test_what_it_mends(
+    install: Install, spoil: Callable[[Made], None], check: str, message: str
+) -> None:
+    made = install(WELL)
+    spoil(made)
+    row = only(made, CLI_SAFE="1")
+    assert (row["check"], row["fixable"], row["fixed"]) == (check, True, False)
+    assert message in row["message"]
+    mended = doctor(made, "--fix", CLI_SAFE="1")
+    assert mended.status == 0
+    assert f"{check}: {row['message']}\n    mended: {row['remedy']}\n" in mended.stdout
+    assert findings(made) == []
+
+
+LEFT = [
+    "core/.cli.tmp",
+    "core/.cli.json.tmp",
+    "commands/demo/hello/.main.sh.tmp",
+    ".cli.lock.new",
+    "commands/a/.new-abcd_123/command.json",
+    ".venv.cli-stage/bin/python",
+    "opt/.postman.setup/x/y",
+    "home/..bashrc.tmp",
+]
+
+
+@pytest.mark.parametrize("how", ["--fix", "by hand"])
+def test_what_killed_runs_leave(install: Install, how: str) -> None:
+    made = install(WELL)
+    tool = command(
+        entrypoint="builtin_plugins.setup:main",
+        envs={"POSTMAN_INSTALL_DIR": "$CLI_ROOT/opt/postman"},
+    )
+    made.write({"commands/setup/postman/command.json": tool})
+    env = {"CLI_ROOT": str(made.root), "HOME": str(made.root / "home")}
+    assert findings(made, **env) == []
+    made.write(dict.fromkeys(LEFT, ""))
+    told = ["cli-stage", "postman.setup", ".cli.lock.new"]
+    at_work = [row["message"] for row in findings(made, **env)]  # what is a minute old may be
+    assert [name for name in told if any(name in one for one in at_work)] == told
+    assert len(at_work) == len(told)
+    for name in LEFT:
+        path = made.root / name
+        for one in (path, path.parent) if path.parent.name.startswith(".new") else (path,):
+            os.utime(one, (1, 1))
+    rows = findings(made, **env)
+    assert {row["check"] for row in rows} == {"leftovers"}
+    assert all(row["fixable"] for row in rows)
+    assert len(rows) == len(LEFT)
+    if how == "--fix":
+        assert doctor(made, "--fix", **env).status == 0
+    else:
+        for row in rows:
+            subprocess.run(["bash", "-c", row["remedy"]], check=True)
+    assert findings(made, **env) == []
+    assert not [name for name in LEFT if (made.root / name).exists()]
+    assert (made.root / "commands/a/b/main.sh").exists()
+
+
+def test_what_somebody_works_in_is_no_leftover(install: Install) -> None:
+    made = install(WELL)
+    made.write({".cli.lock.new": ""})
+    with (made.root / ".cli.lock.new").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert findings(made) == []
+
+
+def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
+    made = install(WELL)
+    there = tmp_path / "bin"
+    there.mkdir()
+    for tool in ("bash", "env"):
+        (there / tool).symlink_to(shutil.which(tool) or "")
+    row = only(made, PATH=str(there))
+    assert (row["check"], row["message"]) == ("PATH", "cli is not on PATH")
+    assert row["remedy"].endswith(f"export PATH={made.launcher.parent}:$PATH")
+    assert [row["remedy"] for row in findings(made, PATH=str(there), SHELL="/bin/bash")][1:] == [
+        f"{made.launcher} self completion bash --install"  # a remedy can be typed as it is
+    ]
+    own = made.home / ".local/bin"
+    own.mkdir(parents=True)
+    path = f"{there}:{own}"
+    assert only(made, PATH=path)["remedy"] == f"ln -s {made.launcher} {own}/"
+    (own / "cli").symlink_to(made.launcher)
+    assert findings(made, PATH=path) == []
+    (there / "cli").symlink_to("/bin/true")
+    assert "not this installation's" in only(made, PATH=path)["message"]
+
+
+def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
+    made = install({**WELL, "commands/a/d/command.json": command()})
+    made.write({"commands/a/d/main.sh": "echo hi\n"})
+    rows = [row for row in findings(made) if "no shebang" in row["message"]]
+    assert [row["hint"] for row in rows] == [True]
+    assert doctor(made).status == 0
+
+
+def test_completion(install: Install) -> None:
+    made = install(WELL)
+    row = only(made, SHELL="/bin/bash")
+    assert (row["message"], row["hint"]) == ("bash does not complete the words of cli", True)
+    assert doctor(made, SHELL="/bin/bash").status == 0
+    assert row["remedy"] == "cli self completion bash --install"
+    assert made.run("self", "completion", "bash", "--install").status == 0
+    assert findings(made, SHELL="/bin/bash") == []
+    assert findings(made, SHELL="/bin/ksh") == []
+
+
+def test_bash_and_git(install: Install, tmp_path: Path) -> None:
+    made = install(WELL)
+    entry = {"name": "p", "kind": "git", "commit": "a" * 40, "enabled": False}
+    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
+    row = findings(made, PATH=f"{made.launcher.parent}:/nowhere")[0]
+    assert (row["check"], row["message"]) == (
+        "dependencies",
+        "git, which plugins come from, is missing",
+    )
+
+
+def test_without_an_installation(install: Install, tmp_path: Path) -> None:
+    made = install(WELL)
+    nowhere = str(tmp_path / "no where")
+    row = only(made, CLI_DIR=nowhere)
+    assert row["check"] == "installation"
+    assert row["message"] == f"configuration file not found: {nowhere}/core/cli.json"
+    assert row["remedy"] == f"cli self init '{nowhere}'"
+    made.write({"core/cli.json": "{}"})
+    row = only(made)
+    assert row["message"].startswith(f'{made.root}/core/cli.json: "name" is missing')
+    assert row["remedy"] == f"mend {made.root}/core/cli.json"
+
+
+def test_what_an_installation_lacks(install: Install) -> None:
+    made = install(WELL)
+    (made.root / "core/lib").unlink()
+    row = only(made)
+    assert row["message"].startswith(f"{made.root} lacks core/lib/")
+    assert row["remedy"] == f"cli self init {made.root}"
+    assert made.run("self", "init", str(made.root)).status == 0
+    assert [row for row in findings(made) if row["check"] == "installation"] == []
+    shutil.rmtree(made.root / "commands")
+    assert "there is no directory of commands" in only(made)["message"]
+
+
+def test_safe_runs_nothing(install: Install) -> None:
+    made = install(WELL)
+    made.write(
+        {
+            "config/settings.conf": "exit 3\n",
+            "plugins/p/plugin.json": {"hooks": "h.py"},
+            "plugins/p/h.py": "import nowhere\n",
+        }
+    )
+    assert findings(made, CLI_SAFE="1") == []
+    assert {row["check"] for row in findings(made)} == {"settings", "plugins"}
+
+
+def test_info(install: Install) -> None:
+    made = install(WELL)
+    made.write({"plugins/p/x/y/command.json": command(), "plugins/p/x/y/main.sh": BASH})
+    shown = json.loads(made.run("self", "info", "--format", "json").stdout)
+    assert shown["name"] == "Test CLI"
+    assert shown["version"] == "1.2.3"
+    assert shown["host"].startswith("cli-host ")
+    assert shown["paths"]["root"] == str(made.root)
+    assert shown["paths"]["settings_file"] == f"{made.root}/config/settings.conf"
+    assert shown["counts"] == {"categories": 2, "commands": 2, "plugins": 1}
+    text = made.run("self", "info")
+    assert (text.status, text.stderr) == (0, "")
+    assert f"root:          {made.root}\n" in text.stdout
+    assert "commands:      2\n" in text.stdout
+
+
+def test_info_without_an_installation(install: Install, tmp_path: Path) -> None:
+    made = install({})
+    nowhere = str(tmp_path / "nowhere")
+    found = made.run("self", "info", env={"CLI_DIR": nowhere})
+    assert (found.status, found.stderr) == (0, "")
+    assert f"{nowhere}\n" in found.stdout
+    found = made.run("self", "info", "--format", "json", env={"CLI_DIR": nowhere})
+    assert json.loads(found.stdout)["counts"] is None
+    made.write({"core/cli.json": "{}"})
+    assert made.run("self", "info").status == 1

@@ -1,0 +1,391 @@
+"""`self lint`: each finding, at its place, in trees that are clean without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builtin_plugins.administration.words.lint.finding import JsonFile
+from testing.growth import grows_in_proportion
+from testing.installation import PROJECT, Made, command
+from testing.terminal import on_terminal
+
+Install = Callable[..., Made]
+
+BASH = "#!/usr/bin/env bash\necho ran\n"
+HERE = "commands/a/b"
+
+
+def tree(definition: Any = None, script: str | bytes = BASH, **more: Any) -> dict[str, Any]:
+    """Return the files of an installation with one command; `more` are others, by folder."""
+    return {
+        "commands/a/category.json": {"name": "A", "description": ""},
+        f"{HERE}/command.json": command() if definition is None else definition,
+        f"{HERE}/main.sh": script,
+        **more,
+    }
+
+
+def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+    found = made.run("self", "lint", *words, env=env, cwd=made.root)
+    assert found.stderr == ""
+    return found.status, found.stdout
+
+
+def test_a_clean_installation(install: Install) -> None:
+    assert lint(install(tree())) == (0, "nothing is wrong in 3 definitions\n")
+
+
+INDENTED = """\
+{
+  "name": "B",
+  "description": "x",
+  "entrypoint": "main.sh",
+  %s
+}
+"""
+
+DEFINITIONS = {
+    "json": ("}", "6:1: ", "trailing comma"),
+    "type": ('"hidden": "yes"', '5:3: "hidden": ', "expected true or false, found a string"),
+    "twice": ('"os": [],\n  "os": []', "6:3: ", 'the key "os" stands twice in one object'),
+    "inside args": (
+        '"args": [{"name": "one"},\n    {"name": "--x", "type": "integer"}]',
+        '6:21: "args[1]": "type": ',
+        'a flag has none; "value" makes an option take a value',
+    ),
+    "variable": ('"envs": {"A": "1", "B": []}', '5:22: "envs.B": ', "expected a string, number or"),
+    "misspelt": ('"env_file": []', "5:3: ", 'unknown key "env_file"; did you mean "env_files"?'),
+    "misspelt in args": (
+        '"args": [{"name": "one", "choice": []}]',
+        '5:28: "args[0]": ',
+        'unknown key "choice"; did you mean "choices"?',
+    ),
+    "unknown": ('"owner": "ops"', "5:3: ", 'unknown key "owner"; begin it with x- if it is your'),
+    "unknown in args": ('"args": [{"name": "one", "owner": 1}]', "5:28: ", 'unknown key "owner"'),
+    "unknown in examples": (
+        '"examples": [{"command": "x", "note": 1}]',
+        "5:33: ",
+        'unknown key "note"',
+    ),
+    "unknown in installed_when": (
+        '"installed_when": {"path": "x", "y": 1}',
+        "5:35: ",
+        'unknown key "y"',
+    ),
+    "alias": ('"aliases": ["b", "@"]', "5:15: ", '"aliases": b is taken by the word, which'),
+    "system": ('"os": ["linux", "macos"]', "5:3: ", "only linux and mac count; did you mean mac?"),
+    "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", "API_TOKEN looks like a secret"),
+    "reference": ('"envs": {"A": "$NOWHERE/x"}', "5:12: ", "nothing defines $NOWHERE; name it"),
+    "later one": ('"envs": {"A": "$B", "B": "1"}', "5:12: ", "nothing defines $B"),
+    "in a file's path": ('"env_files": ["$NOWHERE/.env"]', "5:17: ", "nothing defines $NOWHERE"),
+}
+
+
+def test_an_alias_that_two_commands_have(install: Install) -> None:
+    text = INDENTED % '"aliases": ["x"]'
+    more = {"commands/a/c/command.json": text, "commands/a/c/main.sh": BASH}
+    made = install(tree(text, **more))
+    (made.root / "commands/a/c/main.sh").chmod(0o755)
+    said = f"{made.root}/commands/a/b/command.json, which goes before; take another\n"
+    taken = f'commands/a/c/command.json:5:15: "aliases": x is taken by {said}'
+    assert taken in lint(made)[1]
+
+
+@pytest.mark.parametrize(("line", "place", "said"), DEFINITIONS.values(), ids=DEFINITIONS)
+def test_what_is_wrong_with_a_definition(
+    install: Install, line: str, place: str, said: str
+) -> None:
+    text = INDENTED % line
+    if line == "}":
+        text = INDENTED.replace(",\n  %s", ",")
+        place = "4:26: "
+    made = install(tree(text))
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f"{HERE}/command.json:{place}{said}")
+    assert len(shown.splitlines()) == 1
+
+
+DEFINED = {
+    "its own": '"envs": {"A": "1", "B": "$A"}',
+    "a default": '"envs": {"A": "${NOWHERE:-x}${ELSEWHERE+y}"}',
+    "required": '"required_envs": ["R"], "envs": {"A": "$R"}',
+    "system": '"envs": {"A": "$HOME $CLI_DIR $COMMAND_NAME"}',
+    "caller": '"envs": {"A": "$PATH"}',
+    "settings": '"envs": {"A": "$FROM_SETTINGS"}',
+    "a file": '"env_files": [".env"], "envs": {"A": "$FROM_FILE"}',
+    "a file that is not here": '"env_files": ["no.env"], "envs": {"A": "$WHO_KNOWS"}',
+    "argument": '"args": [{"name": "who"}], "envs": {"A": "$ARG_WHO"}',
+    "no reference": r'"envs": {"A": "\\$NOWHERE $$ $(id) $1"}',
+    "a secret from elsewhere": '"required_envs": ["T"], "envs": {"API_TOKEN": "$T", "PWD": "/"}',
+    "own keys": '"x-owner": 1, "_note": 2, "$schema": "s"',
+}
+
+
+@pytest.mark.parametrize("line", DEFINED.values(), ids=DEFINED)
+def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
+    more = {"config/settings.conf": "export FROM_SETTINGS=1\n", f"{HERE}/.env": "FROM_FILE=1\n"}
+    assert lint(install(tree(INDENTED % line, **more)))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [('A="open\n', ".env:1: "), ("A=1\n1B=2\n", ".env:2: "), (b"\xff\xfeA", ".env: ")],
+    ids=["quote", "name", "UTF-16"],
+)
+def test_what_is_wrong_in_a_file_of_env_files(
+    install: Install, content: str | bytes, said: str
+) -> None:
+    made = install(tree(INDENTED % '"env_files": [".env"]', **{f"{HERE}/.env": ""}))
+    file = made.root / HERE / ".env"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f"{HERE}/command.json:5:17: {file.parent}/{said}")
+
+
+SCRIPTS = {
+    "no shebang": ("echo ran\n", 0o755, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
+    "neither": ("echo ran\n", 0o644, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
+    "not executable": (BASH, 0o644, "main.sh:1:1: is not executable; run: chmod +x "),
+    "CR LF below": ("#!/bin/sh\necho\r\n", 0o755, "main.sh:2:5: ends with CR LF"),
+    "CR LF first": ("#!/bin/sh\r\necho\r\n", 0o755, "main.sh:1:1: its first line ends with CR LF"),
+    "no interpreter": ("#!/nowhere/sh\n", 0o755, "main.sh:1:1: its interpreter /nowhere/sh is mis"),
+    "not on PATH": ("#!/usr/bin/env nowhere\n", 0o755, "main.sh:1:1: its interpreter nowhere is"),
+}
+
+
+@pytest.mark.parametrize(("script", "mode", "said"), SCRIPTS.values(), ids=SCRIPTS)
+def test_what_is_wrong_with_a_script(install: Install, script: str, mode: int, said: str) -> None:
+    made = install(tree(script=script))
+    (made.root / HERE / "main.sh").chmod(mode)
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f"{HERE}/{said}")
+    assert len(shown.splitlines()) == 1
+
+
+ENTRYPOINTS = {
+    "missing": ("other.sh", "there is no "),
+    "outside": ("../../../core/cli.json", "../../../core/cli.json is not inside the command's"),
+}
+
+
+@pytest.mark.parametrize(("entrypoint", "said"), ENTRYPOINTS.values(), ids=ENTRYPOINTS)
+def test_an_entrypoint_that_cannot_be(install: Install, entrypoint: str, said: str) -> None:
+    status, shown = lint(install(tree(INDENTED.replace("main.sh", entrypoint) % '"os": []')))
+    assert status == 1
+    assert shown.startswith(f'{HERE}/command.json:4:3: "entrypoint": {said}')
+
+
+def test_commands_below_a_command(install: Install) -> None:
+    made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
+    assert made.run("a", "b", "c").stdout == "ran\n"  # the words of the command above
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f"{HERE}/c/command.json:1:1: cannot be reached: ")
+
+
+def test_a_folder_that_names_no_word(install: Install) -> None:
+    made = install(tree(**{"commands/a/-x/command.json": command(), "commands/a/-y/notes": "mine"}))
+    status, shown = lint(made)
+    assert (status, len(shown.splitlines())) == (1, 1)
+    assert shown.startswith("commands/a/-x:1:1: left out; a word has letters, digits and ._-")
+
+
+def test_a_category_is_looked_at_too(install: Install) -> None:
+    made = install(tree(**{"commands/a/category.json": {"entrypoint": "none", "descripton": "x"}}))
+    assert lint(made) == (
+        1,
+        'commands/a/category.json:1:2: "entrypoint": there is no '
+        f"{made.root}/commands/a/none\n"
+        'commands/a/category.json:1:24: unknown key "descripton"; did you mean "description"?\n',
+    )
+
+
+PLUGINS = {
+    "manifest": ({"p/plugin.json": {"directory": 1}}, 'p/plugin.json:1:2: "directory": expected a'),
+    "leaves": ({"p/plugin.json": {"directory": ".."}}, 'p:1:1: "directory": .. leaves the plugin'),
+    "hooks": ({"p/plugin.json": {"hooks": "h.py"}}, 'p/plugin.json:1:2: "hooks": there is no '),
+    "registry": (
+        {"registry.json": '{\n "version": null}'},
+        'registry.json:2:2: "version": expected',
+    ),
+    "misspelt": (
+        {"p/plugin.json": '{\n "direcotry": "sub"}'},
+        'p/plugin.json:2:2: unknown key "direcotry"; did you mean "directory"?\n',
+    ),
+    "command": ({"p/x/y/command.json": "[]"}, "p/x/y/command.json:1:1: expected an object"),
+}
+
+
+@pytest.mark.parametrize(("files", "said"), PLUGINS.values(), ids=PLUGINS)
+def test_plugins_are_looked_at_too(install: Install, files: dict[str, Any], said: str) -> None:
+    made = install(tree(**{f"plugins/{name}": content for name, content in files.items()}))
+    status, shown = lint(made)
+    assert status == 1
+    assert shown.startswith(f"plugins/{said}")
+
+
+def test_a_directory_needs_no_installation(install: Install, tmp_path: Path) -> None:
+    made = install(tree(INDENTED % '"owner": 1'))
+    nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
+    for directory in ("commands", "commands/a/b", "."):
+        status, shown = lint(made, directory, env=nowhere)
+        assert status == 1
+        assert shown.startswith(f"{HERE}/command.json:5:3: ")
+    without = made.run("self", "lint", env=nowhere)
+    assert without.status == 1
+    assert "configuration file not found" in without.stderr
+    for word, said in (
+        ("./nowhere", "./nowhere: there is no such directory"),
+        ("nowhere", "unknown category nowhere; see: cli --help"),
+    ):
+        assert made.run("self", "lint", word).all == (2, "", f"cli: {said}\n")
+
+
+def test_words_are_those_of_a_command_or_a_category(install: Install) -> None:
+    wrong = tree(INDENTED % '"owner": 1', **{"commands/a/c/command.json": "{"})
+    made = install(wrong | {"commands/b/command.json": command(), "commands/b/main.sh": BASH})
+    found = [lint(made, "a", "b")[1], lint(made, "a", "c")[1]]
+    assert [one.split(":")[0] for one in found] == [
+        f"commands/a/{one}/command.json" for one in "bc"
+    ]
+    assert lint(made, "a") == (1, "".join(found))
+    assert lint(made, "b") == (0, "nothing is wrong in b\n")
+
+
+def test_a_plugin_of_its_own(install: Install) -> None:
+    plugin = {
+        "mine/plugin.json": {"name": "mine", "directory": "commands", "hooks": "hooks.py"},
+        "mine/commands/x/y/command.json": command(),
+        "mine/commands/x/y/main.sh": BASH,
+    }
+    made = install(plugin)
+    assert lint(made, "mine")[1].startswith('mine/plugin.json:1:43: "hooks": there is no ')
+    made.write({"mine/hooks.py": ""})
+    assert lint(made, "mine") == (0, "nothing is wrong in 2 definitions\n")
+
+
+def test_formats(install: Install) -> None:
+    made = install(tree(INDENTED % '"owner%,": 1'))
+    message = 'unknown key "owner%,"; begin it with x- if it is your own'
+    status, shown = lint(made, "--format", "json")
+    assert (status, json.loads(shown)) == (
+        1,
+        {
+            "findings": [
+                {
+                    "file": f"{HERE}/command.json",
+                    "line": 5,
+                    "column": 3,
+                    "rule": "definition",
+                    "message": message,
+                }
+            ]
+        },
+    )
+    assert lint(made, "--format", "github") == (
+        1,
+        f"::error file={HERE}/command.json,line=5,col=3,title=lint definition::"
+        f"{message.replace('%', '%25')}\n",
+    )
+    made.write({f"{HERE}/command.json": command()})
+    assert json.loads(lint(made, "--format", "json")[1]) == {"findings": []}
+    assert lint(made, "--format", "github") == (0, "")
+
+
+def test_a_person_is_told_that_shellcheck_is_missing(install: Install, tmp_path: Path) -> None:
+    for tool in ("bash", "env", "python3"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
+    status, shown = on_terminal(install(tree()), "self", "lint", PATH=str(tmp_path))
+    said = "shellcheck is not on PATH, so scripts were not checked with it"
+    assert (status, shown.splitlines()[1:]) == (0, [said])
+
+
+def test_shellcheck_says_what_it_says(install: Install, tmp_path: Path) -> None:
+    usual = os.environ["PATH"]
+    program = shutil.which("shellcheck", path=f"{usual}:{PROJECT}/.venv-lint/bin")
+    if program is None:
+        pytest.skip("needs shellcheck")
+    (tmp_path / "shellcheck").symlink_to(program)
+    made = install(tree(script="#!/bin/bash\ncd /tmp\necho ran\n"))
+    found = lint(made, env={"PATH": f"{tmp_path}:{usual}"})
+    assert found[0] == 1
+    assert found[1].startswith(f"{HERE}/main.sh:2:1: SC2164: ")
+    path = made.root / "bin"
+    path.mkdir()
+    for tool in ("bash", "env", "python3"):
+        (path / tool).symlink_to(shutil.which(tool) or "")
+    assert lint(made, env={"PATH": str(path)})[0] == 0
+
+
+def test_what_shellcheck_would_find_is_handed_on(install: Install, tmp_path: Path) -> None:
+    comments = [{"file": "?", "line": 2, "column": 3, "code": 1, "message": "no"}]
+    checker = tmp_path / "bin" / "shellcheck"
+    checker.parent.mkdir()
+    made = install(tree())
+    comments[0]["file"] = str(made.root / HERE / "main.sh")
+    checker.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps({'comments': comments})}\nE\n")
+    checker.chmod(0o755)
+    env = {"PATH": f"{checker.parent}:/usr/bin:/bin"}
+    assert lint(made, env=env) == (1, f"{HERE}/main.sh:2:3: SC1: no\n")
+    checker.write_text("#!/bin/sh\necho broken\n")
+    assert lint(made, env=env) == (1, f"{HERE}/main.sh:1:1: {checker} failed; run it by hand\n")
+
+
+def test_what_ships_is_clean(install: Install) -> None:
+    made = install({})
+    for directory in ("commands", "examples"):
+        shown = made.run("self", "lint", directory, cwd=PROJECT)
+        assert shown.status == 0, shown.stdout
+
+
+def test_the_hook_for_pre_commit_runs_it(install: Install) -> None:
+    import yaml
+
+    (hook,) = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["pass_filenames"] is False
+    made = install(tree(INDENTED % '"owner": 1'))
+    program, *words = hook["entry"].split()
+    assert program == "cli"
+    done = subprocess.run(
+        [made.launcher, *words], cwd=made.root, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.count("\n")) == (1, 1)
+
+
+NESTED = {"arrays": "[", "objects": '{"a":'}
+
+
+@pytest.mark.parametrize("opening", NESTED.values(), ids=NESTED)
+def test_a_deeply_nested_text_costs_what_its_length_costs(tmp_path: Path, opening: str) -> None:
+    assert grows_in_proportion(lambda size: written(tmp_path, opening * size), JsonFile, 2_000)
+
+
+def test_places_in_a_text_of_many_keys_cost_what_their_number_costs(tmp_path: Path) -> None:
+    def places(path: str) -> list[tuple[int, int]]:
+        file = JsonFile(path)
+        return [(one.line, one.column) for one in (file.at(key, "") for key in file.offsets)]
+
+    assert places(written(tmp_path, '{"a":\n\n 1, "b":\n2}')) == [(1, 2), (3, 5)]
+    assert places(written(tmp_path, "")) == []
+    assert places(str(tmp_path / "none")) == []
+    assert grows_in_proportion(
+        lambda size: written(tmp_path, '{"a":\n[' + "1,\n" * size), places, 10_000
+    )
+
+
+def written(directory: Path, text: str) -> str:
+    """Write a file of JSON; return its path."""
+    file = directory / f"{len(text)}.json"
+    file.write_text(text)
+    return str(file)

@@ -1,0 +1,188 @@
+"""`self update` with a local git remote, and with a local folder of wheels."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.environments import add_build_tools, build_wheel
+from testing.installation import PROJECT, Made, Result
+from testing.plugin_sources import Repository
+
+NewVenv = Callable[[Path], Path]
+LAUNCHER = "src/builtin_plugins/administration/templates/launcher/launcher.txt"
+_SHIPPED = (
+    *("pyproject.toml", "README.md", "LICENSE", "install.sh", ".gitignore"),
+    *("src", "core", "commands", "config", "plugins", "release"),
+)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's own files as a directory, without what an installation has of its own."""
+    root = tmp_path_factory.mktemp("update") / "project"
+    root.mkdir()
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "-co", "--exclude-standard", *_SHIPPED],
+        cwd=PROJECT,
+        capture_output=True,
+        check=True,
+    )
+    for name in names.stdout.decode().split("\0"):
+        if name and (PROJECT / name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(PROJECT / name, root / name)
+    return root
+
+
+def _set_version(root: Path, version: str) -> None:
+    path = root / "pyproject.toml"
+    path.write_text(re.sub(r'\nversion = ".*"', f'\nversion = "{version}"', path.read_text()))
+
+
+def _build(root: Path, version: str, target: Path) -> Path:
+    _set_version(root, version)
+    return build_wheel(root, target)
+
+
+def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_path: Path) -> None:
+    wheels, home = tmp_path / "wheels", tmp_path / "home"
+    home.mkdir()
+    python = new_venv(tmp_path / "venv") / "bin/python"
+    again = ["-m", "pip", "-q", "install", "--no-deps", "--force-reinstall"]
+    first = _build(source, "0.1.0", wheels)
+    subprocess.run([python, *again, first], check=True, capture_output=True)
+    root = tmp_path / "root"
+    environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
+    made = Made(root, root / "core/cli", home, environ)
+    assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
+    made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
+    current = made.launcher.read_text()
+    made.launcher.write_text(current + "# older\n")  # as a kill may leave it
+    assert made.run("self", "update").all == (0, "0.1.0 is the newest\n", "")
+    assert made.launcher.read_text() == current
+    logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
+    logger.write_text(logger.read_text() + "# newer\n")
+    launcher.write_text(launcher.read_text().replace("@HEAD@\n", "@HEAD@\n# newer\n"))
+    schema = source / "core/schema/command.schema.json"
+    schema.write_text(schema.read_text() + "\n")
+    _build(source, "0.2.0", wheels)
+    assert made.run("self", "update", "--check").stdout == "0.1.0 → 0.2.0\n"
+    told = made.run("self", "update", "--check", "--format", "json").stdout
+    assert json.loads(told) == {"version": "0.1.0", "newest": "0.2.0"}
+    assert _version(python) == "0.1.0"
+    assert made.run("self", "update").stdout == "0.1.0 → 0.2.0\nupdated\n"
+    assert _version(python) == "0.2.0"
+    assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    assert (root / "config/settings.conf").read_text() == "A=1\n"
+    assert (root / "core/lib/own.sh").read_text() == "# mine\n"
+    assert (root / "core/lib/logger.sh").read_text() == logger.read_text()
+    assert (root / "core/schema" / schema.name).read_text() == schema.read_text()
+    assert sorted(path.name for path in (root / "core").iterdir()) == [
+        *("cli", "cli.json", "lib", "schema")
+    ]
+    assert (root / "core/cli").read_text().splitlines()[1] == "# newer"
+    (source / "src/host/__main__.py").rename(source / "kept")
+    (source / "src/host/__main__.py").write_text("def broken(:\n")
+    try:
+        _build(source, "0.3.0", wheels)
+    finally:
+        (source / "kept").replace(source / "src/host/__main__.py")
+    failed = made.run("self", "update")
+    assert failed.status == 1
+    assert "the new version does not start" in failed.stderr
+    assert _version(python) == "0.2.0"
+    assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    assert not (tmp_path / ".venv.cli-stage").exists()
+
+
+def _version(python: Path) -> str:
+    program = "import importlib.metadata as m; print(m.version('cli-host'))"
+    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_checkout_fast_forwards(
+    source: Path, new_venv: NewVenv, offline: dict[str, str], tmp_path: Path
+) -> None:
+    _set_version(source, "0.1.0")
+    remote = tmp_path / "remote"
+    shutil.copytree(source, remote)
+    repository = _Existing(remote)
+    checkout, home = tmp_path / "checkout", tmp_path / "home"
+    home.mkdir()
+    subprocess.run(["git", "clone", "-q", repository.url, checkout], check=True)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHON": sys.executable}
+    venv = new_venv(checkout / ".venv")  # which install.sh takes as it is: it has pip
+    offline = offline | add_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
+    install = ["bash", checkout / "install.sh", "--bin-dir", tmp_path / "bin"]
+    subprocess.run(install, env={**environ, **offline}, check=True, capture_output=True)
+    made = Made(checkout, checkout / "core/cli", home, offline)
+    made.write({"commands/own/hi/main.sh": "echo own", "config/settings.conf": "A=1\n"})
+    first = repository.git("rev-parse", "HEAD")
+    assert made.run("self", "update").stdout == f"0.1.0 ({first[:12]}) is the newest\n"
+    _set_version(remote, "0.2.0")
+    second = repository.commit({"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",))
+    said = f"0.1.0 ({first[:12]}) → 0.2.0 ({second[:12]})\n"
+    assert made.run("self", "update", "--check").stdout == said
+    (checkout / "LICENSE").write_text("mine")
+    refused = made.run("self", "update")
+    assert refused.status == 1
+    assert "LICENSE: has changes of yours" in refused.stderr
+    _git(checkout, "checkout", "--", "LICENSE")
+    done = _update(made)
+    assert done.status == 0, done.stderr
+    assert _git(checkout, "rev-parse", "HEAD") == second
+    assert _git(checkout, "status", "--porcelain", "--untracked-files=no") == ""
+    assert (checkout / "commands/demo/fresh/main.sh").exists()
+    assert not (checkout / "LICENSE").exists()
+    assert _version(checkout / ".venv/bin/python") == "0.2.0"
+    assert (checkout / "config/settings.conf").read_text() == "A=1\n"
+    assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    third = repository.commit({"src/host/__main__.py": "def broken(:\n"})
+    failed = _update(made)
+    assert failed.status == 1
+    assert _git(checkout, "rev-parse", "HEAD") == second != third
+    assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    _git(
+        checkout,
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@t",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "own",
+    )
+    assert "cannot be fast-forwarded" in made.run("self", "update").stderr
+
+
+class _Existing(Repository):
+    """A repository made of a directory that is there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.url = f"file://{path}"
+        self.git("init", "-q", "-b", "main")
+        self.commit({})
+
+
+def _git(directory: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=directory, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def _update(made: Made) -> Result:
+    return made.run("self", "update")

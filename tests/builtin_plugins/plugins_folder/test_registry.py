@@ -1,0 +1,198 @@
+"""plugins/registry.json: what is read, what is kept, and how it is replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builtin_plugins.plugins_folder.registry import (
+    Entry,
+    is_plugin_name,
+    read_entry,
+    read_registry,
+    registry_path,
+)
+from builtin_plugins.plugins_folder.registry_file import exclusive, write_registry
+from host.errors import HostError, OperationError, PluginError
+
+FULL = {
+    "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
+    "description": "d", "directory": "in", "hooks": "h.py", "ref": "main",
+    "commit": "0123456789abcdef0123", "sha256": None, "installedAt": "2026-01-01T00:00:00Z",
+    "enabled": False, "dev": False,
+}  # fmt: skip
+
+
+def _write(directory: Path, content: str) -> str:
+    path = registry_path(str(directory))
+    Path(path).write_text(content)
+    return path
+
+
+def test_none_yet(tmp_path: Path) -> None:
+    found = read_registry(registry_path(str(tmp_path)))
+    assert (found.entries, found.problems, found.exists) == ({}, [], False)
+
+
+def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
+    text = (
+        '{"version": "1.7.0", "team": {"n": 1.50, "big": 12345678901234567890.1e400,'
+        '"é": "\\ud800"},'
+        f'"plugins": [{json.dumps({**FULL, "colour": [1, None, True]})}, {{"name": 3}}]}}'
+    )
+    path = _write(tmp_path, text)
+    os.chmod(path, 0o640)
+    registry = read_registry(path)
+    assert registry.problems == ["'3' cannot name a plugin"]
+    registry.put(Entry("acme", "local", source="/x", dev=True))
+    registry.put(Entry("new", "local"))
+    write_registry(path, registry)
+    content = Path(path).read_text()
+    assert "1.50" in content
+    assert "12345678901234567890.1e400" in content
+    assert os.stat(path).st_mode & 0o777 == 0o640
+    again = read_registry(path)
+    assert list(again.entries) == ["acme", "new"]
+    assert again.entries["acme"].dev
+    assert again.values["plugins"][0]["colour"][1:] == [None, True]
+    assert '"name": 3' in content
+    again.drop("acme")
+    write_registry(path, again)
+    assert list(read_registry(path).entries) == ["new"]
+    assert sorted(os.listdir(tmp_path)) == [".registry.last.json", "registry.json"]
+
+
+def test_every_field_comes_back(tmp_path: Path) -> None:
+    path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
+    entry = read_registry(path).entries["acme"]
+    assert entry.fields() == FULL
+    assert entry.label == "0123456789abcdef"
+    assert read_entry(entry.fields()) == entry
+
+
+def test_a_source_whose_path_is_no_utf8_comes_back(tmp_path: Path) -> None:
+    path = registry_path(str(tmp_path))
+    registry = read_registry(path)
+    entry = Entry("acme", "local", source=os.fsdecode(b"/home/\xff"), dev=True)
+    registry.put(entry)
+    write_registry(path, registry)
+    again = read_registry(path)
+    assert (again.entries, again.problems) == ({"acme": entry}, [])
+
+
+def test_null_counts_as_absent() -> None:
+    absent = dict.fromkeys(("enabled", "dev", "pinned", "versions", "ref"))
+    assert read_entry({"name": "a", "kind": "git", **absent}) == Entry("a", "git", enabled=True)
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    """A team may keep the file in its own repository."""
+    shared = tmp_path / "shared.json"
+    shared.write_text('{"version": "1.0.0", "plugins": []}')
+    (tmp_path / "plugins").mkdir()
+    path = registry_path(str(tmp_path / "plugins"))
+    os.symlink(shared, path)
+    registry = read_registry(path)
+    registry.put(Entry("new", "local"))
+    write_registry(path, registry)
+    assert os.path.islink(path)
+    assert json.loads(shared.read_text())["plugins"][0]["name"] == "new"
+
+
+UNREADABLE = {
+    "cut": ("{", "registry.json:1:2"),
+    "newer": ('{"version": "2.0.0", "plugins": []}', "is newer than this program"),
+    "no version": ('{"plugins": []}', '"version"'),
+    "odd version": ('{"version": "x", "plugins": []}', '"version"'),
+    "huge version": (f'{{"version": "{"9" * 5000}", "plugins": []}}', "newer"),
+    "array": ("[]", '"version"'),
+    "no plugins": ('{"version": "1.0.0"}', '"plugins"'),
+    "plugins of text": ('{"version": "1.0.0", "plugins": ["x"]}', '"plugins"'),
+    "twice": ('{"version": "1.0.0", "plugins": [], "plugins": []}', "twice"),
+    "deep": ("[" * 100_000, "registry.json"),
+}
+
+
+@pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE)
+def test_unreadable(tmp_path: Path, content: str, reason: str) -> None:
+    path = _write(tmp_path, content)
+    with pytest.raises(PluginError) as caught:
+        read_registry(path)
+    assert reason in str(caught.value)
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "name": {"name": "A"},
+    "reserved": {"name": "self"},
+    "kind": {"kind": "x"},
+    "source": {"source": 1},
+    "NUL": {"source": "a\0"},
+    "enabled": {"enabled": 1},
+    "dev": {"dev": "yes"},
+    "commit": {"commit": "../../../../x"},
+    "versions": {"versions": ["../x"]},
+    "versions text": {"versions": "x"},
+}
+
+
+@pytest.mark.parametrize("change", BAD.values(), ids=BAD)
+def test_an_entry_that_does_not_count(change: dict[str, Any]) -> None:
+    with pytest.raises(HostError):
+        read_entry({**FULL, **change})
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [("a", True), ("0.a_b-c", True), ("A", False), ("", False), ("a\n", False), (".a", False),
+     ("self", False), ("registry.json", False), ("a" * 64, True), ("a" * 65, False)],
+)  # fmt: skip
+def test_names(name: str, good: bool) -> None:
+    assert is_plugin_name(name) is good
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    path = _write(tmp_path, '{"version": "1.0.0", "plugins": []}')
+    registry = read_registry(path)
+    registry.put(Entry("new", "local", description="x" * 100_000))
+    import resource
+    import signal
+
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
+    try:
+        with pytest.raises(OSError, match=r"File too large: .*registry.json"):
+            write_registry(path, registry)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert read_registry(path).entries == {}
+    assert os.listdir(tmp_path) == ["registry.json"]
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    path = registry_path(str(tmp_path))
+
+    def add(number: int) -> None:
+        with exclusive(str(tmp_path)):
+            registry = read_registry(path)
+            registry.put(Entry(f"p{number}", "local"))
+            write_registry(path, registry)
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read_registry(path).entries) == 20
+    with (
+        exclusive(str(tmp_path)),
+        pytest.raises(OperationError, match="under way"),
+        exclusive(str(tmp_path), patient=False),
+    ):
+        pass

@@ -1,0 +1,183 @@
+"""How a tree on disk is looked into: links, loops, odd names, any depth."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from host.run.folder_tree import Directories
+from host.run.locate import locate, roots
+from host.run.lock import Tree
+from testing.installation import command
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return `folder(files)`, which writes them below `tmp_path` and returns that."""
+
+    def make(*paths):
+        for path in paths:
+            file = tmp_path / path / "command.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(command()))
+        return tmp_path
+
+    return make
+
+
+def words_in(finder, place, told=None):
+    tell = None if told is None else told.append
+    return [word for word, _ in finder.inner(str(place), tell)]
+
+
+def test_links_are_followed_once(folder):
+    top = folder("commands/a/x", "elsewhere/y", "elsewhere/z")
+    commands = top / "commands"
+    (commands / "linked").symlink_to(top / "elsewhere")
+    (commands / "a" / "self").symlink_to("self")
+    (top / "elsewhere" / "more").symlink_to(top)
+    finder = Directories(str(commands))
+    assert words_in(finder, commands) == ["a", "linked"]
+    assert words_in(finder, commands / "linked") == ["y", "z"]
+    start = roots([Tree(str(commands))])
+    assert locate(["linked", "y"], start).kind == "command"
+    assert locate(["linked", "more"], start).words == ("linked",)
+    assert locate(["a", "self", "x"], start).kind == "unknown"
+
+
+@pytest.mark.parametrize("target", ["..", "../..", "/", "."])
+def test_a_link_to_a_directory_that_the_tree_lies_in_is_left_out(folder, target):
+    commands = folder("commands/a/x") / "commands"
+    (commands / "up").symlink_to(target if target != "." else commands)
+    told = []
+    finder = Directories(str(commands))
+    assert words_in(finder, commands, told) == ["a"]
+    [line] = told
+    assert line.startswith(f"{commands}/up: left out; it links to /")
+    assert finder.enter(str(commands), "up") == ""
+
+
+def test_a_link_to_a_category_beside_it_counts(folder):
+    commands = folder("commands/a/x") / "commands"
+    (commands / "b").symlink_to("a")
+    assert locate(["b", "x"], roots([Tree(str(commands))])).words == ("b", "x")
+    (commands / "a" / "loop").symlink_to("..")
+    finder = Directories(str(commands))
+    assert words_in(finder, commands / "a") == ["x"]
+
+
+def test_a_large_tree_behind_a_link_is_searched_no_further(folder, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("host.run.folder_tree._MOST_BEYOND", 20)
+    commands = folder("commands/a/x") / "commands"
+    large = tmp_path_factory.mktemp("large")
+    for number in range(30):
+        (large / f"d{number}" / "inner").mkdir(parents=True)
+    (commands / "large").symlink_to(large)
+    told = []
+    finder = Directories(str(commands))
+    assert not finder.holds_commands(str(finder.enter(str(commands), "large")), told.append)
+    assert told == [f"{commands}/large: searched no further; it links to a large tree"]
+
+
+def test_loops_without_commands_end(tmp_path):
+    deep = tmp_path / "one" / "two"
+    deep.mkdir(parents=True)
+    (deep / "back").symlink_to(tmp_path)
+    (deep / "up").symlink_to("..")
+    assert not Directories(str(tmp_path)).holds_commands(str(tmp_path))
+    (deep / "command.json").write_text("{}")
+    assert Directories(str(tmp_path)).holds_commands(str(tmp_path))
+
+
+def test_what_is_left_out_is_told(tmp_path):
+    for name in ("good", ".hidden", "__pycache__", "sp ace", "x" * 65, "-dash", "é"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file").write_text("")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to("loop")
+    told: list[str] = []
+    finder = Directories(str(tmp_path))
+    assert words_in(finder, tmp_path, told) == ["good"]
+    assert sorted(line.partition(": left out")[0] for line in told) == sorted(
+        str(tmp_path / name) for name in ("sp ace", "x" * 65, "-dash", "é")
+    )
+    told.clear()
+    assert words_in(finder, tmp_path / "none", told) == []
+    assert told == [f"{tmp_path}/none: No such file or directory"]
+    assert words_in(finder, tmp_path / "none") == []
+
+
+def test_a_place_is_read_once_and_tells_each_time_what_is_wrong(folder):
+    commands = folder("commands/a/x", "commands/a/not a word") / "commands"
+    finder, told = Directories(str(commands)), []
+    assert finder.aliased(str(commands / "a"), "other") == ""
+    (commands / "a" / "later").mkdir()
+    assert words_in(finder, commands / "a", told) == words_in(finder, commands / "a", told) == ["x"]
+    assert [": left out;" in text for text in told] == [True, True]
+
+
+def make_deep(path, levels: int) -> None:
+    """Make `levels` directories one in the other, however long their path becomes."""
+    start = os.open(path, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=start)
+        inner = os.open("d", os.O_RDONLY, dir_fd=start)
+        os.close(start)
+        start = inner
+    with open(os.open("command.json", os.O_CREAT | os.O_WRONLY, dir_fd=start), "w") as file:
+        file.write('{"name": "N", "description": "D", "entrypoint": "main.sh"}')
+    with open(os.open("main.sh", os.O_CREAT | os.O_WRONLY, 0o755, dir_fd=start), "w") as file:
+        file.write("#!/bin/sh\necho deep\n")
+    os.close(start)
+
+
+def remove_deep(path) -> None:
+    """Remove what `make_deep` made; shutil.rmtree gives up on it."""
+    import subprocess
+
+    subprocess.run(["rm", "-rf", path], check=True)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
+def test_deep_trees(install):
+    made = install({"commands/demo/one/command.json": command()})
+    commands = made.root / "commands"
+    make_deep(commands, 800)
+    words = ["d"] * 800
+    try:
+        assert made.run(*words).all == (0, "deep\n", "")
+        assert Directories(str(commands)).holds_commands(str(commands / "d"))
+        result = made.run(timeout=50)
+        assert (result.status, result.stderr) == (0, "")
+        result = made.run("self", "list")
+        assert (result.status, result.stderr) == (0, "")
+    finally:
+        remove_deep(commands / "d")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
+def test_trees_deeper_than_a_path_can_be(install):
+    made = install(
+        {"commands/demo/one/command.json": command(), "commands/demo/one/main.sh": "#!/bin/sh\n"}
+    )
+    commands = made.root / "commands"
+    make_deep(commands, 3_000)
+    try:
+        for words in (("self", "list", "--format", "json"), ("demo", "one")):
+            result = made.run(*words)
+            assert result.status == 0, words
+            warned = words[0] == "self"
+            assert result.stderr.count("\n") == warned
+            assert ("characters): File name too long" in result.stderr) == warned
+        result = made.run(*["d"] * 3_000)
+        assert (result.status, result.stderr.count("\n")) == (1, 1)
+        assert result.stderr.endswith("command.json: File name too long\n")
+        result = made.run("d")
+        assert result.status == 2
+        reason, answer = result.stderr.splitlines()
+        assert reason.endswith("File name too long")
+        said = "holds no command.json that makes it a command"
+        assert answer == f"cli: unknown category d; {commands}/d {said}"
+    finally:
+        remove_deep(commands / "d")
