@@ -129,7 +129,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
     sure = is_on(environ.get("CLI_YES")) or "--yes" in switches
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
-        from host.run.locate import locate, roots
+        from host.run.catalog import Catalog
         from host.run.lock import read_lock
         from host.run.plan import plan_run, question
 
@@ -138,14 +138,12 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         if lock is None:
             from host.cli.session import Session
 
-            nested = "COMMAND_NAME" in environ  # then the outer command's plugins count, too
-            session = Session(layout, environ, messages, safe=safe)
-            lock = session.refresh_lock(() if nested else words)
+            lock = Session(layout, environ, messages, safe=safe).refresh_lock()
         if "COMMAND_NAME" in environ:  # a command calls
             from host.run.nested_run import outer_environment
 
             environ = outer_environment(environ, installation, lock)
-        found = locate(words, roots(lock.trees, lock.commands))
+        found = Catalog(lock).find(words)
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:
             asked = "" if sure else question(found, words)
@@ -155,7 +153,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
                 confirm(asked, messages.program, found.words)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
-        start = (installation, lock, found)
+        start = (installation, lock)
     from host.cli.answer import run_cli
     from host.cli.global_options import GlobalOptions
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from host.cli.catalog import Contents, command_of
+from host.cli.contents import Contents, command_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
@@ -168,9 +168,8 @@ class Program:
         session, words = self._session, tuple(words)
         if find_whole(session, words).kind == "command":
             raise UsageError(f"{' '.join(words)} is a command", "name a category")
-        told: list[str] = []
-        below = session.contents(words, deep=True, tell=told.append)
-        return below.without_self(), tuple(told)
+        inside, problems = session.contents(words, deep=True)
+        return inside.without_self(), tuple(problems)
 
     def find(self, words: Sequence[str]) -> Command:
         """Return the command that `words` begin with, by the longest beginning.

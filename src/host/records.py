@@ -106,13 +106,11 @@ class CommandTree(Record):
     path     the directory, absolute
     plugin   the plugin that it belongs to, as listings name it; "" for the installation's own
     dev      whether its author is working on it in place: listings mark it `[dev]`
-    finder   leave it out: for this distribution's own plugins
     """
 
     path: str
     plugin: str = ""
     dev: bool = False
-    finder: str = ""
 
 
 class CommandDeclaration(Record):
@@ -185,9 +183,14 @@ class PluginFile(Record):
 
 
 class Disabled(Record):
-    """An installed distribution whose plugins are switched off, under its canonical name."""
+    """A plugin that is switched off.
 
-    distribution: str
+    plugin     its name; that of an installed distribution is the canonical one
+    commands   the words of each of its commands, where they are known
+    """
+
+    plugin: str
+    commands: tuple[tuple[str, ...], ...] = ()
 
 
 class Command(Record):

@@ -33,7 +33,7 @@ _PLUGINS = {
 # `self`: it manages this very program, so it knows its modules; by module, each for a reason.
 _ADMINISTRATION = {
     "host.cli.session": "the installation, its plan and its messages, on demand",
-    "host.cli.catalog": "all commands below some words",
+    "host.cli.contents": "all commands below some words",
     "host.cli.listings": "list, search: a listing by whichever renderer answers",
     "host.cli.unknown_words": "words that name nothing get the same answer everywhere",
     "host.run.misspelt": "a misspelt plugin gets the nearest name, as words do",
@@ -48,7 +48,7 @@ _ADMINISTRATION = {
     "host.run.paths": "doctor, lint: programs are found as a run finds them",
     "host.run.folder_tree": "lint walks a folder as a run looks into it",
     "host.run.process": "which, doctor: what would start",
-    "host.run.locate": "which, collisions: whom the words find",
+    "host.run.catalog": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",
     "host.run.importing": "pip and updates need packages of the environment",
     "host.planning.cache_files": "collisions, doctor: where a lock can be written, and writing one",

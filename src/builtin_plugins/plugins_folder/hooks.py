@@ -9,7 +9,6 @@ from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.plugins_folder.repair import settle
-from builtin_plugins.plugins_folder.switched_off import MARK
 from host import (
     CommandTree,
     Disabled,
@@ -19,8 +18,6 @@ from host import (
     Watch,
     hookimpl,
 )
-
-_OFF = "builtin_plugins.plugins_folder.switched_off:SwitchedOff"
 
 
 @hookimpl
@@ -46,16 +43,10 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Prob
     for problem in registry.told(registry_path(plugins_dir)):
         yield Problem("registry.json", problem)
     for plugin in find_directory_plugins(plugins_dir, registry):
-        tree = plugin.manifest.tree
-        if not plugin.enabled:
-            if tree:
-                inside = os.path.relpath(tree, plugins_dir)
-                path = f"{plugins_dir}{MARK}{inside}"
-                yield CommandTree(path, plugin=plugin.name, dev=plugin.dev, finder=_OFF)
-        elif plugin.problem:
+        if plugin.enabled and plugin.problem:
             yield Problem(plugin.name, plugin.problem)
-        else:
-            yield CommandTree(tree, plugin=plugin.name, dev=plugin.dev)
+        elif plugin.enabled:
+            yield CommandTree(plugin.manifest.tree, plugin=plugin.name, dev=plugin.dev)
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

@@ -10,7 +10,6 @@ from host.cli.session import Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from host.run.installation import Layout, OpenInstallation
-    from host.run.locate import Found
     from host.run.lock import Lock
     from host.run.text import Messages
 
@@ -20,7 +19,7 @@ def run_cli(
     asked: GlobalOptions,
     environ: dict[str, str],
     messages: "Messages",
-    start: "tuple[OpenInstallation, Lock, Found] | None",
+    start: "tuple[OpenInstallation, Lock] | None",
     *,
     safe: bool,
     sure: bool,

@@ -9,8 +9,8 @@ pluggy is loaded, and only the category in question is looked at.
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
+from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
 from host.run.definition import is_reference
-from host.run.locate import NOT_CATEGORIES, RESERVED, below, locate, roots
 from host.run.paths import join
 from host.run.text import printable
 
@@ -18,10 +18,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from host.run.catalog import Match
     from host.run.declared_arguments import Argument
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
-    from host.run.locate import Found
     from host.run.lock import Lock
 
     Candidate = tuple[str, str]
@@ -90,7 +90,11 @@ def complete_words(
         if option in VALUES and value is None:
             return Offer((one, "") for one in VALUES[option])
     asks_help = left[:1] == ["help"]
-    found = locate(left[asks_help:], roots(lock.trees, lock.commands))
+    from host.cli.definition_index import DefinitionIndex
+
+    index = DefinitionIndex(installation)
+    catalog = Catalog(lock, index.read_definition)
+    found = catalog.find(left[asks_help:])
     rest = left[asks_help + len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
 
@@ -104,26 +108,21 @@ def complete_words(
     if found.kind != "category" or rest:
         return Offer(beside=NONE if asks_help or left[0] == RESERVED else FILES)
     if found.words[:1] == (RESERVED,):
-        return _inside(found, current)
+        return _inside(catalog, found, current)
     if current.startswith("-"):
         return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
-    from host.cli.definition_index import DefinitionIndex
-
-    definitions = DefinitionIndex(installation)
-    for place in found.places:
-        place.finder.definitions = definitions
-    inside = _inside(found, current)
-    definitions.save()
+    inside = _inside(catalog, found, current)
+    index.save()
     return inside
 
 
-def _inside(found: "Found", current: str) -> Offer:
+def _inside(catalog: Catalog, category: "Match", current: str) -> Offer:
     """Return the words of a category that listings show, and the aliases that are meant.
 
     One that is hidden is among them when it is typed in full.
     """
-    names: list[Candidate] = [] if found.words else [_HELP]
-    for one in below(found, lambda _: None):
+    names: list[Candidate] = [] if category.words else [_HELP]
+    for one in catalog.children(category)[0]:
         word, definition = one.words[-1], one.definition
         if one.kind == "category" or definition is None:
             names.append((word, one.description))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from host.cli.session import Session
     from host.records import Terminal
-    from host.run.locate import Found
+    from host.run.catalog import Match
 
 _EFFECTS = {
     "read": "Changes nothing.",
@@ -26,7 +26,7 @@ _EFFECTS = {
 }
 
 
-def help_page(session: Session, found: Found, definition: Definition) -> str:
+def help_page(session: Session, found: Match, definition: Definition) -> str:
     """Return the page as text that ends with a newline; everything in it is printable."""
     page = Page(session.output.terminal)
     words = " ".join(found.words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from host.cli.catalog import Contents
+from host.cli.contents import Contents
 from host.cli.global_options import (
     FORMATS,
     HELP_WORDS,
@@ -18,7 +18,7 @@ from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
 from host.errors import UsageError
 from host.records import Command, Listing
-from host.run.locate import RESERVED, Found
+from host.run.catalog import RESERVED, Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
     return helps and asked.words[:1] in ((), (RESERVED,)) and session.is_missing
 
 
-def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> GlobalOptions:
+def _trailing(session: Session, found: Match, rest: tuple[str, ...]) -> GlobalOptions:
     """Return the options behind a category's words; raises UsageError for anything else."""
     if not rest or rest[0] in HELP_WORDS:
         return GlobalOptions()
@@ -80,14 +80,16 @@ def _trailing(session: Session, found: Found, rest: tuple[str, ...]) -> GlobalOp
 
 
 def listing_text(
-    session: Session, found: Found, format: str, *, everything: bool, deep: bool = False
+    session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
     gc.disable()  # what a listing is made of stays until its end; a search would find nothing
     everything_below = deep or format == "tree"
-    inside = session.contents(found.words, deep=everything_below)
+    inside, problems = session.contents(found.words, deep=everything_below)
+    for text in problems:
+        session.messages.warn(text)
     is_category = not found.words or found.definition or inside.categories or inside.commands
-    if not is_category and not any(place.holds_commands() for place in found.places):
+    if not is_category and not any(node.holds_commands() for node in found.nodes):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
     inside = inside.without_self() if everything_below else inside
     inside = inside.listed(everything=everything)
@@ -96,7 +98,7 @@ def listing_text(
 
 def rendered(
     session: Session,
-    found: Found,
+    found: Match,
     inside: Contents,
     format: str,
     *,
@@ -116,7 +118,7 @@ def rendered(
 
 
 def _listing(
-    session: Session, found: Found, inside: Contents, *, everything: bool, deep: bool
+    session: Session, found: Match, inside: Contents, *, everything: bool, deep: bool
 ) -> Listing:
     config = session.installation.config
     definition = found.definition

@@ -9,11 +9,12 @@ from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_own_word
 from host.errors import InstallationError
+from host.run.catalog import Catalog
 from host.run.declared_arguments import Argument, usage_of
 from host.run.given_arguments import texts
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
-from host.run.locate import Place, locate, roots
+from host.run.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     flag True or False; one that repeats a tuple of texts; a number a float. Words of a category
     get its listing. Raises HostError.
     """
-    found = locate(asked.words, _places(session))
+    catalog = _own_words(session)
+    found = catalog.find(asked.words)
     rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-            raise unknown_own_word(session, found, rest[0])
+            raise unknown_own_word(session, catalog, found, rest[0])
         from host.cli.listings import show
 
         show(session, asked)
@@ -53,16 +55,16 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         return function(session, **_named_values(definition.args, given)) or 0
 
 
-def _places(session: Session) -> list[Place]:
+def _own_words(session: Session) -> Catalog:
     try:
         lock = session.lock_on_disk
     except InstallationError:
         lock = None  # `self init` makes one
     if lock is not None:
-        return roots((), lock.commands)
+        return Catalog(Lock([], lock.commands))
     from host.planning.discovery import own_commands
 
-    return roots((), own_commands(session.layout))
+    return Catalog(Lock([], own_commands(session.layout)))
 
 
 def _page(

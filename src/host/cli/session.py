@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from host.cli.cached_property import once
+from host.cli.cached_property import cached_property
 from host.cli.stdout import Output
 from host.errors import InstallationError
 from host.run.installation import Layout, OpenInstallation, open_installation
@@ -12,14 +12,14 @@ from host.run.text import Messages, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from host.cli.catalog import Contents, Tell
+    from host.cli.contents import Contents
     from host.cli.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
+    from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
     from host.run.layers import Layers, Reading
-    from host.run.locate import Found
     from host.run.lock import Lock
 
 
@@ -27,9 +27,8 @@ class Session:
     """The caller's environment, the installation, and what is found in it on demand.
 
     This is what `self` commands are called with. `installation` and `lock` raise
-    HostError when the installation is missing or wrong. Who is `sure` is asked nothing.
-    `start` is what a run looked up before it turned out that there is nothing to run: its
-    one look counts.
+    HostError when the installation is missing or wrong. Nobody asks a user who is `sure`.
+    `start` is what a run has read before it turned out that there is nothing to run.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class Session:
         *,
         safe: bool,
         sure: bool = False,
-        start: tuple[OpenInstallation, Lock, Found] | None = None,
+        start: tuple[OpenInstallation, Lock] | None = None,
     ) -> None:
         self.layout = layout
         self.environ = environ
@@ -48,9 +47,8 @@ class Session:
         self.safe = safe
         self.sure = sure
         self.output = Output(environ, messages)
-        self._found = None
         if start is not None:
-            self.__dict__["installation"], self.__dict__["lock_on_disk"], self._found = start
+            self.__dict__["installation"], self.__dict__["lock_on_disk"] = start
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout, as it is."""
@@ -70,7 +68,7 @@ class Session:
     def program(self) -> str:
         return self.layout.program
 
-    @once
+    @cached_property
     def installation(self) -> OpenInstallation:
         return open_installation(self.layout, self.environ)
 
@@ -110,7 +108,7 @@ class Session:
 
         complete_import_path("pluggy" if self.safe else "")
 
-    @once
+    @cached_property
     def lock(self) -> Lock:
         if self.lock_on_disk is None:
             return self.refresh_lock()
@@ -118,7 +116,7 @@ class Session:
             self.messages.warn(warning)
         return self.lock_on_disk
 
-    @once
+    @cached_property
     def plugins_known(self) -> Lock:
         """What plugins are, without running anything of a directory plugin.
 
@@ -136,22 +134,22 @@ class Session:
 
         return ask_plugins(self.installation, directory_hooks=directory_hooks, python=not self.safe)
 
-    @once
+    @cached_property
     def lock_on_disk(self) -> Lock | None:
         """The lock as it is on disk, None when it does not hold, or in safe mode."""
         from host.run.lock import read_lock
 
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
 
-    def refresh_lock(self, run: Sequence[str] = ()) -> Lock:
-        """Ask all plugins again and write the lock anew; `run` are the words of a run, if it is."""
+    def refresh_lock(self) -> Lock:
+        """Ask all plugins again and write the lock anew."""
         self.find_packages()
         from host.planning.discovery import refresh
 
-        self.__dict__["lock"] = lock = refresh(self.installation, self.messages, self.safe, run)
+        self.__dict__["lock"] = lock = refresh(self.installation, self.messages, self.safe)
         return lock
 
-    @once
+    @cached_property
     def caller(self) -> dict[str, str]:
         """The caller's environment; inside a command's run, that of the command's own caller."""
         from host.run.nested_run import outer_environment
@@ -172,31 +170,33 @@ class Session:
         there = (self.installation, self.lock, caller, self.messages)
         return layers_of(words, definition, *there, reading=reading or Reading)
 
-    @once
+    @cached_property
     def listing_hooks(self) -> ListingHooks:
         from host.planning.listing_hooks import ListingHooks
 
         return ListingHooks(self.lock, self.installation, self.messages)
 
-    @once
-    def definitions(self) -> DefinitionIndex:
-        """What reads many definitions: the index, which parses only what it does not know."""
+    @cached_property
+    def _index(self) -> DefinitionIndex:
         from host.cli.definition_index import DefinitionIndex
 
         return DefinitionIndex(self.installation)
 
-    def contents(
-        self, words: tuple[str, ...], *, deep: bool = False, tell: Tell | None = None
-    ) -> Contents:
-        """Return what the category `words` holds; what is wrong there is told, or warned of."""
-        from host.cli.catalog import contents
+    @cached_property
+    def catalog(self) -> Catalog:
+        """All commands; definitions come from the index, which parses only changed files."""
+        from host.run.catalog import Catalog
 
-        tell = tell or self.messages.warn
-        return contents(words, self.lock, tell, deep=deep, definitions=self.definitions)
+        return Catalog(self.lock, self._index.read_definition)
 
-    def find(self, words: tuple[str, ...]) -> Found:
+    def contents(self, words: tuple[str, ...], *, deep: bool = False) -> tuple[Contents, list[str]]:
+        """Return what the category `words` holds, and what is wrong there, a line each."""
+        from host.cli.contents import contents
+
+        found = contents(self.catalog, words, deep=deep)
+        self._index.save()
+        return found
+
+    def find(self, words: tuple[str, ...]) -> Match:
         """Return what the leading `words` name; raises DefinitionError."""
-        from host.run.locate import locate, roots
-
-        found, self._found = self._found, None
-        return found or locate(words, roots(self.lock.trees, self.lock.commands))
+        return self.catalog.find(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from host.cli.cached_property import once
+from host.cli.cached_property import cached_property
 from host.errors import OperationError
 from host.run.text import Messages, printable
 
@@ -26,7 +26,7 @@ class Output:
         self.environ = environ
         self._messages = messages
 
-    @once
+    @cached_property
     def encoding(self) -> str:
         """What stdout's characters are encoded in.
 
@@ -46,7 +46,7 @@ class Output:
                 continue
         return "utf-8"
 
-    @once
+    @cached_property
     def terminal(self) -> Terminal:
         """What stdout can show, from what it is, COLUMNS and what says whether it has colours."""
         from host.records import Terminal

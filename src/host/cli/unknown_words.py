@@ -7,8 +7,8 @@ from itertools import chain, islice
 
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
+from host.run.catalog import RESERVED, Catalog, Match, Node
 from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
-from host.run.locate import RESERVED, Found, Place, below, roots
 from host.run.misspelt import nearest
 from host.run.text import EMPTY
 
@@ -64,7 +64,7 @@ _OWN_VERBS = {
 _RUN_VERBS = frozenset(["run", "exec", "execute", "x", "task", "start", "do"])
 
 
-def find_whole(session: Session, words: tuple[str, ...]) -> Found:
+def find_whole(session: Session, words: tuple[str, ...]) -> Match:
     """Return what all of `words` name; raises UsageError when they name nothing."""
     found = session.find(words)
     rest = words[len(found.words) :]
@@ -73,7 +73,7 @@ def find_whole(session: Session, words: tuple[str, ...]) -> Found:
     return found
 
 
-def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Definition]:
+def find_command(session: Session, words: tuple[str, ...]) -> tuple[Match, Definition]:
     """Return the command that all of `words` name; raises UsageError when they name none."""
     found = find_whole(session, words)
     if found.definition is None or not found.definition.entrypoint:
@@ -83,7 +83,7 @@ def find_command(session: Session, words: tuple[str, ...]) -> tuple[Found, Defin
 
 
 def unknown(
-    session: Session, found: Found, rest: Sequence[str], topics: Iterable[str] = ()
+    session: Session, found: Match, rest: Sequence[str], topics: Iterable[str] = ()
 ) -> UsageError:
     """Return the error for a word that names nothing, with the nearest names.
 
@@ -94,12 +94,12 @@ def unknown(
     word = rest[0]
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
-    told: list[str] = []
-    # A hundred thousand at times, so names alone are looked at.
-    names = [name for place in found.places for name in place.finder.words(place.at, told.append)]
-    for text in told:  # what is wrong here may be why
+    problems: list[str] = []
+    # Perhaps a hundred thousand, so only names are read.
+    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
+    for text in problems:  # one of them may be the reason
         if {*names} <= {RESERVED} or text.startswith(
-            tuple(f"{place.at}/{word}" for place in found.places)
+            tuple(f"{node.at}/{word}" for node in found.nodes)
         ):
             session.messages.warn(text)
     installation = session.installation
@@ -111,10 +111,13 @@ def unknown(
     kind = "command" if found.words else "category"
     inside = f" in {' '.join(found.words)}" if found.words else ""
     what = f"unknown {kind} {word or EMPTY}{inside}"
-    for place in roots(session.lock.trees) if is_word(word) else ():
-        remark = place.finder.remark(place.at, "/".join([*found.words, word]))
-        if remark:
-            return UsageError(what, remark)
+    owner = session.lock.disabled_owner([*found.words, word])
+    if owner:
+        return UsageError(what, f"plugin {owner} is disabled")
+    for directory in found.directories if is_word(word) else ():
+        path = os.path.join(directory, word)
+        if os.path.isdir(path):
+            return UsageError(what, f"{path} holds no command.json that makes it a command")
     meant = _suggestions(session, found, rest, names)
     meant += [("help", one) for one in nearest(word, topics)]
     if not meant:
@@ -122,9 +125,9 @@ def unknown(
     return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])
 
 
-def unknown_own_word(session: Session, category: Found, word: str) -> UsageError:
+def unknown_own_word(session: Session, catalog: Catalog, category: Match, word: str) -> UsageError:
     """Return the error for a word that `self`, or a category in it, does not have."""
-    inside = below(category, lambda _: None)
+    inside, _ = catalog.children(category)
     names = [one.words[-1] for one in inside if one.definition and not one.definition.hidden]
     verbs = _OWN_VERBS.get(category.words, {})
     near = [verbs[word]] if word in verbs else nearest(word, names)
@@ -136,7 +139,7 @@ def unknown_own_word(session: Session, category: Found, word: str) -> UsageError
 
 
 def _suggestions(
-    session: Session, found: Found, rest: Sequence[str], names: Iterable[str]
+    session: Session, found: Match, rest: Sequence[str], names: Iterable[str]
 ) -> list[Words]:
     """Return the words of commands and categories that the first of `rest` may mean.
 
@@ -173,22 +176,20 @@ def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
     return [("help",)] if nearest(rest[0], ["help"]) else []
 
 
-def _elsewhere(session: Session, found: Found) -> dict[Words, dict[str, None]]:
+def _elsewhere(session: Session, found: Match) -> dict[Words, dict[str, None]]:
     """Return the names in categories other than `found`, under the words of each.
 
     Reads names of directories only, no definitions, the upper ones first.
     """
     names: dict[Words, dict[str, None]] = {}
-    listed = {place.at: place.finder for place in found.places if place.tree.path}
-    places = roots(session.lock.trees, session.lock.commands)
-    pending: list[tuple[Words, Place]] = [((), place) for place in places]
-    for words, place in pending:  # grows while it is looked through
-        there = listed.get(place.at, place.finder).words(place.at)
+    pending: list[tuple[Words, Node]] = [((), node) for node in session.catalog.find(()).nodes]
+    for words, node in pending:  # grows during the walk
+        there = node.tree.words(node.at)
         if words != found.words:
             names.setdefault(words, {}).update(dict.fromkeys(there))
         for name in there[: max(0, _MOST_FOLDERS - len(pending))]:
-            inner = place.enter(name)
-            if inner and (words or name != RESERVED or not place.tree.path):  # no folder is `self`
+            inner = node.enter(name)
+            if inner and (words or name != RESERVED or not node.tree.root):  # no folder is `self`
                 pending.append(((*words, name), inner))
     names.get((), {}).pop(RESERVED, None)
     return names
@@ -209,4 +210,4 @@ def _is_listed(session: Session, words: Words) -> bool:
         return False
     if found.kind == "command" and definition is not None:
         return definition.compatible and not definition.hidden
-    return found.kind == "category" and any(place.holds_commands() for place in found.places)
+    return found.kind == "category" and any(node.holds_commands() for node in found.nodes)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from host.cli.session import Session
     from host.records import Terminal
-    from host.run.locate import Found
+    from host.run.catalog import Match
     from host.run.lock import Source
 
 _LARGEST = 16 << 20  # bytes of a settings.conf that is looked at
@@ -65,7 +65,7 @@ class VariableRow(NamedTuple):
         return self.required and self.value == ""
 
 
-def variable_rows(session: Session, found: Found, definition: Definition) -> list[VariableRow]:
+def variable_rows(session: Session, found: Match, definition: Definition) -> list[VariableRow]:
     """Return the variables that a definition speaks of: required ones, `envs`, `.env` files.
 
     What cannot be read is warned of; the page is shown all the same.

@@ -6,17 +6,15 @@ import glob
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from host.errors import HostError
-from host.hookspecs import OWN_DISTRIBUTION
 from host.planning.asking_plugins import PluginAnswer, survey
-from host.planning.cache_files import can_be_made, write_lock, write_run_code
+from host.planning.cache_files import write_lock, write_run_code
 from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
-from host.planning.needed_plugins import serving
 from host.records import (
     CategoryDeclaration,
     CommandDeclaration,
@@ -28,11 +26,11 @@ from host.records import (
     Problem,
     Watch,
 )
+from host.run.catalog import RESERVED
 from host.run.definition import is_reference, is_word
 from host.run.installation import Layout, OpenInstallation
 from host.run.layers import ENV_FILES, ENVS
-from host.run.locate import RESERVED
-from host.run.lock import USUAL_FINDER, Declared, Lock, Plugin, Source, Tree, stamp
+from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
 # Settings first, so that plugin sources can use them; the definition's own last.
@@ -44,17 +42,13 @@ def refresh(
     installation: OpenInstallation,
     messages: Messages,
     safe: bool = False,
-    run: Sequence[str] = (),
 ) -> Lock:
     """Ask all plugins what there is; write and return the lock.
 
-    In safe mode no third-party Python is imported, and nothing is written. Where nothing
-    can be written and this is for a `run` of these words, only plugins that may serve it
-    are asked: each run would have to. Each broken plugin is warned of once.
+    In safe mode no third-party Python is imported, and nothing is written. Each broken plugin
+    causes one warning.
     """
-    if any(map(can_be_made, installation.locks)):
-        run = ()
-    lock = ask_plugins(installation, python=not safe, prepare=not safe, run=run)
+    lock = ask_plugins(installation, python=not safe, prepare=not safe)
     for warning in lock.warnings(messages.program):
         messages.warn(warning)
     if not safe:
@@ -78,12 +72,11 @@ def ask_plugins(
     python: bool,
     directory_hooks: bool = True,
     prepare: bool = False,
-    run: Sequence[str] = (),
 ) -> Lock:
     """Return what plugins say now, checked; a failure costs only the plugin that failed.
 
     `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
-    lets ours bring the disk into order; of a `run` only those are asked that may serve it.
+    lets ours bring the disk into order.
     """
     record = installation.record()
     collected = _Collected({path: stamp(path) for path in _import_places()})
@@ -92,8 +85,6 @@ def ask_plugins(
     collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
-    if run:
-        asked = serving(asked, run, collected.lock().trees)
     for answer in survey(asked, record):
         collected.add(answer)
     for plugin in others:
@@ -116,7 +107,7 @@ class _Collected:
         self.stamps = stamps
         self.plugins: dict[str, Plugin] = {}
         self.files: list[PluginFile] = []
-        self.disabled: set[str] = set()
+        self.disabled: dict[str, tuple[tuple[str, ...], ...]] = {}
         self.declared: list[tuple[int, Tree | Declared | Source]] = []
 
     def ask_ours(
@@ -187,7 +178,7 @@ class _Collected:
         elif isinstance(record, PluginFile) and plugin.ours:
             self.files.append(record)
         elif isinstance(record, Disabled) and plugin.ours:
-            self.disabled.add(record.distribution)
+            self.disabled[record.plugin] = record.commands
         else:
             self.declared.append((place, _declared(plugin, record)))
 
@@ -202,16 +193,14 @@ class _Collected:
             sorted(sources, key=lambda one: _LOAD_ORDER[one.reader]),
             self.plugins,
             self.stamps,
+            json.dumps(self.disabled).encode(),
         )
 
 
 def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     owner = record.plugin or ("" if plugin.ours else plugin.name)
     path = _path(record.path, "a CommandTree's path")
-    finder = _text(record.finder, "finder") or USUAL_FINDER
-    if finder != USUAL_FINDER and not plugin.ours:
-        raise ValueError(f"finder: only plugins of {OWN_DISTRIBUTION} may name one")
-    return Tree(path, _text(owner, "plugin"), record.dev is True, finder)
+    return Tree(path, _text(owner, "plugin"), record.dev is True)
 
 
 def _declared(plugin: Plugin, record: Any) -> Declared:

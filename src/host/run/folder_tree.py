@@ -1,15 +1,11 @@
-"""How a tree of commands on disk is looked into: any depth, no recursion, no endless links.
-
-`Directories` is a finder (host.run.locate says what one answers); its places are paths.
-A run loads this module, so it imports next to nothing.
-"""
+"""A tree of commands on disk: any depth, no recursion, no endless links; its places are paths."""
 
 import _stat
 import posix
 
-from host.run import definition as definition_files
+from host.errors import DefinitionError
 from host.run import paths
-from host.run.definition import is_word
+from host.run.definition import is_word, read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,29 +14,39 @@ if TYPE_CHECKING:
 
     from host.run.definition import Definition
 
-    Tell = Callable[[str], None]
-
 _LONGEST_SHOWN = 400  # characters of a path
+_LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
 _MOST_BEYOND = 10_000  # directories behind one link that are searched for a command
 
 
-class Directories:
-    """The finder of a directory of categories, laid out like `commands/`.
+class FolderTree:
+    """A directory of categories, laid out like `commands/`.
 
-    A link to a directory is followed, but no link below it, and none to a directory
-    that the tree lies in; so every walk ends. `definitions` is what reads them, for who
-    reads many: an index that need not parse them again.
+    A link to a directory is followed, but no link below it, and none to a directory that contains
+    the tree; so every walk ends. Functions that take `problems` append a line for what is left out
+    or cannot be read.
     """
 
-    __slots__ = ("_beyond", "_holding", "_last", "_real", "definitions", "root")
+    __slots__ = ("_beyond", "_holding", "_last", "_read", "_real", "dev", "plugin", "root")
 
-    def __init__(self, root: str) -> None:
+    def __init__(
+        self,
+        root: str,
+        plugin: str = "",
+        dev: bool = False,
+        read: "Callable[[str], Definition]" = read_definition,
+    ) -> None:
         self.root = root
-        self.definitions: Any = definition_files
+        self.plugin = plugin
+        self.dev = dev
+        self._read = read
         self._real = ""  # the root's real path, once a link makes it interesting
         self._beyond: set[str] = set()  # places reached through a link
         self._holding: set[str] = set()  # places known to hold commands
-        self._last: Any = ("", [], [])  # the last place listed, words in it, what is wrong
+        self._last: Any = ("", [], [])  # the last place listed, its words, its problems
+
+    def path_of(self, place: str, word: str) -> str:
+        return paths.join(place, word)
 
     def enter(self, place: str, word: str) -> str:
         """Return the directory that `word` leads to from `place`, "" where there is none."""
@@ -63,32 +69,28 @@ class Directories:
         """Return what the category.json there says, None without one; raises DefinitionError."""
         return self._definition(f"{place}/category.json")
 
-    def inner(self, place: str, tell: "Tell | None" = None) -> list[tuple[str, str]]:
-        """Return (word, path) of the directories in `place` that can be something, sorted."""
-        return [(word, paths.join(place, word)) for word in self.words(place, tell)]
+    def words(self, place: str, problems: "list[str] | None" = None) -> list[str]:
+        """Return the names of the directories in `place` that can be words, sorted.
 
-    def words(self, place: str, tell: "Tell | None" = None) -> list[str]:
-        """Return the names of the directories in `place` that can be something, sorted.
-
-        Those that start with a dot, and `__pycache__`, are passed over. What is left out
-        or cannot be read is told to `tell`. One place asked for again is not read again.
+        Names that start with a dot, and `__pycache__`, are passed over. The last place is not
+        read again.
         """
         if place != self._last[0]:
-            told: list[str] = []
-            self._last = (place, sorted(self._listed(place, told.append, names=True)), told)
-        for text in self._last[2]:
-            (tell or _nobody)(text)
+            wrong: list[str] = []
+            self._last = (place, sorted(self._listed(place, wrong, names=True)), wrong)
+        if problems is not None:
+            problems += self._last[2]
         words: list[str] = self._last[1]
         return words
 
-    def holds_commands(self, place: str, tell: "Tell | None" = None) -> bool:
-        """Tell whether `place` is a category: it has a category.json, or a command somewhere.
+    def holds_commands(self, place: str, problems: "list[str] | None" = None) -> bool:
+        """Return whether `place` is a category: it has a category.json, or a command below it.
 
-        Each directory is looked into once, however often it is asked for.
+        Each directory is read once, however often the question comes.
         """
         if place in self._holding:
             return True
-        found = self._first_definition(place, tell)
+        found = self._first_definition(place, problems)
         while len(found) >= len(place):  # all on the way down hold it too
             self._holding.add(found)
             found = paths.dirname(found)
@@ -96,29 +98,29 @@ class Directories:
 
     def aliased(self, place: str, alias: str) -> str:
         """Return the word of the command in `place` that has `alias`, "" for none."""
-        from host.run.aliases import aliased
-
-        return aliased(place, self.words(place), alias)
-
-    def remark(self, place: str, word: str) -> str:
-        """Return why the directory `word` names nothing, "" where there is none."""
-        path = paths.join(place, word)
-        if not paths.is_directory(path):
-            return ""
-        return f"{path} holds no command.json that makes it a command"
+        for word in self.words(place):
+            file = f"{place}/{word}/command.json"
+            try:
+                content = paths.read_regular(file, _LARGEST, DefinitionError)
+                if b"aliases" not in content and b"\\u" not in content:  # a key may be escaped
+                    continue
+                definition = self._read(file)
+            except (FileNotFoundError, DefinitionError):
+                continue
+            if definition.entrypoint and alias in definition.aliases:
+                return word
+        return ""
 
     def _definition(self, path: str) -> "Definition | None":
         try:
-            found: Definition = self.definitions.read_definition(path)
+            return self._read(path)
         except FileNotFoundError:
             return None
-        return found
 
-    def _listed(self, place: str, tell: "Tell | None", *, names: bool) -> list[str]:
+    def _listed(self, place: str, problems: list[str], *, names: bool) -> list[str]:
         """Return the words in `place`, in no order."""
         found: list[str] = []
         beyond = place in self._beyond
-        tell = tell or _nobody
         try:
             with posix.scandir(place) as entries:
                 for entry in entries:
@@ -130,31 +132,31 @@ class Directories:
                     elif word.startswith((".", "__")) or not _is_directory(entry):
                         continue
                     elif is_word(word):
-                        if self._follows(place, entry.path, tell):
+                        if self._follows(place, entry.path, problems):
                             found.append(word)
                     elif names:
-                        tell(
+                        problems.append(
                             f"{entry.path}: left out; a word has letters, digits and ._- "
                             "after a first letter or digit, at most 64 in all"
                         )
         except OSError as failure:
-            tell(f"{_shortened(place)}: {failure.strerror}")
+            problems.append(f"{_shortened(place)}: {failure.strerror}")
         return found
 
-    def _follows(self, place: str, path: str, tell: "Tell | None" = None) -> bool:
-        """Tell whether the link `path` in `place` counts, and remember that it is one."""
+    def _follows(self, place: str, path: str, problems: "list[str] | None" = None) -> bool:
+        """Return whether the link `path` in `place` is followed, and remember that it is."""
         if place in self._beyond:
             return False
         self._real = self._real or paths.realpath(self.root)
         target = paths.realpath(path)
         if f"{self._real}/".startswith(f"{target.rstrip('/')}/"):
-            if tell is not None:
-                tell(f"{path}: left out; it links to {target}, which this tree lies in")
+            if problems is not None:
+                problems.append(f"{path}: left out; it links to {target}, which contains this tree")
             return False
         self._beyond.add(path)
         return True
 
-    def _first_definition(self, place: str, tell: "Tell | None") -> str:
+    def _first_definition(self, place: str, problems: "list[str] | None") -> str:
         """Return the directory of the first definition that makes `place` a category.
 
         That is `place` itself with a category.json, else the first at or below it with
@@ -165,6 +167,7 @@ class Directories:
         near = _command_in(place)
         if near:
             return near
+        problems = [] if problems is None else problems
         pending = [place]
         left = _MOST_BEYOND
         while pending:
@@ -173,9 +176,9 @@ class Directories:
                 return at
             left -= at in self._beyond
             if not left:
-                (tell or _nobody)(f"{place}: searched no further; it links to a large tree")
+                problems.append(f"{place}: searched no further; it links to a large tree")
                 return ""
-            inner = sorted(self._listed(at, tell, names=False))
+            inner = sorted(self._listed(at, problems, names=False))
             pending += [paths.join(at, word) for word in inner]
         return ""
 
@@ -192,12 +195,8 @@ def _command_in(place: str) -> str:
                 if known and paths.is_file(f"{entry.path}/command.json"):
                     return entry.path
     except OSError:
-        pass  # whoever lists it tells so
+        pass  # listing the folder reports it
     return ""
-
-
-def _nobody(text: str) -> None:
-    del text
 
 
 def _is_directory(entry: "posix.DirEntry[str]") -> bool:

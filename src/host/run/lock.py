@@ -1,7 +1,8 @@
 """The lock's format: what plugins said there is, and how to tell that it still holds.
 
 `content_of` writes it and `_parse` reads it; each record has a `row`, which makes it again. It is
-a line of JSON, and behind it a line for each definition that a plugin declares in code.
+a line of JSON, a line with the words of disabled plugins, and a line for each definition that a
+plugin declares in code.
 It holds places and names, and the definitions of commands that plugins declare in code;
 never what a source says, never code. A checksum rejects what is not
 as written; stamps of every file and directory that was looked at reject what is no
@@ -22,26 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-USUAL_FINDER = "host.run.folder_tree:Directories"
-
-FORMAT = b"cli-host lock 7 "
+FORMAT = b"cli-host lock 8 "
 _HASH_KEY = 0x636C69
-_OURS = ("builtin_plugins.", "host.")  # where our own finders are
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
 class Tree(Struct):
-    """A tree of categories: where it starts, whose it is, and what can look into it.
-
-    `plugin` is "" for the installation's own; `finder` a reference to a class that
-    host.run.locate describes.
-    """
+    """A tree of categories: where it starts, and whose it is, "" for the installation's own."""
 
     path: str
     plugin: str = ""
     dev: bool = False
-    finder: str = USUAL_FINDER
 
 
 class Declared:
@@ -133,7 +126,8 @@ class Lock(Struct):
     """What plugins declared: trees, commands and sources in order of precedence.
 
     `plugins` by name, in the order in which they are asked. `stamps` were taken of each
-    path before it was looked at.
+    path before it was looked at. `disabled_json` is read only to explain an unknown word:
+    the words of the commands of each disabled plugin.
     """
 
     trees: "list[Tree]"
@@ -141,6 +135,14 @@ class Lock(Struct):
     sources: "Sequence[Source]" = ()
     plugins: "Mapping[str, Plugin]" = _NOTHING
     stamps: "Mapping[str, str]" = _NOTHING
+    disabled_json: bytes = b"{}"
+
+    def disabled_owner(self, words: "Sequence[str]") -> str:
+        """Return the name of the disabled plugin that has a command or category `words`, or ""."""
+        for plugin, commands in parse_json("lock", self.disabled_json).items():
+            if any(command[: len(words)] == [*words] for command in commands):
+                return str(plugin)
+        return ""
 
     def warnings(self, program: str) -> list[str]:
         """Return what listings of `program` say of broken plugins."""
@@ -196,7 +198,7 @@ def content_of(lock: Lock, key: str) -> bytes:
         "plugins": [one.row() for one in lock.plugins.values()],
     }
     whole = json.dumps(values, separators=(",", ":")).encode()
-    body = b"\n".join([whole, *(one.json for one in lock.commands)])
+    body = b"\n".join([whole, lock.disabled_json, *(one.json for one in lock.commands)])
     return FORMAT + checksum(body) + b"\n" + body
 
 
@@ -205,11 +207,9 @@ def _parse(content: bytes, key: str) -> Lock | None:
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None
-    whole, *definitions = body.split(b"\n")
+    whole, disabled_json, *definitions = body.split(b"\n")
     values = parse_json("lock", whole)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
-        return None
-    if not all(finder.startswith(_OURS) for _, _, _, finder in values["trees"]):
         return None
     sources = [Source.of_row(row) for row in values["sources"]]
     for source in sources:  # JSON has neither tuples nor, as read here, numbers
@@ -226,6 +226,7 @@ def _parse(content: bytes, key: str) -> Lock | None:
         sources,
         {plugin.name: plugin for plugin in plugins},
         values["stamps"],
+        disabled_json,
     )
 
 

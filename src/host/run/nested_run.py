@@ -8,9 +8,9 @@ gave is taken away. Only a run inside a run loads this.
 """
 
 from host.errors import HostError
+from host.run.catalog import Catalog
 from host.run.installation import words_of_run
 from host.run.layers import UNKNOWN, Reading
-from host.run.locate import locate, roots
 from host.run.plan import layers_of
 from host.run.settings import READING
 from host.run.text import Messages
@@ -43,7 +43,7 @@ def outer_environment(
     given: dict[str, str] = {}
     if words and environ.get("CLI_DIR") == installation.layout.root:
         try:
-            found = locate(words, roots(lock.trees, lock.commands))
+            found = Catalog(lock).find(words)
             if found.definition is not None and found.words == words:
                 given = _given(words, found.definition, installation, lock, environ, reading)
         except HostError:

@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.run.catalog import Match
     from host.run.installation import OpenInstallation
-    from host.run.locate import Found
     from host.run.lock import Lock
 
 _LIBRARY_MARK = "CLI_HOST_INIT"
@@ -34,7 +34,7 @@ PYTHON_COMMAND = (
 
 
 def plan_run(
-    found: "Found",
+    found: "Match",
     words: "Sequence[str]",
     installation: "OpenInstallation",
     lock: "Lock",
@@ -67,7 +67,7 @@ def plan_run(
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
 
 
-def question(found: "Found", words: "Sequence[str]") -> str:
+def question(found: "Match", words: "Sequence[str]") -> str:
     """Return what is to be asked before this run, "" for nothing."""
     args = words[len(found.words) :]
     if found.definition is None or asks_help(args):

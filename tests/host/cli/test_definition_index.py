@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from host.cli import definition_index
-from host.cli.catalog import contents
+from host.cli.contents import contents
 from host.cli.definition_index import DefinitionIndex, KnownDefinition
 from host.errors import DefinitionError
+from host.run.catalog import Catalog
 from host.run.definition import read_definition
 from host.run.installation import OpenInstallation, find_layout, open_installation
 from host.run.lock import checksum, read_lock
@@ -70,14 +71,16 @@ def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[obje
     installation = opened(made)
     lock = read_lock(installation.locks, installation.key)
     assert lock is not None
-    told: list[str] = []
-    found = contents((), lock, told.append, deep=True, definitions=definitions)
+    catalog = Catalog(lock, definitions.read_definition) if definitions else Catalog(lock)
+    found, problems = contents(catalog, (), deep=True)
+    if definitions:
+        definitions.save()
     shown = [
         (one.words, *(_shown(getattr(one.definition, name)) for name in definition_index.KEPT))
         for one in found.commands
         if one.words[0] != "self"
     ]
-    return (shown, found.categories), told
+    return (shown, found.categories), problems
 
 
 def _shown(value: object) -> object:

@@ -18,10 +18,8 @@ from host import (
 )
 from host.planning import discovery
 from host.planning.distributions import entry_points
-from host.planning.needed_plugins import serving
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.lock import Plugin
-from host.run.text import Messages
 from testing.installation import Made, builder, command
 
 
@@ -114,73 +112,18 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     assert [one.name for one in without.sources] == [one.name for one in everything.sources]
 
 
-SERVES = {  # words, what the plugin's Python says, whether it is asked
-    "our command, a plugin of commands": ("a b", "discover_commands", False),
-    "our command, a plugin of variables": ("a b", "env_sources", True),
-    "our command, hooks of another package": ("a b", "from shared_hooks import  *", True),
-    "a plugin's command, one that may go before it": ("p c", "discover_commands tryfirst", True),
-    "a plugin's command, one that may not": ("p c", "discover_commands", False),
-    "a command that is nowhere else": ("x y", "discover_commands", True),
-    "a listing": ("", "is_installed", True),
-}
-
-
-@pytest.mark.parametrize(("words", "says", "asked"), SERVES.values(), ids=SERVES)
-def test_where_no_lock_can_be_written_a_run_asks_only_who_may_serve_it(
-    tmp_path: Path, words: str, says: str, asked: bool
-) -> None:
-    """A package that hangs would cost three seconds in each run."""
-    made: Made = builder(tmp_path)(
-        {
-            "commands/a/b/command.json": command(),
-            "plugins/one/p/c/command.json": command(),
-            "plugins/two/plugin.json": {"hooks": "hooks.py"},
-            "plugins/two/hooks.py": f"# {says}\nopen({str(tmp_path / 'asked')!r}, 'w')\n",
-        }
-    )
-    layout = Layout("cli", str(made.root), f"{made.root}/core/cli.json")
-    installation = open_installation(layout, {"HOME": str(made.home)})
-    installation.locks = ("/dev/null/cli.lock",)
-    discovery.refresh(installation, Messages("cli", {}), run=tuple(words.split()))
-    assert (tmp_path / "asked").exists() == asked
-
-
-PACKAGES = {  # files, the entry point, whether the package may have variables
-    "none": ({"hooks.py": "x = 1\n"}, "acme.hooks", False),
-    "in one of its files": ({"hooks.py": "", "z.py": "def env_sources(): ...\n"}, "acme", True),
-    "too many files to look at": ({f"m{number}.py": "" for number in range(2001)}, "acme", True),
-    "an object that may be anybody's": ({"hooks.py": "from b import it\n"}, "acme.hooks:it", True),
-}
-
-
-@pytest.mark.parametrize(("files", "reference", "asked"), PACKAGES.values(), ids=PACKAGES)
-def test_a_package_is_left_out_only_where_all_of_it_was_looked_at(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    files: dict[str, str],
-    reference: str,
-    asked: bool,
-) -> None:
-    package = tmp_path / "acme"
-    package.mkdir()
-    for name, text in {"__init__.py": "", **files}.items():
-        (package / name).write_text(text)
-    monkeypatch.syspath_prepend(tmp_path)
-    plugin = Plugin("acme", "acme", reference=reference)
-    assert serving([plugin], ["a", "b"], []) == [plugin] * asked
-
-
 def test_rights_hang_on_the_distribution(
     places: OpenInstallation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Pretender:
         @hookimpl
-        def discover_commands(self) -> list[CommandTree]:
-            return [CommandTree("/x", finder="antigravity:fly")]
+        def discover_commands(self) -> list[Disabled]:
+            return [Disabled("another-plugin")]
 
     monkeypatch.setitem(sys.modules, "a_pretender", Pretender())
     points = [Plugin("builtin.pretender", "stranger", reference="a_pretender")]
     monkeypatch.setattr(discovery, "entry_points", lambda: points)
     lock = discovery.ask_plugins(places, python=True)
     assert lock.trees == []
-    assert "only plugins of cli-host may name one" in lock.plugins["builtin.pretender"].broken
+    assert "expected one of CategoryDeclaration" in lock.plugins["builtin.pretender"].broken
+    assert lock.disabled_owner(["x"]) == ""

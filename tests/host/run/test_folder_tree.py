@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from host.run.folder_tree import Directories
-from host.run.locate import locate, roots
-from host.run.lock import Tree
+from host.run.catalog import Catalog
+from host.run.folder_tree import FolderTree
+from host.run.lock import Lock, Tree
 from testing.installation import command
 
 
@@ -26,9 +26,8 @@ def folder(tmp_path):
     return make
 
 
-def words_in(finder, place, told=None):
-    tell = None if told is None else told.append
-    return [word for word, _ in finder.inner(str(place), tell)]
+def words_in(tree, place, problems=None):
+    return tree.words(str(place), problems)
 
 
 def test_links_are_followed_once(folder):
@@ -37,13 +36,13 @@ def test_links_are_followed_once(folder):
     (commands / "linked").symlink_to(top / "elsewhere")
     (commands / "a" / "self").symlink_to("self")
     (top / "elsewhere" / "more").symlink_to(top)
-    finder = Directories(str(commands))
-    assert words_in(finder, commands) == ["a", "linked"]
-    assert words_in(finder, commands / "linked") == ["y", "z"]
-    start = roots([Tree(str(commands))])
-    assert locate(["linked", "y"], start).kind == "command"
-    assert locate(["linked", "more"], start).words == ("linked",)
-    assert locate(["a", "self", "x"], start).kind == "unknown"
+    tree = FolderTree(str(commands))
+    assert words_in(tree, commands) == ["a", "linked"]
+    assert words_in(tree, commands / "linked") == ["y", "z"]
+    catalog = Catalog(Lock([Tree(str(commands))]))
+    assert catalog.find(["linked", "y"]).kind == "command"
+    assert catalog.find(["linked", "more"]).words == ("linked",)
+    assert catalog.find(["a", "self", "x"]).kind == "unknown"
 
 
 @pytest.mark.parametrize("target", ["..", "../..", "/", "."])
@@ -51,20 +50,20 @@ def test_a_link_to_a_directory_that_the_tree_lies_in_is_left_out(folder, target)
     commands = folder("commands/a/x") / "commands"
     (commands / "up").symlink_to(target if target != "." else commands)
     told = []
-    finder = Directories(str(commands))
-    assert words_in(finder, commands, told) == ["a"]
+    tree = FolderTree(str(commands))
+    assert words_in(tree, commands, told) == ["a"]
     [line] = told
     assert line.startswith(f"{commands}/up: left out; it links to /")
-    assert finder.enter(str(commands), "up") == ""
+    assert tree.enter(str(commands), "up") == ""
 
 
 def test_a_link_to_a_category_beside_it_counts(folder):
     commands = folder("commands/a/x") / "commands"
     (commands / "b").symlink_to("a")
-    assert locate(["b", "x"], roots([Tree(str(commands))])).words == ("b", "x")
+    assert Catalog(Lock([Tree(str(commands))])).find(["b", "x"]).words == ("b", "x")
     (commands / "a" / "loop").symlink_to("..")
-    finder = Directories(str(commands))
-    assert words_in(finder, commands / "a") == ["x"]
+    tree = FolderTree(str(commands))
+    assert words_in(tree, commands / "a") == ["x"]
 
 
 def test_a_large_tree_behind_a_link_is_searched_no_further(folder, tmp_path_factory, monkeypatch):
@@ -75,8 +74,8 @@ def test_a_large_tree_behind_a_link_is_searched_no_further(folder, tmp_path_fact
         (large / f"d{number}" / "inner").mkdir(parents=True)
     (commands / "large").symlink_to(large)
     told = []
-    finder = Directories(str(commands))
-    assert not finder.holds_commands(str(finder.enter(str(commands), "large")), told.append)
+    tree = FolderTree(str(commands))
+    assert not tree.holds_commands(str(tree.enter(str(commands), "large")), told)
     assert told == [f"{commands}/large: searched no further; it links to a large tree"]
 
 
@@ -85,9 +84,9 @@ def test_loops_without_commands_end(tmp_path):
     deep.mkdir(parents=True)
     (deep / "back").symlink_to(tmp_path)
     (deep / "up").symlink_to("..")
-    assert not Directories(str(tmp_path)).holds_commands(str(tmp_path))
+    assert not FolderTree(str(tmp_path)).holds_commands(str(tmp_path))
     (deep / "command.json").write_text("{}")
-    assert Directories(str(tmp_path)).holds_commands(str(tmp_path))
+    assert FolderTree(str(tmp_path)).holds_commands(str(tmp_path))
 
 
 def test_what_is_left_out_is_told(tmp_path):
@@ -97,23 +96,23 @@ def test_what_is_left_out_is_told(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "loop").symlink_to("loop")
     told: list[str] = []
-    finder = Directories(str(tmp_path))
-    assert words_in(finder, tmp_path, told) == ["good"]
+    tree = FolderTree(str(tmp_path))
+    assert words_in(tree, tmp_path, told) == ["good"]
     assert sorted(line.partition(": left out")[0] for line in told) == sorted(
         str(tmp_path / name) for name in ("sp ace", "x" * 65, "-dash", "é")
     )
     told.clear()
-    assert words_in(finder, tmp_path / "none", told) == []
+    assert words_in(tree, tmp_path / "none", told) == []
     assert told == [f"{tmp_path}/none: No such file or directory"]
-    assert words_in(finder, tmp_path / "none") == []
+    assert words_in(tree, tmp_path / "none") == []
 
 
 def test_a_place_is_read_once_and_tells_each_time_what_is_wrong(folder):
     commands = folder("commands/a/x", "commands/a/not a word") / "commands"
-    finder, told = Directories(str(commands)), []
-    assert finder.aliased(str(commands / "a"), "other") == ""
+    tree, told = FolderTree(str(commands)), []
+    assert tree.aliased(str(commands / "a"), "other") == ""
     (commands / "a" / "later").mkdir()
-    assert words_in(finder, commands / "a", told) == words_in(finder, commands / "a", told) == ["x"]
+    assert words_in(tree, commands / "a", told) == words_in(tree, commands / "a", told) == ["x"]
     assert [": left out;" in text for text in told] == [True, True]
 
 
@@ -147,7 +146,7 @@ def test_deep_trees(install):
     words = ["d"] * 800
     try:
         assert made.run(*words).all == (0, "deep\n", "")
-        assert Directories(str(commands)).holds_commands(str(commands / "d"))
+        assert FolderTree(str(commands)).holds_commands(str(commands / "d"))
         result = made.run(timeout=50)
         assert (result.status, result.stderr) == (0, "")
         result = made.run("self", "list")

@@ -12,11 +12,11 @@ from builtin_plugins.administration.plugins.transaction import Work
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import Messages, OperationError, PluginError
-from host.cli.catalog import contents
+from host.cli.contents import contents
 from host.cli.session import Session
 from host.planning.cache_files import write_lock
+from host.run.catalog import NOT_CATEGORIES, Catalog
 from host.run.installation import Layout
-from host.run.locate import NOT_CATEGORIES, locate, roots
 from host.run.lock import Lock, Plugin, Tree, read_lock
 
 _KEY = "copy"
@@ -113,11 +113,12 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
     """Yield who has words that are taken, in a line, and whether that one is still found."""
+    before, later = Catalog(others), Catalog(after)
     for one in sorted(words):
-        there = locate(one, roots(others.trees, others.commands))
+        there = before.find(one)
         if there.kind == "command" and there.words == one:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            found = locate(one, roots(after.trees, after.commands))
+            found = later.find(one)
             kept = (found.directories, found.plugin) == (there.directories, there.plugin)
             yield f"{' '.join(one)} is a command of {owner} already", kept
         elif one[0] in NOT_CATEGORIES:
@@ -146,7 +147,7 @@ def _points(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def _words(lock: Lock) -> set[Words]:
-    return {one.words for one in contents((), lock, lambda _: None, deep=True).commands}
+    return {one.words for one in contents(Catalog(lock), (), deep=True)[0].commands}
 
 
 def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:

@@ -18,8 +18,9 @@ from packaging.version import Version
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Record, is_word
-from host.cli.catalog import contents
+from host.cli.contents import contents
 from host.hookspecs import HOOKS, PROJECT
+from host.run.catalog import Catalog
 from host.run.definition import parse_declared
 from host.run.json_files import parse_json
 from host.run.lock import Lock, Tree
@@ -58,9 +59,8 @@ def read_contents(root: str) -> PluginContents:
     manifest = read_manifest(root)
     if not os.path.isdir(manifest.tree):
         raise PluginError(f'{root}/plugin.json: "directory": there is no {manifest.tree}')
-    problems = [*manifest.warnings]
-    lock = Lock([Tree(manifest.tree)])
-    found = contents((), lock, problems.append, deep=True)
+    found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
+    problems = [*manifest.warnings, *wrong]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:

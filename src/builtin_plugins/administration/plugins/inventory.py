@@ -13,7 +13,7 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError
 from host.cli.session import Session
-from host.run.folder_tree import Directories
+from host.run.folder_tree import FolderTree
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.misspelt import nearest
 from host.run.text import EMPTY
@@ -48,16 +48,17 @@ class Row(Record):
     @property
     def words(self) -> list[str]:
         """Return the words that it adds at the top."""
-        found = {word for tree in self.trees for word in Directories(tree).words(tree)}
+        found = {word for tree in self.trees for word in FolderTree(tree).words(tree)}
         return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         from host import masked_text
-        from host.cli.catalog import contents
+        from host.cli.contents import contents
+        from host.run.catalog import Catalog
 
         lock = Lock([Tree(one) for one in self.trees], self.declared)
-        commands = contents((), lock, lambda _: None, deep=True).commands
+        commands = contents(Catalog(lock), (), deep=True)[0].commands
         fields = self.entry.fields()
         fields.pop("versions", None)
         fields["source"] = masked_text(self.entry.source) or None

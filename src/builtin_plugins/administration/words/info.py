@@ -8,8 +8,9 @@ import sys
 from typing import Any
 
 from host import InstallationError, printable
-from host.cli.catalog import contents
+from host.cli.contents import contents
 from host.cli.session import Session
+from host.run.catalog import Catalog
 
 
 def command(session: Session, format: str) -> None:
@@ -58,7 +59,7 @@ def _installation(session: Session) -> dict[str, Any]:
             "paths": paths,
             "counts": None,
         }
-    inside = contents((), session.plugins_known, lambda _: None, deep=True).without_self()
+    inside = contents(Catalog(session.plugins_known), (), deep=True)[0].without_self()
     plugins = {one.plugin for one in session.plugins_known.trees if one.plugin}
     plugins |= {one.distribution for one in session.plugins_known.plugins.values() if not one.ours}
     return {

@@ -15,7 +15,7 @@ from builtin_plugins.io.files.undo import explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
-from host.run.locate import NOT_CATEGORIES
+from host.run.catalog import NOT_CATEGORIES
 
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 

@@ -8,7 +8,7 @@ from typing import Any
 from host import Definition, printable
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
-from host.run.locate import Found
+from host.run.catalog import Match
 from host.run.plan import check_runnable
 from host.run.process import start_of
 
@@ -27,10 +27,9 @@ def command(session: Session, words: tuple[str, ...], all: bool, format: str) ->
     session.show("".join(f"{line}\n" for line in lines))
 
 
-def _described(session: Session, found: Found, definition: Definition) -> dict[str, Any]:
+def _described(session: Session, found: Match, definition: Definition) -> dict[str, Any]:
     file = check_runnable(found.words, definition)
     interpreter = start_of(file, session.environ).interpreter if file else sys.executable
-    inside = session.contents(found.words[:-1])
     origin = "python" if not definition.file else "plugin" if found.plugin else "commands"
     return {
         "file": file or definition.entrypoint,
@@ -38,7 +37,5 @@ def _described(session: Session, found: Found, definition: Definition) -> dict[s
         "definition": definition.file,
         "origin": origin,
         "plugin": found.plugin or None,
-        "shadows": [
-            place for one in inside.commands if one.words == found.words for place in one.shadows
-        ],
+        "shadows": list(session.catalog.shadowed(found)),
     }

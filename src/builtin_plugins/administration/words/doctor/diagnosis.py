@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from host import Command, HostError, find_program
-from host.cli.catalog import contents
+from host.cli.contents import contents
 from host.cli.session import Session
+from host.run.catalog import Catalog
 from host.run.installation import OpenInstallation
 from host.run.lock import Lock
 
@@ -74,7 +75,7 @@ class Patient:
     @cached_property
     def commands(self) -> tuple[Command, ...]:
         """Return all commands that there are."""
-        return contents((), self.lock, lambda _: None, deep=True).commands
+        return contents(Catalog(self.lock), (), deep=True)[0].commands
 
 
 Check = Callable[[Patient], Iterator[Diagnosis]]

@@ -21,7 +21,7 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import Definition, HostError
 from host.run.definition import read_config, read_definition
-from host.run.folder_tree import Directories
+from host.run.folder_tree import FolderTree
 
 Linted = tuple[JsonFile, Definition]
 
@@ -92,7 +92,7 @@ class Lint:
         yield from self._tree(said.tree)
 
     def _tree(self, root: str) -> Iterator[Finding]:
-        finder = Directories(root)
+        tree = FolderTree(root)
         commands: dict[str, list[Linted]] = {}  # by the directory that they are in
         told: list[str] = []
         pending = [(root, "")]
@@ -102,10 +102,10 @@ class Lint:
             if command is not None:
                 above = command[0].path
                 commands.setdefault(os.path.dirname(place), []).append(command)
-            inner = finder.inner(place, told.append)
-            pending += [(path, above) for _, path in reversed(inner)]
+            words = tree.words(place, told)
+            pending += [(tree.path_of(place, word), above) for word in reversed(words)]
         for place, siblings in commands.items():
-            yield from alias_findings([word for word, _ in finder.inner(place)], siblings)
+            yield from alias_findings(tree.words(place), siblings)
         for text in told:
             path, _, said = text.rpartition(": ")
             if any(os.path.lexists(os.path.join(path, name)) for name in _DEFINITIONS):

@@ -1,76 +1,38 @@
-"""Words → commands, over finders that are a dict: nesting, precedence, aliases, what is no word."""
+"""Words → commands, over small trees: nesting, precedence, aliases, what is no word."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from host.errors import DefinitionError
-from host.run.locate import Place, below, decide, locate, roots
-from host.run.lock import Declared, Tree
+from host.run.catalog import Catalog
+from host.run.lock import Declared, Lock, Tree
 from testing.installation import command
 
 CATEGORY = {"name": "Category", "description": "About"}
-_DEFAULTS = {"name": "", "description": "", "entrypoint": "", "aliases": (), "warnings": ()}
-
-
-class DictFinder:
-    """A tree of commands as a dict: path → what the definition there says, "{" for a bad one."""
-
-    root = ""
-
-    def __init__(self, files):
-        self.files = files
-
-    def enter(self, place, word):
-        inner = f"{place}/{word}".lstrip("/")
-        return inner if any(path.startswith(f"{inner}/") for path in self.files) else ""
-
-    def read(self, place, name):
-        path = f"{place}/{name}".lstrip("/")
-        if self.files.get(path) == "{":
-            raise DefinitionError(f"{path}: bad")
-        said = self.files.get(path)
-        return SimpleNamespace(**{**_DEFAULTS, **said}) if said else None
-
-    def command(self, place):
-        return self.read(place, "command.json")
-
-    def category(self, place):
-        return self.read(place, "category.json")
-
-    def inner(self, place, _tell=None):
-        beginning = f"{place}/".lstrip("/")
-        below = [path[len(beginning) :] for path in self.files if path.startswith(beginning)]
-        words = sorted({path.partition("/")[0] for path in below if "/" in path})
-        return [(word, f"{beginning}{word}") for word in words]
-
-    def holds_commands(self, place, _tell=None):
-        return f"{place}/category.json" in self.files or any(
-            path.startswith(f"{place}/") and path.endswith("/command.json") for path in self.files
-        )
-
-    def aliased(self, place, alias):
-        for word, inner in self.inner(place):
-            said = self.files.get(f"{inner}/command.json")
-            if said and said != "{" and said.get("entrypoint") and alias in said.get("aliases", ()):
-                return word
-        return ""
 
 
 @pytest.fixture
-def tree():
-    """Return `tree(name, files)`, the place of no words in a tree whose finder is that dict."""
+def tree(tmp_path):
+    """Return `tree(name, files)`, which writes a tree and returns its record."""
 
     def make(name, files):
-        owner = Tree(f"/{name}", "" if name == "commands" else name)
-        return Place(owner, DictFinder(files), "")
+        for path, content in files.items():
+            file = tmp_path / name / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(content) if isinstance(content, dict) else content)
+        (tmp_path / name).mkdir(exist_ok=True)
+        return Tree(str(tmp_path / name), "" if name == "commands" else name)
 
     return make
 
 
-def told(found):
-    """Return kind, words and the folders that a Found stands for, without what lies before."""
+def find(words, trees, declared=()):
+    return Catalog(Lock(trees, declared)).find(words)
+
+
+def shown(found):
+    """Return kind, words and the last name of each folder of a match."""
     return found.kind, " ".join(found.words), [one.rpartition("/")[2] for one in found.directories]
 
 
@@ -85,7 +47,7 @@ def test_nesting(tree):
         },
     )
     cases = {
-        "": ("category", "", [""]),
+        "": ("category", "", ["commands"]),
         "a": ("category", "a", ["a"]),
         "a b": ("category", "a b", ["b"]),
         "a b c": ("category", "a b c", ["c"]),
@@ -96,12 +58,12 @@ def test_nesting(tree):
         "a -x one": ("category", "a", ["a"]),
         "a x one": ("unknown", "a", ["a"]),
         "top": ("command", "top", ["top"]),
-        "x": ("unknown", "", [""]),
-        "A": ("unknown", "", [""]),
+        "x": ("unknown", "", ["commands"]),
+        "A": ("unknown", "", ["commands"]),
     }
-    found = {words: told(locate(words.split(), [own])) for words in cases}
+    found = {words: shown(find(words.split(), [own])) for words in cases}
     assert found == cases
-    assert locate(["a", "b"], [own]).definition.name == "Category"
+    assert find(["a", "b"], [own]).definition.name == "Category"
 
 
 @pytest.mark.parametrize(
@@ -109,8 +71,8 @@ def test_nesting(tree):
 )
 def test_what_is_no_word_is_unknown(tree, word):
     own = tree("commands", {"a/one/command.json": command(), "b/c/command.json": command()})
-    assert told(locate([word], [own]))[:2] == ("unknown", "")
-    assert told(locate(["a", word], [own]))[:2] == ("unknown", "a")
+    assert shown(find([word], [own]))[:2] == ("unknown", "")
+    assert shown(find(["a", word], [own]))[:2] == ("unknown", "a")
 
 
 def test_own_commands_win_then_plugins_in_order(tree):
@@ -119,30 +81,30 @@ def test_own_commands_win_then_plugins_in_order(tree):
     second = tree("second", {"a/y/command.json": command(), "b/z/command.json": command(name="2")})
     trees = [own, first, second]
     names = {
-        words: (locate(words.split(), trees).definition.name, locate(words.split(), trees).plugin)
+        words: (find(words.split(), trees).definition.name, find(words.split(), trees).plugin)
         for words in ("a x", "a y", "b z")
     }
     assert names == {"a x": ("own", ""), "a y": ("1", "first"), "b z": ("2", "second")}
-    assert len(locate(["a"], trees).directories) == 3
+    assert len(find(["a"], trees).directories) == 3
 
 
 def test_a_command_and_a_category_of_the_same_words(tree):
     own = tree("commands", {"a/x/deep/command.json": command(name="deep")})
     plugin = tree("plugin", {"a/x/command.json": command(name="flat")})
-    assert locate(["a", "x", "deep"], [own, plugin]).definition.name == "deep"
-    assert told(locate(["a", "x"], [own, plugin]))[0] == "category"
-    assert locate(["a", "x", "deep"], [plugin, own]).definition.name == "flat"
+    assert find(["a", "x", "deep"], [own, plugin]).definition.name == "deep"
+    assert shown(find(["a", "x"], [own, plugin]))[0] == "category"
+    assert find(["a", "x", "deep"], [plugin, own]).definition.name == "flat"
     empty = tree("commands2", {"a/x/notes.txt": ""})
-    assert locate(["a", "x"], [empty, plugin]).definition.name == "flat"
+    assert find(["a", "x"], [empty, plugin]).definition.name == "flat"
 
 
 def test_the_first_description_of_a_category_counts(tree):
     own = tree("commands", {"a/x/command.json": command(), "b/category.json": "{"})
     plugin = tree("plugin", {"a/category.json": {"name": "P"}, "b/category.json": {"name": "Q"}})
-    assert locate(["a"], [own, plugin]).definition.name == "P"
-    assert locate(["a"], [own, plugin]).plugin == "plugin"
-    assert locate(["b"], [own, plugin]).definition.name == "Q"
-    assert locate(["a"], [own]).definition is None
+    assert find(["a"], [own, plugin]).definition.name == "P"
+    assert find(["a"], [own, plugin]).plugin == "plugin"
+    assert find(["b"], [own, plugin]).definition.name == "Q"
+    assert find(["a"], [own]).definition is None
 
 
 def test_aliases(tree):
@@ -158,12 +120,12 @@ def test_aliases(tree):
     )
     plugin = tree("plugin", {"a/three/command.json": command(aliases=["3", "1"])})
     trees = [own, plugin]
-    assert locate(["a", "1"], trees).words == ("a", "one")
-    assert locate(["a", "?"], trees).words == ("a", "one")
-    assert locate(["a", "3", "x"], trees).words == ("a", "three")
-    assert locate(["a", "two"], trees).definition.name == "real two"
+    assert find(["a", "1"], trees).words == ("a", "one")
+    assert find(["a", "?"], trees).words == ("a", "one")
+    assert find(["a", "3", "x"], trees).words == ("a", "three")
+    assert find(["a", "two"], trees).definition.name == "real two"
     for words in (["alpha"], ["sea"], ["1"], ["a", ""]):
-        assert locate(words, trees).kind == "unknown"
+        assert find(words, trees).kind == "unknown"
 
 
 def in_code(words, fields):
@@ -174,9 +136,8 @@ def test_commands_declared_in_code(tree):
     own = tree("commands", {"a/x/command.json": command(name="file"), "a/y/left/notes.txt": ""})
     fields = command(entrypoint="m:f", name="code", aliases=["short"])
     declared = [in_code(words, fields) for words in (("a", "x"), ("a", "y"), ("b", "c", "d"))]
-    places = [own, *roots([], declared)]
     found = {
-        words: locate(words.split(), places)
+        words: find(words.split(), [own], declared)
         for words in ("a x", "a y", "a y z", "b", "b c", "b c d", "b c short", "a none", "b c d e")
     }
     assert {words: (one.kind, one.words) for words, one in found.items()} == {
@@ -196,11 +157,10 @@ def test_commands_declared_in_code(tree):
 
 def test_a_category_declared_in_code_describes_one_that_there_is(tree):
     own = tree("commands", {"a/x/command.json": command()})
-    told = {"name": "A", "description": "From code"}
-    declared = [in_code(words, told) for words in (("a",), ("b",), ("c",))]
+    about = {"name": "A", "description": "From code"}
+    declared = [in_code(words, about) for words in (("a",), ("b",), ("c",))]
     declared.append(in_code(("b", "y"), command(entrypoint="m:f")))
-    places = [own, *roots([], declared)]
-    found = {" ".join(words): locate(words, places) for words in (("a",), ("b",), ("c",))}
+    found = {" ".join(words): find(words, [own], declared) for words in (("a",), ("b",), ("c",))}
     assert {words: one.kind for words, one in found.items()} == {
         "a": "category",
         "b": "category",
@@ -208,7 +168,9 @@ def test_a_category_declared_in_code_describes_one_that_there_is(tree):
     }
     assert (found["b"].name, found["b"].description, found["b"].plugin) == ("A", "From code", "p")
     assert found["a"].name == "a"  # nothing of the plugin is in there
-    assert [one.words for one in below(locate([], places), print)] == [("a",), ("b",)]
+    catalog = Catalog(Lock([own], declared))
+    children, problems = catalog.children(catalog.find([]))
+    assert ([one.words for one in children], problems) == ([("a",), ("b",)], [])
 
 
 def test_what_is_below_is_what_a_run_finds(tree):
@@ -217,12 +179,13 @@ def test_what_is_below_is_what_a_run_finds(tree):
     fields = command(entrypoint="m:f")
     words = ("a", "b", "c"), ("a", "b"), ("a", "d"), ("a", "d", "e")
     declared = [in_code(one, fields) for one in words]
-    told = []
     found = {}
-    places = [own, plugin, *roots([], declared)]
-    pending = [locate([], places)]
+    catalog = Catalog(Lock([own, plugin], declared))
+    pending = [catalog.find([])]
     while pending:
-        for one in below(pending.pop(), told.append):
+        children, problems = catalog.children(pending.pop())
+        assert problems == []
+        for one in children:
             found[" ".join(one.words)] = one.kind
             pending += [one] if one.kind == "category" else []
     assert found == {
@@ -234,9 +197,8 @@ def test_what_is_below_is_what_a_run_finds(tree):
         "a x y": "command",
     }
     for words, kind in found.items():
-        there = locate(words.split(), places)
+        there = catalog.find(words.split())
         assert (there.kind, " ".join(there.words)) == (kind, words)
-    assert told == []
 
 
 def test_a_bad_definition_harms_only_its_own_command(tree):
@@ -254,38 +216,41 @@ def test_a_bad_definition_harms_only_its_own_command(tree):
         {"a/bad/command.json": command(name="P"), "b/c/command.json": command()},
     )
     trees = [own, plugin]
-    assert locate(["a", "good"], trees).kind == "command"
-    assert locate(["sub", "good"], trees).words == ("sub", "good")
+    assert find(["a", "good"], trees).kind == "command"
+    assert find(["sub", "good"], trees).words == ("sub", "good")
     for words in (["a", "bad"], ["a", "bad", "x"], ["sub"], ["sub", "none"]):
         with pytest.raises(DefinitionError, match=r"(bad|sub)/command\.json"):
-            locate(words, trees)
+            find(words, trees)
     other = tree("other", {"b/command.json": "{"})
-    assert told(locate(["b"], [plugin, other]))[0] == "category"
+    assert shown(find(["b"], [plugin, other]))[0] == "category"
     broken = tree("broken", {"b/command.json": "{", "b/x/command.json": command()})
-    assert locate(["b", "x"], [plugin, broken]).words == ("b", "x")
+    assert find(["b", "x"], [plugin, broken]).words == ("b", "x")
 
 
-def test_what_listings_hear_and_see_of_places_with_the_same_words(tree):
-    """A place that runs comes first, then all that it hides; what is wrong is told."""
+def test_what_listings_show_of_trees_with_the_same_words(tree):
+    """The command that runs comes first, then all that it shadows; problems are listed."""
     trees = [
         tree("commands", {"a/x/command.json": "{"}),
         tree("one", {"a/x/command.json": command(name="one")}),
         tree("two", {"a/x/deep/command.json": command()}),
         tree("three", {"a/x/command.json": command(name="three")}),
-        tree("four", {"a/x/notes.txt": {}}),
+        tree("four", {"a/x/notes.txt": ""}),
     ]
-    told = []
-    found = decide([place.enter("a").enter("x") for place in trees], told.append)
-    assert [place.tree.plugin for place in found] == ["one", "two", "three"]
-    assert told == ["a/x/command.json: bad"]
-    found = decide([place.enter("a").enter("x") for place in reversed(trees)], told.append)
-    assert [place.tree.plugin for place in found] == ["three", "two", "one"]
-    found = decide([trees[2].enter("a").enter("x"), trees[1].enter("a").enter("x")], told.append)
-    assert [place.tree.plugin for place in found] == ["two"]  # a category hides a command
+
+    def listed(trees):
+        catalog = Catalog(Lock(trees))
+        [match], problems = catalog.children(catalog.find(["a"]))
+        assert catalog.shadowed(match) == match.shadows
+        return [node.tree.plugin for node in match.nodes], problems
+
+    plugins, [problem] = listed(trees)
+    assert plugins == ["one", "two", "three"]
+    assert problem.startswith(f"{trees[0].path}/a/x/command.json:")
+    assert listed(trees[::-1])[0] == ["three", "two", "one"]
+    assert listed([trees[2], trees[1]]) == (["two"], [])  # a category hides a command
 
 
-def test_a_run_looks_no_further_than_the_command_that_decides(tree):
+def test_a_run_reads_no_further_than_the_command_that_decides(tree):
     first = tree("commands", {"a/x/command.json": command()})
-    second = tree("plugin", {"a/x/command.json": command()})
-    second.finder.files["a/x/command.json"] = "{"
-    assert locate(["a", "x"], [first, second]).kind == "command"
+    second = tree("plugin", {"a/x/command.json": "{"})
+    assert find(["a", "x"], [first, second]).kind == "command"

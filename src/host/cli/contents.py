@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from host.records import Category, Command, Record
-from host.run.locate import RESERVED, Found, below, locate, roots
-from host.run.lock import Lock
+from host.run.catalog import RESERVED, Catalog, Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
-
-    from host.cli.definition_index import DefinitionIndex
-
-    Tell = Callable[[str], None]
 
 
 class Contents(Record):
@@ -40,24 +34,20 @@ class Contents(Record):
 
 
 def contents(
-    words: tuple[str, ...],
-    lock: Lock,
-    tell: Tell,
-    *,
-    deep: bool = False,
-    definitions: DefinitionIndex | None = None,
-) -> Contents:
-    """Return what the category `words` holds, or with `deep` all below it.
+    catalog: Catalog, words: tuple[str, ...], *, deep: bool = False
+) -> tuple[Contents, list[str]]:
+    """Return what the category `words` holds, or with `deep` all below it, and the problems there.
 
-    A definition that is wrong is told to `tell` and left out. Reads files only, with
-    `definitions` those that it does not know.
+    A wrong definition is left out and is one of the problems, a line each.
     """
-    told: list[str] = []
+    problems: list[str] = []
     categories: list[Category] = []
     commands: list[Command] = []
-    pending = [locate(words, roots(lock.trees, lock.commands, definitions))]
+    pending = [catalog.find(words)]
     while pending:
-        for found in below(pending.pop(), told.append):
+        children, wrong = catalog.children(pending.pop())
+        problems += wrong
+        for found in children:
             if found.kind == "command":
                 commands.append(command_of(found))
                 continue
@@ -65,17 +55,14 @@ def contents(
             categories.append(Category(found.words, found.name, found.description, runs))
             if deep:
                 pending.append(found)
-    if definitions is not None:
-        definitions.save()
-    for text in dict.fromkeys(told):
-        tell(text)
-    return Contents(
+    inside = Contents(
         tuple(sorted(categories, key=lambda one: one.words)),
         tuple(sorted(commands, key=lambda one: one.words)),
     )
+    return inside, list(dict.fromkeys(problems))
 
 
-def command_of(found: Found) -> Command:
+def command_of(found: Match) -> Command:
     """Return what words name as the record of a command."""
     definition: Any = found.definition
     return Command(
