@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
 EFFECTS = ("read", "change", "destroy")
+HELP = ("script", "page")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -68,6 +69,7 @@ class Definition:
     examples               dicts with "command" and, perhaps, "description"
     confirm                what is asked before a run, "" for nothing
     effects                "read", "change" or "destroy"; `destroys`: the file itself says so
+    help                   who answers `--help`: "script", "page", or "" for host.run.script_help
     sources                false where a Python command starts with its caller's environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
     extra                  what stands under keys that are none of these
@@ -97,6 +99,7 @@ class Definition:
         effects = fields.one_of("effects", EFFECTS)
         self.destroys: bool = effects == "destroy"
         self.effects: str = effects or ("destroy" if self.sudo else "change")
+        self.help: str = fields.one_of("help", HELP)
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
         declared = fields.objects("args")
