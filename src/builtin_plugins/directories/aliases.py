@@ -23,7 +23,7 @@ def aliased(place: str, words: "Sequence[str]", alias: str) -> str:
     The loop calls the system and little else. A definition is parsed only when its text
     may have the alias.
     """
-    sought = b'"%b"' % alias.encode("utf-8", "surrogateescape")
+    sought = b'"%b"' % alias.encode()
     escapes = _escapes(alias)
     try:
         holder = posix.open(place, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
@@ -66,10 +66,7 @@ def _definition(file: str) -> "Definition | None":
 
 def _escapes(alias: str) -> list[bytes]:
     """Return how JSON may write a character of the key or of `alias` otherwise; in lower case."""
-    if any(one < " " or one in '"\\/' for one in alias):
-        return [b"\\"]  # in more ways than one
-    units = f"aliases{alias}".encode("utf-16-be", "surrogatepass").hex()
-    return [b"\\u%b" % units[at : at + 4].encode() for at in range(0, len(units), 4)]
+    return [b"\\u%04x" % ord(one) for one in f"aliases{alias}"]
 
 
 def _may_have(text: bytes, alias: bytes, escapes: list[bytes]) -> bool:

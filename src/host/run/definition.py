@@ -3,7 +3,8 @@
 import sys
 
 from host.errors import DefinitionError, InstallationError
-from host.run.json_files import Fields, read_json
+from host.run.expand import is_name
+from host.run.json_files import NO_VARIABLE, Fields, read_json
 from host.run.paths import dirname, is_file, join, stays_inside
 
 TYPE_CHECKING = False
@@ -89,9 +90,11 @@ class Definition:
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")
-        self.aliases: tuple[str, ...] = fields.texts("aliases")
+        self.aliases: tuple[str, ...] = fields.names(
+            "aliases", is_word, "is not a word; use letters, digits and ._- (64 at most)"
+        )
         self.hidden: bool = fields.flag("hidden")
-        self.required_envs: tuple[str, ...] = fields.texts("required_envs")
+        self.required_envs: tuple[str, ...] = fields.names("required_envs", is_name, NO_VARIABLE)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )

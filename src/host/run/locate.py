@@ -319,7 +319,7 @@ def _raise_error_of(places: "Sequence[Place]") -> None:
 
 def _aliased(places: "Iterable[Place]", alias: str) -> str:
     """Return the word of the command that has `alias` in a category, "" for none."""
-    for place in places if alias else ():
+    for place in places if is_word(alias) else ():
         word: str = place.finder.aliased(place.at, alias)
         if word:
             return word
