@@ -207,9 +207,8 @@ def test_hostile_texts_are_shown_escaped(made):
                 name=HOSTILE,
                 description=HOSTILE,
                 group=HOSTILE,
-                aliases=[HOSTILE],
                 env_files=[HOSTILE],
-                required_envs=[HOSTILE],
+                required_envs=["GONE"],
                 os=["linux", "mac", HOSTILE],
                 examples=[{"command": HOSTILE, "description": HOSTILE}],
                 args=[{"name": "x", "description": HOSTILE, "choices": [HOSTILE]}],
@@ -239,8 +238,13 @@ def test_hostile_texts_are_shown_escaped(made):
     refused(made.run("hostile", "three"), 1, "\\x1b[31m")
     refused(made.run("hostile", "four"), 127, "\\x1b[31m")
     refused(made.run("hostile", "one", "y"), 2, "\\x1b[31m")
-    made.write({"commands/hostile/five/command.json": command(args=[{"name": HOSTILE}])})
-    refused(made.run("hostile", "five"), 1, "\\x1b[31m")
+    for wrong in (
+        {"args": [{"name": HOSTILE}]},
+        {"aliases": [HOSTILE]},
+        {"required_envs": [HOSTILE]},
+    ):
+        made.write({"commands/hostile/five/command.json": command(**wrong)})
+        refused(made.run("hostile", "five"), 1, "\\x1b[31m")
     shutil.rmtree(made.root / "commands" / "hostile")
 
 

@@ -17,6 +17,7 @@ def discover_commands(installation):
             "name": "Shout",
             "description": "Greet loudly",
             "entrypoint": "greetings.shout:main",
+            "help": "page",
             "args": [{"name": "name", "description": "whom to greet", "required": True}],
         },
     )

@@ -38,13 +38,11 @@ from host.run.definition import parse_declared
 from host.run.given_arguments import texts
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
-_HELP = "--help"
 _OPTIONS = [
     argument(_UPGRADE, "bring the latest version; your data and settings stay", short="-u"),
     argument(_UNINSTALL, "remove the application, its command and its menu entry"),
     argument(_VERBOSE, "tell more, to find a fault", short="-v"),
     argument(_QUIET, "tell only what went wrong", short="-q"),
-    argument(_HELP, "show this page", short="-h"),
 ]
 
 
@@ -69,11 +67,11 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
     `platform` is as `sys.platform`. Raises HostError when it cannot be done.
     """
     tool = _find_tool(environ)
-    given = _given(tool, arguments)
-    if _HELP in given:
+    if list(arguments) in (["--help"], ["-h"]):
         output = Output(environ, Messages(tool.label, environ))
         output.show(_help_page(tool, environ, platform, output.terminal))
         return 0
+    given = _given(tool, arguments)
     system = {"linux": linux, "darwin": macos}.get(platform)
     if system is None:
         raise CannotStartError(f"{tool.name} cannot be set up on {platform}")

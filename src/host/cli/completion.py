@@ -165,7 +165,7 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str, as
         return _values(option, definition, ask, f"{name}=")
     if current.startswith("-") and not line.ended:
         named = [(name, one.description) for name, one in line.options.items()]
-        return Offer([*named, ("--help", "Show help")])
+        return Offer(named if words else [*named, ("--help", "Show help")])
     positional = [one for one in definition.args if not one.option]
     if positional and (len(line.loose) < len(positional) or positional[-1].repeats):
         at = min(len(line.loose), len(positional) - 1)

@@ -69,11 +69,17 @@ def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
 
 def _trailing(session: Session, found: Match, rest: tuple[str, ...]) -> GlobalOptions:
     """Return the options behind a category's words; raises UsageError for anything else."""
-    if not rest or rest[0] in HELP_WORDS:
+    if not rest or rest == ("help",):
         return GlobalOptions()
     trailing = parse_options(rest, session.messages, found.words)
     if trailing.version:
         raise UsageError("--version stands alone", f"type: {session.program} --version")
+    if trailing.words and trailing.help:
+        label = " ".join(found.words)
+        raise UsageError(
+            f"{label}: {rest[0]} must be the only word after a category",
+            f"for help: {session.program} help {label} {trailing.words[0]}",
+        )
     if trailing.words:
         raise unknown(session, found, trailing.words)
     return trailing

@@ -301,7 +301,7 @@ def _raise_error_of(nodes: "Sequence[Node]") -> None:
 
 def _aliased(nodes: "Iterable[Node]", alias: str) -> str:
     """Return the word of the command that has `alias` in a category, "" for none."""
-    for node in nodes if alias else ():
+    for node in nodes if is_word(alias) else ():
         word: str = node.tree.aliased(node.at, alias)
         if word:
             return word

@@ -23,10 +23,9 @@ def time_limit(environ: "Mapping[str, str]") -> float:
     text = environ.get(TIMEOUT_VARIABLE)
     if not text:
         return DEFAULT_TIMEOUT
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
+    from host.run.declared_arguments import is_number
+
+    seconds = float(text) if is_number(text) else 0.0
     if not 0 < seconds < float("inf"):
         raise SourceError(f"{TIMEOUT_VARIABLE}: expected a number of seconds above 0")
     return seconds

@@ -149,6 +149,8 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
             "expected letters, digits, - and _ (after -- for an option); "
             f"found {argument.name[:_LONGEST_SHOWN]}",
         )
+    if argument.name == "--help":
+        raise fields.refused("name", '--help is never an argument; see the key "help"')
     if argument.option:
         if argument.repeats:
             raise fields.refused("name", f"only a positional argument has {_REPEATS}")
@@ -158,8 +160,6 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
     short = argument.short
     if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
         raise fields.refused("short", f"expected - and a letter or digit; found {short[:8]}")
-    if short == "-h" and argument.name != "--help":
-        raise fields.refused("short", "-h asks for help; choose another letter")
 
 
 def _check_flag(fields: "Fields") -> None:

@@ -3,7 +3,8 @@
 import sys
 
 from host.errors import DefinitionError, InstallationError
-from host.run.json_files import Fields, read_json
+from host.run.expand import is_name
+from host.run.json_files import NO_VARIABLE, Fields, read_json
 from host.run.paths import dirname, is_file, join, stays_inside
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
 EFFECTS = ("read", "change", "destroy")
+HELP = ("script", "page")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -68,6 +70,7 @@ class Definition:
     examples               dicts with "command" and, perhaps, "description"
     confirm                what is asked before a run, "" for nothing
     effects                "read", "change" or "destroy"; `destroys`: the file itself says so
+    help                   who answers `--help`: "script", "page", or "" for host.run.script_help
     sources                false where a Python command starts with its caller's environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
     extra                  what stands under keys that are none of these
@@ -87,9 +90,11 @@ class Definition:
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")
-        self.aliases: tuple[str, ...] = fields.texts("aliases")
+        self.aliases: tuple[str, ...] = fields.names(
+            "aliases", is_word, "is not a word; use letters, digits and ._- (64 at most)"
+        )
         self.hidden: bool = fields.flag("hidden")
-        self.required_envs: tuple[str, ...] = fields.texts("required_envs")
+        self.required_envs: tuple[str, ...] = fields.names("required_envs", is_name, NO_VARIABLE)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -97,6 +102,7 @@ class Definition:
         effects = fields.one_of("effects", EFFECTS)
         self.destroys: bool = effects == "destroy"
         self.effects: str = effects or ("destroy" if self.sudo else "change")
+        self.help: str = fields.one_of("help", HELP)
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
         declared = fields.objects("args")

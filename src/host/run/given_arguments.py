@@ -32,7 +32,7 @@ def given_variables(
 ) -> dict[str, str]:
     """Return the variables of the arguments that the words `args` give; raises UsageError.
 
-    Words that ask for help reach what answers it with those of an empty command line.
+    A lone `--help` or `-h` gives those of an empty command line: the script answers it.
     """
     if asks_help(args):
         return variables(arguments)
@@ -137,8 +137,8 @@ class CommandLine:
         argument = self.options.get(name)
         if argument is None:
             if name in (_HELP, "-h"):
-                hint = f"type: {self.program} {self.command} {_HELP}"
-                raise self.unfit(f"{name} shows help where it comes first, not here", hint)
+                hint = f"for help: {self.program} {self.command} {_HELP}"
+                raise self.unfit(f"{name} must be the only argument", hint)
             known = [one for one in self.options if one.startswith("--")]
             raise self.unfit(f"unknown option {shown(name)}", _nearest(word, known) or None)
         return argument

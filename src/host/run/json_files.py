@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+NO_VARIABLE = "cannot name a variable; use letters, digits and _"
 _MOST_UNKNOWN = 100  # unknown keys that are compared with ours
 DEEPEST = 100  # levels of arrays and objects; far above any use, far below what a parser bears
+_LONGEST_SHOWN = 70  # characters of a name in an error
 _SIZE_LIMIT = 16 * 1024 * 1024
 
 
@@ -238,6 +240,14 @@ class Fields:
                 raise self.refused(key, f"expected an array of strings, found {_kind(item)} in it")
         return tuple([self.clean(key, item) for item in items])
 
+    def names(self, key: str, is_one: "Callable[[str], bool]", fault: str) -> tuple[str, ...]:
+        """Return an array of names; `fault` says what is wrong with a text that is none."""
+        found = self.texts(key)
+        for item in found:
+            if not is_one(item):
+                raise self.refused(key, f'"{item[:_LONGEST_SHOWN]}" {fault}')
+        return found
+
     def array(self, key: str, expected: str) -> "list[Any]":
         return self.typed(key, list, expected) or []
 
@@ -245,9 +255,7 @@ class Fields:
         found: dict[str, str] = {}
         for name, item in (self.typed(key, dict, "an object of strings") or {}).items():
             if not is_name(name):
-                raise self.refused(
-                    key, f'"{name}" cannot name a variable; use letters, digits and _'
-                )
+                raise self.refused(key, f'"{name}" {NO_VARIABLE}')
             if item is True or item is False:
                 found[name] = "true" if item else "false"
             elif isinstance(item, str):

@@ -6,15 +6,13 @@ import sys
 from host.errors import (
     CannotStartError,
     DefinitionError,
-    HostError,
     InstallationError,
-    MissingError,
     SourceError,
 )
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.installation import ADOPTED_BY
 from host.run.layers import Layers, Reading
-from host.run.paths import dirname, is_file, join, read_regular, stays_inside
+from host.run.paths import dirname, is_file, join, stays_inside
 from host.run.process import Exec, asks_help, start_of
 from host.run.text import Messages
 
@@ -49,14 +47,17 @@ def plan_run(
     for warning in definition.warnings:
         messages.warn(warning)
 
-    helps = asks_help(args)
-    if found.kind == "category" and (helps or not args or not args[0].startswith("-")):
+    if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
         return None
+    helps = asks_help(args)
     if helps and not definition.compatible:
         return None  # its page can be read anywhere
     file = check_runnable(found.words, definition)
-    if helps and file and not answers_help(file):
-        return None
+    if helps:
+        from host.run.script_help import script_gets_help
+
+        if not script_gets_help(definition, file):
+            return None
     given = None
     if definition.args:
         from host.run.given_arguments import given_variables
@@ -214,11 +215,3 @@ def _is_readable(library: str) -> bool:
     if not posix.access(library, posix.R_OK):
         raise InstallationError(f"{library}: cannot be read")
     return True
-
-
-def answers_help(file: str) -> bool:
-    """Tell whether the entrypoint's file holds the bytes `--help`, so that it answers itself."""
-    try:
-        return b"--help" in read_regular(file, sys.maxsize, MissingError)
-    except (HostError, OSError):
-        return False

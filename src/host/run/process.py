@@ -57,8 +57,8 @@ def caller_words() -> list[str]:
 
 
 def asks_help(args: "Sequence[str]") -> bool:
-    """Tell whether the words behind a command's own ask for help on it."""
-    return args[:1] in (["--help"], ["-h"])
+    """Tell whether a command's only argument asks for help on it."""
+    return len(args) == 1 and args[0] in ("--help", "-h")
 
 
 def _given_lc_ctype() -> bytes | None:

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# What a launcher does, for a program's name that is no path.
 _UNWATCHED = 100_000  # objects that importing may make before Python looks for garbage
-_PROGRAM = "import sys; del sys.argv[0]; from host.__main__ import main; sys.exit(main())"
 
 
 def main(argv: list[str]) -> int:
@@ -37,8 +35,6 @@ def main(argv: list[str]) -> int:
     try:
         with RaisedInterrupts():
             target = load(reference)
-            if wants_page(target, args, reference):
-                become_help_page(label)
             status = call(target, label, args, reference)
             flush()
     except KeyboardInterrupt:
@@ -89,28 +85,6 @@ def is_click_command(target: "Any") -> bool:
     return hasattr(target, "main") and hasattr(target, "make_context")
 
 
-def wants_page(target: "Any", args: list[str], reference: str) -> bool:
-    """Tell whether the words ask for help on a target that has none of its own."""
-    if not args or not args[0].startswith("-"):
-        return False
-    from host.run.process import asks_help
-
-    return asks_help(args) and not target_answers_help(target, reference)
-
-
-def target_answers_help(target: "Any", reference: str) -> bool:
-    """Tell whether `--help` is for the target: click answers it, or its module speaks of it."""
-    if is_click_command(target):
-        return True
-    file = getattr(sys.modules[reference.partition(":")[0]], "__file__", None) or ""
-    try:
-        with open(file, "rb") as module:
-            content = module.read()
-    except OSError:
-        return False
-    return b"--help" in content or b"ArgumentParser" in content
-
-
 def call(target: "Any", label: str, args: list[str], reference: str) -> int:
     """Call a click command as the program `label`, or another callable with the arguments.
 
@@ -126,18 +100,6 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
         kind = type(status).__name__
         raise PluginError(f"{reference}: it returned {kind}; expected an exit status, or None")
     return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
-
-
-def become_help_page(label: str) -> None:
-    """Let the program show the command's page: a callable has none of its own."""
-    from host.run.installation import words_of_run
-
-    words = words_of_run(os.environ)
-    program = label.removesuffix(" ".join(["", *words]))
-    # Without COMMAND_NAME this is no command's run, and CLI_DIR names the installation.
-    env = {name: value for name, value in os.environ.items() if name != "COMMAND_NAME"}
-    argv = [sys.executable, "-I", "-c", _PROGRAM, program, "help", *words]
-    os.execve(sys.executable, argv, env)
 
 
 def flush() -> None:

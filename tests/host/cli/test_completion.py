@@ -94,6 +94,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["deploy", "start", "-"],
         ["none", *["--fast", "-f", "--count", "-n", "--unit", "--into", "--help"]],
     ),
+    "options behind a word": (
+        ["deploy", "start", "staging", "--"],
+        ["none", "--fast", "--count", "--unit", "--into"],
+    ),
     "a number": (["deploy", "start", "-n", ""], ["none"]),
     "a program": (["deploy", "start", "--unit", ""], ["none", "web app", "db:main", "plain"]),
     "with a sign": (["deploy", "start", "--unit=w"], ["none", "--unit=web app"]),

@@ -191,7 +191,6 @@ def test_hostile_text_is_shown_escaped(install: Install) -> None:
                 examples=[{"command": HOSTILE, "description": HOSTILE}],
                 args=[{"name": "x", "description": HOSTILE, "choices": [HOSTILE]}],
                 confirm=HOSTILE,
-                aliases=[HOSTILE],
             ),
             "commands/a/b/main.sh": BASH,
             "commands/a/category.json": {"name": HOSTILE, "description": HOSTILE},

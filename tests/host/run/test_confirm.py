@@ -20,8 +20,8 @@ def made(shared_install):
         {
             "commands/db/drop/command.json": asks,
             "commands/db/drop/main.sh": RAN,
-            "commands/db/helps/command.json": asks,
-            "commands/db/helps/main.sh": f"{RAN}# --help\n",
+            "commands/db/helps/command.json": {**asks, "help": "script"},
+            "commands/db/helps/main.sh": RAN,
             "commands/db/words/command.json": {**asks, "args": [{"name": "word"}]},
             "commands/db/words/main.sh": RAN,
             "commands/db/fails/command.json": {**asks, "required_envs": ["TOKEN"]},
@@ -72,9 +72,11 @@ def test_yes_before_anything_else(made):
     assert "  --yes " in made.run().stdout
 
 
-def test_help_is_never_asked_for(made):
+def test_only_a_lone_help_needs_no_answer(made):
     assert made.run("db", "helps", "--help").all == (0, "ran --help\n", "")
-    assert made.run("db", "drop", "--help").status == 0
+    assert made.run("db", "drop", "--help").all == made.run("help", "db", "drop").all
+    assert made.run("db", "helps", "--help", "x").all == (1, "", refusal("db helps"))
+    assert made.run("db", "drop", "-h", "x").all == (1, "", refusal("db drop"))
 
 
 def test_what_is_wrong_is_told_before(made):

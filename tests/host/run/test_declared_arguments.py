@@ -54,7 +54,7 @@ REFUSED = {
     "bare short": ([{"name": "--a", "short": "a"}], 'args[0]": "short', "found a"),
     "two dashes as short": ([{"name": "--a", "short": "--"}], 'args[0]": "short', "found --"),
     "short of a word": ([{"name": "a", "short": "-a"}], 'args[0]": "short', "would be --a"),
-    "help's letter": ([{"name": "--host", "short": "-h"}], 'args[0]": "short', "asks for help"),
+    "help": ([{"name": "--help"}], 'args[0]": "name', "--help is never an argument"),
     "value of a word": ([{"name": "a", "value": "N"}], 'args[0]": "value', "would be --a"),
     "empty value": ([{"name": "--a", "value": ""}], 'args[0]": "value', "expected some text"),
     "unknown type": (
@@ -132,7 +132,7 @@ def test_everything_that_is_accepted():
             {"name": "--force", "short": "-f"},
             {"name": "--count", "short": "-n", "value": "N", "type": "integer", "default": "+3"},
             {"name": "--out", "value": "DIR", "type": "directory", "required": True},
-            {"name": "--help", "short": "-h"},
+            {"name": "--host", "short": "-h", "value": "HOST"},
             {"name": "files...", "type": "file", "complete": "file", "unknown": 1},
             {"name": "--after-it", "short": None, "type": None, "default": None, "choices": None},
         ]
@@ -146,7 +146,7 @@ def test_everything_that_is_accepted():
     assert (files.name, files.bare_name, files.repeats) == ("files...", "files", True)
     assert (after.variable, after.choices, after.default) == ("ARG_AFTER_IT", (), None)
     assert usage_of(found) == (
-        "<env> [--force] [--count N] --out DIR [--help] [files...] [--after-it]"
+        "<env> [--force] [--count N] --out DIR [--host HOST] [files...] [--after-it]"
     )
 
 

@@ -185,6 +185,22 @@ TYPES = {
     "env_files is a string": ({"env_files": ".env"}, "env_files", "an array of strings"),
     "env_files holds null": ({"env_files": [None]}, "env_files", "an array of strings"),
     "aliases is a string": ({"aliases": "a"}, "aliases", "an array of strings"),
+    "an alias of two words": ({"aliases": ["a", "b c"]}, "aliases", '"b c" is not a word'),
+    "an empty alias": ({"aliases": [""]}, "aliases", '"" is not a word'),
+    "an alias like an option": ({"aliases": ["-x"]}, "aliases", '"-x" is not a word'),
+    "a path as alias": ({"aliases": ["a/b"]}, "aliases", '"a/b" is not a word'),
+    "an alias with an accent": ({"aliases": ["\xe9t\xe9"]}, "aliases", " is not a word"),
+    "a long alias": ({"aliases": ["a" * 65]}, "aliases", f'"{"a" * 65}" is not a word'),
+    "required_envs with a space": (
+        {"required_envs": ["A", "A B"]}, "required_envs", '"A B" cannot name a variable'
+    ),
+    "required_envs with a dollar": (
+        {"required_envs": ["$A"]}, "required_envs", '"$A" cannot name a variable'
+    ),
+    "required_envs with a value": (
+        {"required_envs": ["A=1"]}, "required_envs", '"A=1" cannot name a variable'
+    ),
+    "an empty name in required_envs": ({"required_envs": [""]}, "required_envs", '"" cannot name'),
     "required_envs holds 1": ({"required_envs": [1]}, "required_envs", "an array of strings"),
     "examples holds a string": ({"examples": ["x"]}, "examples[0]", "an object, found a string"),
     "examples without command": ({"examples": [{"description": "x"}]}, "examples[0]", "command"),

@@ -72,8 +72,9 @@ GIVEN = {
     "default of repeated": ([{"name": "a...", "default": "x"}], [],
                             {"A_COUNT": "1", "A_1": "x"}),
     "a dash in a name": ([{"name": "--dry-run"}], ["--dry-run"], {"DRY_RUN": "true"}),
-    "--help declared": ([{"name": "--help"}, NAME], ["x", "--help"],
-                        {"HELP": "true", "NAME": "x"}),
+    "-h declared": ([{"name": "--host", "short": "-h", "value": "HOST"}, NAME], ["-h", "db", "x"],
+                    {"HOST": "db", "NAME": "x"}),
+    "--help behind --": ([FILES], ["--", "--help"], {"FILES_COUNT": "1", "FILES_1": "--help"}),
     "any bytes": ([NAME], ["\udcff\n"], {"NAME": "\udcff\n"}),
 }  # fmt: skip
 
@@ -106,7 +107,9 @@ REFUSED = {
     "one dash": ([FORCE], ["-force"], "unknown option -o; did you mean --force?"),
     "unknown short": ([FORCE], ["-fx"], f"unknown option -x{USAGE}[--force]"),
     "help later": ([NAME], ["x", "--help"],
-                   "--help shows help where it comes first, not here; type: cli a b --help"),
+                   "--help must be the only argument; for help: cli a b --help"),
+    "help first": ([NAME], ["-h", "x"],
+                   "-h must be the only argument; for help: cli a b --help"),
     "value of a flag": ([FORCE], ["--force=1"], "--force takes no value"),
     "no value": ([COUNT], ["--count"], f"--count needs a value, N{USAGE}[--count N]"),
     "no short value": ([COUNT], ["-n"], f"--count needs a value, N{USAGE}[--count N]"),
@@ -175,7 +178,7 @@ def test_the_variables_of_nobody_stay():
     found = given_arguments.without(read([NAME, FILES]), environ)
     assert found == {"ARG_X": "4", "HOME": "5"}
     declared = read([ENV, NAME, FORCE, COUNT, FILES])
-    absent = given_arguments.given_variables(declared, ["--help", "x"], "cli", ["a"])
+    absent = given_arguments.given_variables(declared, ["--help"], "cli", ["a"])
     assert absent == {"ARG_FORCE": "false", "ARG_COUNT": "3", "ARG_FILES_COUNT": "0"}
 
 
@@ -353,7 +356,7 @@ def made(shared_install):
             "commands/a/python/main.sh": "#!/usr/bin/env -S python3 -I\nimport os\n"
             "print(*(os.environ[f'ARG_{x}'] for x in ('ENV', 'COUNT', 'FORCE')))\n",
             "commands/a/helps/command.json": shown,
-            "commands/a/helps/main.sh": "#!/bin/sh\n# --help\necho $@ $ARG_COUNT${ARG_ENV-none}\n",
+            "commands/a/helps/main.sh": "#!/bin/sh\n: --help\necho $@ $ARG_COUNT${ARG_ENV-none}\n",
             "commands/a/missing/command.json": shown,
             "commands/a/other/command.json": {**shown, "os": ["windows"]},
             "commands/a/wrong/command.json": command(args=[{"name": "x", "type": "colour"}]),
@@ -419,7 +422,8 @@ def test_a_wrong_declaration_is_one_line(made):
 
 
 def test_help_reaches_a_script_that_answers_it(made):
-    assert made.run("a", "helps", "--help", "x").stdout == "--help x 3none\n"
+    assert made.run("a", "helps", "--help").stdout == "--help 3none\n"
+    assert made.run("a", "helps", "--help", "x").status == 2
     assert made.run("a", "b", "-h").stdout == made.run("help", "a", "b").stdout
 
 

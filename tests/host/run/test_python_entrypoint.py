@@ -1,7 +1,6 @@
 """Commands written in Python: a click command or a callable, declared by a plugin or named."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -118,6 +117,10 @@ def made(shared_install):
                 {"name": "--count", "value": "N", "type": "integer", "default": "1"},
             ],
         )
+    files["commands/py/paged/command.json"] = {
+        **files["commands/py/declared-arguments/command.json"],
+        "help": "page",
+    }
     for name, fields in (("alone", {"sources": False}), ("fed", {})):
         files[f"commands/py/{name}/command.json"] = command(
             entrypoint=f"{IMPORTABLE.name}.{module.stem}:variables",
@@ -181,47 +184,13 @@ def test_a_command_may_close_its_stdout(made):
 
 
 @pytest.mark.parametrize("word", ["--help", "-h"])
-def test_the_page_of_a_callable_is_made_from_its_definition(made, word):
-    for name in ("plain", "declared-arguments"):
-        page = made.run("help", "py", name)
-        assert f"cli py {name} " in page.stdout
-        assert made.run("py", name, word).all == page.all
-    assert "\nArguments:\n  word  to say\n" in made.run("py", "declared-arguments", word).stdout
-
-
-def test_the_page_of_a_callable_in_another_installation(made, tmp_path):
-    renamed = tmp_path / "my prog"
-    renamed.symlink_to(made.launcher)
-    shown = made.run("py", "plain", "--help", executable=renamed)
-    assert (shown.status, shown.stderr) == (0, "")
-    assert "Usage: my prog py plain [args…]\n" in shown.stdout
-    elsewhere = tmp_path / "elsewhere"
-    shown = made.run("py", "plain", "--help", env={"CLI_DIR": str(elsewhere)})
-    assert shown.status == 1
-    shutil.copytree(made.root, elsewhere, symlinks=True)
-    shown = made.run("py", "plain", "--help", env={"CLI_DIR": str(elsewhere)})
-    assert (shown.status, shown.stderr) == (0, "")
-    assert f"Defined in {elsewhere}/commands/py/plain/command.json.\n" in shown.stdout
-
-
-def test_a_module_that_speaks_of_help_answers_itself(made):
-    module = IMPORTABLE / f"help_{os.getpid()}.py"
-    try:
-        for text in ("def main(args):\n    print('--help', args)\n",
-                     "import argparse\ndef main(args):\n"
-                     "    argparse.ArgumentParser('own').parse_args(args)\n"):  # fmt: skip
-            module.write_text(text)
-            definition = {
-                "name": "N",
-                "description": "D",
-                "entrypoint": f"{IMPORTABLE.name}.{module.stem}:main",
-            }
-            made.write({"commands/py/own/command.json": definition})
-            shown = made.run("py", "own", "-h")
-            assert (shown.status, shown.stderr) == (0, "")
-            assert shown.stdout.startswith(("--help ['-h']", "usage: own [-h]"))
-    finally:
-        module.unlink()
+def test_a_callable_gets_a_lone_help(made, word):
+    assert made.run("py", "plain", word).all == (0, word, "")
+    assert made.run("py", "plain", word, "x").all == (0, f"{word}|x", "")
+    page = made.run("help", "py", "paged")
+    assert "\nArguments:\n  word  to say\n" in page.stdout
+    assert made.run("py", "paged", word).all == page.all
+    assert made.run("py", "paged", word, "x").status == 2
 
 
 def test_a_command_without_sources_starts_with_the_callers_environment(made):

@@ -45,7 +45,7 @@ SCRIPTS = {
     "zsh": '#!/usr/bin/env zsh\necho "zsh $* $ZSH_NAME"\n',
     "python": PYTHON + "import sys; print('python', *sys.argv[1:])\n",
     "spaces": '#!  /bin/sh   -e  \necho "spaces $-"\n',
-    "helps": '#!/bin/sh\n# --help\necho "helped $*"\n',
+    "helps": '#!/bin/sh\n: --help\necho "helped $*"\n',
     "helpless": "#!/bin/sh\necho ran\n",
 }
 
@@ -723,12 +723,14 @@ def test_which_shells_load_the_library(made, shebang, loads):
     assert not start_of(str(file), {"POSIXLY_CORRECT": ""}).loads_library
 
 
-# --help as the first argument.
+# --help as the only argument, and beside others.
 
 HELPS = {
     "answers itself": (("helps", "--help"), "helped --help\n"),
-    "answers itself, short": (("helps", "-h", "x"), "helped -h x\n"),
+    "answers itself, short": (("helps", "-h"), "helped -h\n"),
+    "an option of the script": (("helpless", "-h", "localhost"), "ran\n"),
     "not first": (("helpless", "x", "--help"), "ran\n"),
+    "twice": (("helpless", "--help", "--help"), "ran\n"),
     "help is a word": (("helpless", "help"), "ran\n"),
 }
 
@@ -766,6 +768,10 @@ def test_a_category_with_an_entrypoint(made):
         assert "one" in made.run(*words).stdout
     one_line(made, made.run("demo", "-x"), 2, "-x")
     one_line(made, made.run("tool", "none"), 2, "none")
+    for words in (("tool", "-h", "localhost"), ("tool", "--help", "one"), ("demo", "-h", "pid")):
+        said = f"{words[0]}: {words[1]} must be the only word after a category; for help: "
+        one_line(made, made.run(*words), 2, f"{said}cli help {words[0]} {words[2]}")
+    assert made.run("tool", "--help", "--format", "json").stdout.startswith("{")
 
 
 def test_programs_are_found_as_execvp_does(made, tmp_path):

@@ -402,7 +402,9 @@ def test_what_takes_too_long(place, text):
     )
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "x", "1s", " "])
+@pytest.mark.parametrize(
+    "value", ["0", "-1", "nan", "inf", "x", "1s", " ", "1_0", " 1", "1e999", "\uff11"]
+)
 def test_a_time_limit_that_is_none(place, value):
     write(place, "X=1\n")
     result = place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": value})

@@ -80,7 +80,7 @@ DEFINITIONS = {
         "5:35: ",
         'unknown key "y"',
     ),
-    "alias": ('"aliases": ["b", "@"]', "5:15: ", '"aliases": b is taken by the word, which'),
+    "alias": ('"aliases": ["b", "c"]', "5:15: ", '"aliases": b is taken by the word, which'),
     "system": ('"os": ["linux", "macos"]', "5:3: ", "only linux and mac count; did you mean mac?"),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", "API_TOKEN looks like a secret"),
     "reference": ('"envs": {"A": "$NOWHERE/x"}', "5:12: ", "nothing defines $NOWHERE; name it"),

@@ -34,6 +34,17 @@ def test_a_new_command_runs_and_lints_clean_at_once(install: Install, language: 
     assert not [one for one in os.listdir(made.root / "commands") if one.startswith(".")]
 
 
+@pytest.mark.parametrize("language", ["bash", "python", "sh"])
+def test_a_script_of_the_users_own_gets_its_words(install: Install, language: str) -> None:
+    made = install()
+    assert made.run("self", "new", "command", "team", "tool", "--lang", language).status == 0
+    [script] = (made.root / "commands/team/tool").glob("main.*")
+    script.write_text('#!/bin/sh\necho "own $*"\n')
+    for words in (["a", "b"], ["--force", "-n3"], ["-h", "host"], [""]):
+        assert made.run("team", "tool", *words).all == (0, f"own {' '.join(words)}\n", ""), words
+    assert "\nUsage: cli team tool [args…]\n" in made.run("help", "team", "tool").stdout
+
+
 def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     made = install({"commands/a/b/command.json": command(), "commands/a/b/main.sh": BASH})
     new = ("self", "new", "command")

@@ -1,0 +1,57 @@
+"""Who answers `--help` on a command: its script, or the help page made from its definition."""
+
+from host.run.paths import is_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.run.definition import Definition
+
+_MOST_READ = 64 * 1024  # bytes of an entrypoint
+_PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # each of them answers --help
+_IMPORT = rb"(?m)(?:^|;)[ \t]*(?:from|import(?:[^\n#;]*,)?)[ \t]+(?:" + _PARSERS + rb")\b"
+_TEXT = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+_HASH = rb"(?<![^\s;&|()])#[^\n]*"  # where a word begins: $# and ${#x} are none
+_DASHES = rb"(\[\[.*?(?:\]\]|\Z))|--\[\[.*?(?:\]\]|\Z)|--[^\n]*"
+_SLASHES = rb"(`(?:\\.|[^`\\])*`)|/\*.*?(?:\*/|\Z)|//[^\n]*"
+_SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
+_SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
+
+
+def script_gets_help(definition: "Definition", file: str) -> bool:
+    """Tell whether a lone `--help` is for the script; `file` is "" for a Python reference."""
+    if definition.help:
+        return definition.help == "script"
+    if definition.sudo or definition.confirm or definition.effects == "destroy":
+        return False
+    return not file or handles_help(file)
+
+
+def handles_help(file: str) -> bool:
+    """Tell whether a script or binary answers `--help`, by the first 64 KiB of it."""
+    if not is_file(file):
+        return False
+    try:
+        with open(file, "rb", buffering=0) as script:
+            content = script.read(_MOST_READ)
+    except OSError:
+        return False
+    import re
+
+    first, _, _ = content.partition(b"\n")
+    shebang = first if first.startswith(b"#!") else b""
+    extension = file.rpartition("/")[2].rpartition(".")[2]
+    is_python = extension == "py" or re.search(rb"python|pypy|uv run", shebang)
+    if is_python and re.search(_IMPORT, content):
+        return True
+    if b"--help" not in content or b"\0" in content:
+        return b"--help" in content
+    comments = _HASH
+    if extension in _SLASH_LANGUAGES or any(one in shebang for one in _SLASH_INTERPRETERS):
+        comments = _SLASHES
+    elif extension == "lua" or b"lua" in shebang:
+        comments = _DASHES
+    code = re.sub(
+        _TEXT + b"|" + comments, lambda found: found[0] if found.lastindex else b"", content,
+        flags=re.DOTALL,
+    )  # fmt: skip
+    return b"--help" in code

@@ -1,0 +1,112 @@
+"""Who answers a lone `--help`: the script or the help page; what counts as handling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host.run.script_help import handles_help
+from testing.installation import Made, command
+
+Install = Callable[..., Made]
+SILENT = "#!/bin/sh\necho ran\n"
+SPEAKS = "#!/bin/sh\necho ran --help\n"
+
+# The file, its text, and whether it handles --help itself.
+FILES = {
+    "a case": ("main.sh", "case $1 in -h | --help) usage ;; esac\n", True),
+    "a here-document": ("main", "cat <<E\n  -h, --help  Show it, don't run\nE\n", True),
+    "quoted after a #": ("main.sh", "echo 'issue #3, a # sign: --help'\n", True),
+    "after a count": ("main.sh", "[ $# -gt 0 ] && [ ${#1} = 6 ] && [ $1 = --help ]\n", True),
+    "a comment": ("main.sh", "#!/bin/sh\n  # don't: x --help\nrun\n", False),
+    "a comment behind code": ("main.sh", 'run "$@" # as git --help\n', False),
+    "both": ("main.sh", "# --help\necho --help\n", True),
+    "nothing": ("main.sh", "run\n", False),
+    "empty": ("main.sh", "", False),
+    "behind 64 KiB": ("main.sh", f"{' ' * 65_530}\necho --help\n", False),
+    "within 64 KiB": ("main.sh", f"{' ' * 65_500}\necho --help\n", True),
+    "argparse": ("main.py", "import os, argparse\n", True),
+    "click": ("main.py", "def main():\n    from click import command\n", True),
+    "typer": ("main.py", "import os; import typer as t\n", True),
+    "docopt by shebang": ("main", "#!/usr/bin/env python3\nfrom docopt import docopt\n", True),
+    "optparse": ("main.py", "import optparse\n", True),
+    "fire": ("main.py", "import fire\n", True),
+    "another module": ("main.py", "import click_odoo, os\n# import argparse\n", False),
+    "argparse in bash": ("main.sh", "#!/bin/bash\nimport argparse\n", False),
+    "JavaScript": ("main.js", "if (a === '--help') help();\n", True),
+    "JavaScript's template": ("main.mjs", "log(`see https://x\n  --help`)\n", True),
+    "JavaScript's comment": ("main.js", "go(1); // --help\n/* or\n * --help\n */\n", False),
+    "node by shebang": ("main", "#!/usr/bin/env node\nrun() // --help\n", False),
+    "Lua": ("main.lua", 'if arg[1] == "--help" then end\n', True),
+    "Lua's comment": ("main.lua", "run() --help\n--[[ see\n--help ]]\n", False),
+    "a binary": ("main", "\0ELF # --help\0", True),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "handles"), FILES.values(), ids=FILES)
+def test_what_handles_help(tmp_path: Path, name: str, text: str, handles: bool) -> None:
+    (tmp_path / name).write_text(text)
+    assert handles_help(str(tmp_path / name)) is handles
+
+
+def test_what_is_no_file_handles_nothing(tmp_path: Path) -> None:
+    assert not handles_help(str(tmp_path))
+    assert not handles_help(str(tmp_path / "none"))
+
+
+# What a definition says besides, its script, and whether the script gets a lone --help.
+RULES: dict[str, tuple[dict[str, object], str, bool]] = {
+    "handled": ({}, SPEAKS, True),
+    "not handled": ({}, SILENT, False),
+    "null": ({"help": None}, SPEAKS, True),
+    "script": ({"help": "script"}, SILENT, True),
+    "page": ({"help": "page"}, SPEAKS, False),
+    "sudo": ({"sudo": True}, SPEAKS, False),
+    "sudo elsewhere": ({"sudo": []}, SPEAKS, True),
+    "sudo that reads": ({"sudo": True, "effects": "read"}, SPEAKS, False),
+    "confirm": ({"confirm": "Sure?"}, SPEAKS, False),
+    "destroy": ({"effects": "destroy"}, SPEAKS, False),
+    "change": ({"effects": "change"}, SPEAKS, True),
+    "destroy, script": ({"effects": "destroy", "help": "script"}, SILENT, True),
+    "declared, handled": ({"args": [{"name": "env", "required": True}]}, SPEAKS, True),
+}
+
+
+@pytest.mark.parametrize(("fields", "script", "runs"), RULES.values(), ids=RULES)
+def test_who_answers_a_lone_help(
+    install: Install, fields: dict[str, object], script: str, runs: bool
+) -> None:
+    made = install({"commands/a/b/command.json": command(**fields), "commands/a/b/main.sh": script})
+    expected = (0, script.partition("echo ")[2], "") if runs else made.run("help", "a", "b").all
+    for word in ("--help", "-h"):
+        assert made.run("a", "b", word).all == expected
+    assert ("ran" in expected[1]) is runs
+
+
+def test_beside_other_arguments_the_script_gets_it(install: Install) -> None:
+    files = {f"commands/a/{name}/main.sh": '#!/bin/sh\necho "ran $*"\n' for name in "bcd"}
+    made = install(
+        {
+            **files,
+            "commands/a/b/command.json": command(help="page", sudo=True),
+            "commands/a/c/command.json": command(args=[{"name": "word"}]),
+            "commands/a/d/command.json": command(
+                args=[{"name": "--host", "short": "-h", "value": "HOST"}]
+            ),
+        }
+    )
+    assert made.run("a", "b", "-h", "localhost").all == (0, "ran -h localhost\n", "")
+    assert made.run("a", "b", "x", "--help").all == (0, "ran x --help\n", "")
+    said = "must be the only argument; for help: cli a c --help\n"
+    assert made.run("a", "c", "-h", "x").all == (2, "", f"cli: a c: -h {said}")
+    assert made.run("a", "c", "x", "--help").all == (2, "", f"cli: a c: --help {said}")
+    assert made.run("a", "d", "-h", "localhost").all == (0, "ran -h localhost\n", "")
+    assert made.run("a", "d", "-h").all == made.run("help", "a", "d").all
+
+
+def test_a_wrong_value_is_one_line(install: Install) -> None:
+    made = install({"commands/a/b/command.json": command(help="me"), "commands/a/b/main.sh": ""})
+    said = f'{made.root}/commands/a/b/command.json: "help": expected one of script, page; found me'
+    assert made.run("a", "b", "--help").all == (1, "", f"cli: {said}\n")
