@@ -11,8 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from builtin_plugins.io.archives.extract import extract
-from builtin_plugins.io.archives.safety import Rules
+from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.files.undo import explained, tidily
 from builtin_plugins.setup.linux.stage import NEW
 from builtin_plugins.setup.linux.swap import remove_all, swap_in

@@ -5,7 +5,7 @@ import os
 import time
 from pathlib import Path
 
-from builtin_plugins.io.archives.extract import extract
+from builtin_plugins.io.archive import extract
 from builtin_plugins.io.fetch.addresses import shown
 from builtin_plugins.io.fetch.download import download
 from builtin_plugins.io.fetch.progress import Reporter, readable_size

@@ -8,8 +8,7 @@ from pathlib import Path
 from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file, described
 from builtin_plugins.administration.plugins.transaction import Work
-from builtin_plugins.io.archives.extract import extract
-from builtin_plugins.io.archives.safety import MOST_BYTES, MOST_FILES, Rules
+from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 
 
 def fetch(origin: Origin, work: Work) -> Staged:

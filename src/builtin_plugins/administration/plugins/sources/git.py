@@ -12,14 +12,14 @@ from pathlib import Path
 from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged, described
 from builtin_plugins.administration.plugins.transaction import Work
-from builtin_plugins.io.archives.extract import extract
-from builtin_plugins.io.archives.safety import (
+from builtin_plugins.io.archive import (
     LONGEST_TARGET,
     MOST_BYTES,
     MOST_FILES,
-    Judge,
+    ArchiveValidator,
     Member,
     Rules,
+    extract,
 )
 from builtin_plugins.io.git.call import Git, login_of
 from host import OperationError
@@ -147,7 +147,7 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
 
 def _judged(git: Git, commit: str) -> list[str]:
     """Return the submodules of a commit; raises OperationError for what git shall not pack."""
-    judge = Judge(_RULES)
+    validator = ArchiveValidator(_RULES)
     submodules = []
     listed = git("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)
     for row in listed.split(b"\0")[:-1]:  # mode, type, object, size, tab, name
@@ -160,5 +160,5 @@ def _judged(git: Git, commit: str) -> list[str]:
             raise OperationError(f"its member {name[:80]} is no link of a path")
         if mode == _SUBMODULE:
             submodules.append(name)
-        judge.add(Member(name, "file" if mode.startswith("1") else "directory", size))
+        validator.add(Member(name, "file" if mode.startswith("1") else "directory", size))
     return submodules

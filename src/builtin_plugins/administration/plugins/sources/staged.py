@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
 from builtin_plugins.administration.plugins.sources.parse import ARCHIVES
 from builtin_plugins.administration.plugins.transaction import Work
-from builtin_plugins.io.archives.safety import MOST_BYTES
+from builtin_plugins.io.archive import MOST_BYTES
 from builtin_plugins.io.fetch.addresses import shown
 from builtin_plugins.plugins_folder.registry import Entry
 from host import HostError, OperationError, Record

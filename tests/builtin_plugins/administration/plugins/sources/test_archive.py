@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.io.archives.extract import Rules, extract
+from builtin_plugins.io.archive import Rules, extract
 from host.errors import OperationError
 from testing import httpserver
 from testing.installation import Made, command

@@ -1,1 +1,0 @@
-"""Archives of strangers, unpacked so that nothing leaves its place."""
