@@ -10,11 +10,9 @@ import gzip
 import lzma
 import os
 import shutil
-import signal
 import stat
 import sys
 import tarfile
-import threading
 import time
 import zipfile
 import zlib
@@ -25,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
 
+from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
 
 MOST_FILES = 20_000  # of a plugin
@@ -97,7 +96,8 @@ def extract(
         budget = min(rules.size, max(_SMALL, _RATIO * archive.stat().st_size))
         with archive.open("rb") as file, _broken_explained():
             validator = ArchiveValidator(rules)
-            with _time_limit(min(seconds, _VALIDATION_SECONDS)):
+            late = OperationError(_TOO_SLOW)
+            with time_limit(min(seconds, _VALIDATION_SECONDS), late):
                 members = []
                 for member in _members(file, budget):
                     validator.add(member)
@@ -140,25 +140,6 @@ def _broken_explained() -> Iterator[None]:
         yield
     except _BROKEN:
         raise OperationError("it is damaged or cut short") from None
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise OperationError inside the block after `seconds`: a header can keep a reader busy."""
-
-    def expire(*_: object) -> None:
-        raise OperationError(_TOO_SLOW)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals go to the main thread only
-        return
-    former = signal.signal(signal.SIGALRM, expire)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
 
 
 def _members(file: IO[bytes], budget: int) -> Iterator[Member]:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-from builtin_plugins.io.fetch.addresses import shown
-from builtin_plugins.io.fetch.progress import Reporter
+from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.io.self_options import argument
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.hooks import ENTRYPOINT

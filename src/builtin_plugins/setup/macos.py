@@ -5,8 +5,8 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 
-from builtin_plugins.io.fetch.progress import Reporter
 from builtin_plugins.io.files.atomic import write_file
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.tool_settings import Settings, home, variable
 from host import OperationError, find_program
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.io.fetch.progress import Reporter
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import elevated, install, prepare
 from builtin_plugins.setup.tool_settings import Places, read_settings

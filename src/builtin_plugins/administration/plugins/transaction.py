@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from builtin_plugins.administration.program.environment.copy import drop_abandoned_copy
 from builtin_plugins.administration.program.environment.installer import Installer
-from builtin_plugins.io.fetch.progress import Reporter
 from builtin_plugins.io.files.atomic import (
     make_directory,
     mode_below,
@@ -21,6 +20,7 @@ from builtin_plugins.io.files.atomic import (
 )
 from builtin_plugins.io.files.flock import Waiting, take_lock
 from builtin_plugins.io.files.undo import undoing
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.io.self_options import USUAL_SECONDS
 from builtin_plugins.plugins_folder.directory import (
     RECORD,

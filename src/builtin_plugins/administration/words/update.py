@@ -30,8 +30,8 @@ from builtin_plugins.administration.program.launcher import (
     write_launcher,
 )
 from builtin_plugins.administration.program.shipped_files import renew, skeleton_in
+from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.asking import confirm
-from builtin_plugins.io.fetch.addresses import without_credentials
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import undoing, uninterrupted
 from builtin_plugins.io.git.call import Git, login_of

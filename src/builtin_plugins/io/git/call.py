@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from builtin_plugins.io.addresses import parse
 from builtin_plugins.io.bounded_call import bounded_call
-from builtin_plugins.io.fetch.addresses import parse
 from host import OperationError, UsageError, masked_text
 
 _KEPT_VARIABLES = frozenset(

@@ -7,8 +7,8 @@ import tarfile
 from collections.abc import Mapping
 from contextlib import suppress
 
-from builtin_plugins.io.fetch.addresses import fetchable
-from builtin_plugins.io.fetch.progress import Reporter
+from builtin_plugins.io.addresses import fetchable
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.prepare import bring
 from builtin_plugins.setup.linux.stage import NEW, clear_stage, hold_stage

@@ -5,12 +5,11 @@ import os
 import time
 from pathlib import Path
 
+from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.archive import extract
-from builtin_plugins.io.fetch.addresses import shown
-from builtin_plugins.io.fetch.download import download
-from builtin_plugins.io.fetch.progress import Reporter, readable_size
-from builtin_plugins.io.fetch.transfer import Limits
+from builtin_plugins.io.download import Limits, download
 from builtin_plugins.io.files.atomic import write_file
+from builtin_plugins.io.progress import Reporter, readable_size
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.stage import NEW
 from builtin_plugins.setup.tool_settings import Settings

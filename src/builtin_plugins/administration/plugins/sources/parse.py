@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from builtin_plugins.io.fetch.addresses import without_credentials
+from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 

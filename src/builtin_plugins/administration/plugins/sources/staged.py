@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
 from builtin_plugins.administration.plugins.sources.parse import ARCHIVES
 from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.archive import MOST_BYTES
-from builtin_plugins.io.fetch.addresses import shown
 from builtin_plugins.plugins_folder.registry import Entry
 from host import HostError, OperationError, Record
 
@@ -64,8 +64,7 @@ def bring_file(address: str, sha256: str, target: Path, work: Work) -> str:
     """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
     if "://" in address:
         # Here, as requests takes a tenth of a second to import and most changes need none.
-        from builtin_plugins.io.fetch.download import download
-        from builtin_plugins.io.fetch.transfer import Limits
+        from builtin_plugins.io.download import Limits, download
 
         limits = Limits(seconds=work.seconds, stall=min(30, work.seconds), size=MOST_BYTES)
         with work.reporter.progress(shown(address)) as progress:

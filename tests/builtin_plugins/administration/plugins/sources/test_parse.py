@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.administration.plugins.sources.parse import parse_source
-from builtin_plugins.io.fetch.addresses import without_credentials
+from builtin_plugins.io.addresses import without_credentials
 from host.errors import HostError
 from testing.installation import Made
 from testing.plugin_sources import Repository, listed, plugin, plugin_files, registry, write_tree

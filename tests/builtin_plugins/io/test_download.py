@@ -5,17 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from builtin_plugins.io.fetch.addresses import fetchable, follow, parse, shown
-from builtin_plugins.io.fetch.download import download
-from builtin_plugins.io.fetch.transfer import Limits
+from builtin_plugins.io.addresses import fetchable, follow, parse, shown
+from builtin_plugins.io.download import Limits, download
 from host.errors import OperationError
 from host.secrets import masked_text
 from testing import httpserver
@@ -65,7 +62,7 @@ BAD_ANSWERS = {
     ),
     "gzip-encoded body": (
         httpserver.body(b"abc", content_length=3, content_encoding="gzip"),
-        "sent as gzip, asked for as it is",
+        r"sent a compressed file \(gzip\) although none was requested",
     ),
     "redirect loop": (httpserver.redirect("/bad"), "redirected more than 10 times"),
     "redirect to nowhere": (httpserver.body(b"", 302, content_length=0), "redirects to no address"),
@@ -90,7 +87,7 @@ BAD_ANSWERS = {
 @pytest.mark.parametrize("name", BAD_ANSWERS)
 def test_a_bad_answer_leaves_no_file(name: str, site: httpserver.Site, target: Path) -> None:
     answer, expected = BAD_ANSWERS[name]
-    limits = replace(TWICE, stall=0.5) if name == "stall" else TWICE
+    limits = TWICE._replace(stall=0.5) if name == "stall" else TWICE
     with pytest.raises(OperationError, match=expected) as failure:
         download(site.add("/bad", answer), target, limits=limits)
     assert not target.exists()
@@ -110,15 +107,6 @@ def test_the_deadline_ends_what_never_stalls(
         download(site.add("/drip", answer), target, limits=Limits(seconds=1))
     assert time.monotonic() - started < 60
     assert not target.exists()
-
-
-def test_a_broken_transfer_resumes_where_it_was(site: httpserver.Site, target: Path) -> None:
-    address = site.add("/file", httpserver.cut(BODY, 200_000, times=1))
-    fetched = download(address, target, limits=TWICE, sha256=hashlib.sha256(BODY).hexdigest())
-    assert (target.read_bytes(), fetched.size) == (BODY, len(BODY))
-    again = site.requests[1][1]
-    assert again["If-Range"] == '"v1"'
-    assert 0 < int(again["Range"].removeprefix("bytes=").removesuffix("-")) <= 200_000
 
 
 def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, target: Path) -> None:
@@ -144,23 +132,10 @@ def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target
     assert target.read_bytes() == newer
 
 
-def test_without_a_validator_it_starts_over(site: httpserver.Site, target: Path) -> None:
-    download(
-        site.add("/file", httpserver.cut(BODY, 9999, times=1, etag=None)), target, limits=TWICE
-    )
+def test_a_broken_download_starts_again(site: httpserver.Site, target: Path) -> None:
+    download(site.add("/file", httpserver.cut(BODY, 9999, times=1)), target, limits=TWICE)
     assert target.read_bytes() == BODY
     assert "Range" not in site.requests[1][1]
-
-
-@pytest.mark.parametrize(
-    "content_range", ["bytes 0-9/10", "bytes 5-9/11", "items 1-2/3", "", "bytes 1000-299999/300001"]
-)
-def test_a_wrong_range_is_refused(content_range: str, site: httpserver.Site, target: Path) -> None:
-    part = httpserver.body(BODY[1000:], 206, content_range=content_range, content_length=299_000)
-    address = site.add("/file", httpserver.in_turn(httpserver.cut(BODY, 1000, times=1), part))
-    with pytest.raises(OperationError, match=r"another range than asked"):
-        download(address, target, limits=TWICE)
-    assert not target.exists()
 
 
 def test_a_wrong_checksum_leaves_no_file(site: httpserver.Site, target: Path) -> None:
@@ -226,16 +201,6 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         download(site.add("/stall", httpserver.stall(BODY, 1000)), target, progress=interrupt)
     assert not target.exists()
-
-
-def test_progress_is_called_in_the_callers_thread(site: httpserver.Site, target: Path) -> None:
-    threads = set()
-    download(
-        site.add("/file", BODY),
-        target,
-        progress=lambda *_: threads.add(threading.current_thread()),
-    )
-    assert threads == {threading.current_thread()}
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Downloads: addresses, transfers with resume and a deadline, progress."""

@@ -1,0 +1,80 @@
+"""What a long operation reports on stderr: lines, and a bar on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from host import Messages, printable
+
+_LINE_SECONDS = 10.0  # between two plain lines of progress
+
+
+class Reporter(Messages):
+    """Lines for people on stderr; `quiet` leaves only warnings, `verbose` adds details."""
+
+    def __init__(
+        self, program: str, quiet: bool, verbose: bool, environ: Mapping[str, str]
+    ) -> None:
+        super().__init__(program, environ)
+        self.debugging = (verbose or self.debugging) and not quiet
+        self._silent = quiet
+        plain = environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb"
+        self._animated = not quiet and not plain and os.isatty(2)
+
+    def info(self, text: str) -> None:
+        """Report a step."""
+        if not self._silent:
+            self.line(text)
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Callable[[int, int | None, str], None]]:
+        """Give the function `progress` that `download` calls."""
+        if not self._animated:
+            yield _plain_lines(self.info)
+            return
+        from tqdm import tqdm
+
+        tqdm.monitor_interval = 0  # no thread that watches bars
+        with tqdm(
+            desc=printable(label),
+            file=sys.stderr,
+            ncols=os.get_terminal_size(2).columns or 80,
+            unit="iB",
+            unit_scale=True,
+            unit_divisor=1024,
+        ) as bar:
+
+            def update(done: int, total: int | None, trouble: str) -> None:
+                with suppress(OSError, ValueError):  # stderr is closed
+                    if trouble:
+                        bar.write(printable(trouble), file=sys.stderr)
+                        bar.reset()
+                    bar.total = total
+                    bar.update(done - bar.n)
+
+            yield update
+
+
+def _plain_lines(info: Callable[[str], None]) -> Callable[[int, int | None, str], None]:
+    """Return a function that reports a line now and then, for logs and dumb terminals."""
+    due = time.monotonic() + _LINE_SECONDS
+
+    def update(done: int, total: int | None, trouble: str) -> None:
+        nonlocal due
+        if trouble:
+            info(trouble)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _LINE_SECONDS
+            whole = f" of {readable_size(total)} ({100 * done // total} %)" if total else ""
+            info(f"{readable_size(done)}{whole}")
+
+    return update
+
+
+def readable_size(count: int) -> str:
+    """Return a number of bytes for people: `12.3 MiB`, `8 KiB`."""
+    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{-(-count >> 10)} KiB"

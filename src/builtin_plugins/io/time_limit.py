@@ -1,0 +1,27 @@
+"""A time limit for code that cannot check a clock itself."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def time_limit(seconds: float, error: Exception) -> Iterator[None]:
+    """Raise `error` inside the block once `seconds` are over; in the main thread only."""
+
+    def expire(*_: object) -> None:
+        raise error
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no other thread gets signals
+        return
+    former = signal.signal(signal.SIGALRM, expire)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
