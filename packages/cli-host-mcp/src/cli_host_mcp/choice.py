@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cli_host_mcp.problem import ChoiceError, meant
+from cli_host_mcp.problem import ChoiceError, closest
 from host import Command, Program
 
 _KEY = "x-mcp"  # in a command.json: "named" or "never"
@@ -52,7 +52,7 @@ class Choice:
         for pattern in (*self.patterns, *self.left_out):
             if not any(_matches(one.words, (pattern,)) for one in commands):
                 names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
-                raise ChoiceError(f"{pattern}: no command or category{meant(pattern, names)}")
+                raise ChoiceError(f"{pattern}: no command or category{closest(pattern, names)}")
 
 
 def all_commands(program: Program) -> tuple[Command, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from cli_host_mcp import toolbox
 from cli_host_mcp.arguments import words_of
 from cli_host_mcp.choice import Choice, all_commands
-from cli_host_mcp.problem import CallError, meant
+from cli_host_mcp.problem import CallError, closest
 from host import Command, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
@@ -73,7 +73,7 @@ class Offer:
         """
         if name not in self._words and name not in [one["name"] for one in self.tools()]:
             known = [one["name"] for one in self.tools()]
-            raise UnknownToolError(f"unknown tool {name[:100]}{meant(name, known)}")
+            raise UnknownToolError(f"unknown tool {name[:100]}{closest(name, known)}")
         if name in self._words:
             return self._call(self._words[name], given)
         if name == "find":

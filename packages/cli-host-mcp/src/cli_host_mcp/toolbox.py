@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cli_host_mcp.arguments import object_of, schema_of
-from cli_host_mcp.problem import CallError, meant
+from cli_host_mcp.problem import CallError, closest
 from host import Command
 
 MOST_TOOLS = 40  # commands that get a tool each
@@ -123,13 +123,13 @@ def named(commands: Sequence[Command], name: str) -> Command:
         if text in (" ".join(one.words), tool_name(one.words)):
             return one
     known = [" ".join(one.words) for one in commands]
-    raise CallError(f"unknown command {text[:100]}{meant(text, known)}")
+    raise CallError(f"unknown command {text[:100]}{closest(text, known)}")
 
 
 def _score(command: Command, wanted: Sequence[str]) -> int:
     """Return how well a command fits: a whole word counts more than a part of one."""
     definition = command.definition
-    told = (*command.words, definition.name, definition.description, definition.group)
-    text = " ".join(told).lower()
+    searched = (*command.words, definition.name, definition.description, definition.group)
+    text = " ".join(searched).lower()
     words = set(re.findall(r"\w+", text))
     return sum(3 if word in words else word in text for word in wanted)
