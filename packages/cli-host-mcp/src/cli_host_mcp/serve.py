@@ -71,7 +71,7 @@ def command(
     secrets, guard = SecretsWorker(), Guard()
     secrets.start()
     guard.start()
-    offer = Offer(choice, search, confirm)
+    offer = Offer(choice, served, search, confirm)
     _serve(program, (secrets, guard), (offer, instructions), (max_output, timeout, jobs))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cli_host_mcp.arguments import object_of, schema_of
-from cli_host_mcp.problem import CallError, closest
 from host import Command
 
 MOST_TOOLS = 40  # commands that get a tool each
+SEARCH_TOOLS = ("find", "describe", "run")
 _LONGEST_NAME = 64
 _MOST_FOUND = 20
 _PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")  # a word that joins and splits at `__`
@@ -37,10 +37,6 @@ def tool_name(words: Sequence[str]) -> str:
     digest = hashlib.sha256("/".join(words).encode()).hexdigest()[:_DIGITS]
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
     return f"{readable[: _LONGEST_NAME - _DIGITS - 1]}-{digest}"
-
-
-def by_name(commands: Iterable[Command]) -> dict[str, Command]:
-    return {tool_name(one.words): one for one in commands}
 
 
 def tool_of(command: Command) -> dict[str, Any]:
@@ -114,16 +110,6 @@ def find(commands: Sequence[Command], query: str) -> str:
     if len(fitting) > _MOST_FOUND:
         lines.append(f"… and {len(fitting) - _MOST_FOUND} more")
     return "\n".join(lines)
-
-
-def named(commands: Sequence[Command], name: str) -> Command:
-    """Return the command that an assistant means by its words; raises CallError."""
-    text = " ".join(name.replace("/", " ").split())
-    for one in commands:
-        if text in (" ".join(one.words), tool_name(one.words)):
-            return one
-    known = [" ".join(one.words) for one in commands]
-    raise CallError(f"unknown command {text[:100]}{closest(text, known)}")
 
 
 def _score(command: Command, wanted: Sequence[str]) -> int:
