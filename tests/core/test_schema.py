@@ -127,6 +127,7 @@ DEFINITION = {
     "examples": st.lists(objects({"command": TEXT, "description": TEXT}, "command"), max_size=2),
     "confirm": TEXT,
     "effects": st.sampled_from(["read", "change", "destroy", "x"]),
+    "starts_commands": st.booleans(),
     "sources": st.booleans(),
     "installed_when": objects({"command": TEXT, "path": TEXT}),
     "args": st.lists(ARGUMENT, max_size=3),

@@ -231,6 +231,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     found.command("odd hidden", "echo hidden\n", hidden=True)
     found.command("odd never", "true\n", **{"x-mcp": "never"})
     found.command("odd named", "echo named\n", **{"x-mcp": "named"})
+    found.command("odd starts", '"$@"\n', starts_commands=True, effects="read")
     found.command("risk drop", 'echo "dropped $1" | tee -a "$HOME/dropped"\n', effects="destroy")
     found.command("risk sure", "echo sure\n", confirm="Really?", effects="read")
     found.command("risk root", "id -u\n", sudo=True)

@@ -88,7 +88,9 @@ def test_self_is_never_offered(offer: Any, name: str, patterns: tuple[str, ...])
         each.answer(name.strip().replace(" ", "__"), {})
 
 
-@pytest.mark.parametrize("name", ["odd named", "odd hidden", "odd never", "risk root", "mcp tools"])
+@pytest.mark.parametrize(
+    "name", ["odd named", "odd hidden", "odd starts", "odd never", "risk root", "mcp tools"]
+)
 def test_each_mode_offers_the_same_commands(offer: Any, name: str) -> None:
     search, each = offer("never", search=True), offer("never")
     tools = [one["name"] for one in each.tools()]

@@ -61,6 +61,7 @@ def test_the_commands_are_declared(cli: Cli) -> None:
         ("mcp", "tools"): "read",
         ("mcp", "install"): "change",
     }
+    assert all(row["starts_commands"] for row in rows.values())
     assert done.stderr == ""
 
 

@@ -24,6 +24,6 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
             "entrypoint": f"cli_host_mcp.{word}:command",
             "effects": effects,
             "sources": False,
-            "x-mcp": "named",
+            "starts_commands": True,
         }
         yield CommandDeclaration(("mcp", word), definition)
