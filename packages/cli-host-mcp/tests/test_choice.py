@@ -86,6 +86,7 @@ def test_the_tools_as_json(cli: Cli) -> None:
     assert shown["left_out"]["risk root"] == '--read-only, and its effects are "destroy"'
     assert shown["left_out"]["odd slow"] == "it was not asked for"
     assert done.stderr == ""
+    assert cli.run("mcp", "tools").stdout.replace("\n", "").isprintable()
     three = json.loads(cli.run("mcp", "tools", "--tools", "search").stdout)["tools"]
     assert [one["name"] for one in three] == ["find", "describe", "run"]
 

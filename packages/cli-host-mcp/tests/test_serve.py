@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp import MCPError
 
-from conftest import SECRET, Assistant, Cli, connected, made, until
+from conftest import ESCAPED, FORGED, SECRET, Assistant, Cli, connected, made, until
 
 
 def test_each_command_is_a_tool(assistant: Assistant) -> None:
@@ -152,9 +152,22 @@ def test_the_user_is_asked_before_something_is_destroyed(assistant: Assistant, c
     assert not dropped.exists()
     assistant.answer = "accept"
     assert assistant.call("risk__drop", words=["it all"]).blocks == ["dropped it all\n"]
-    assert assistant.asked[-1] == "Run cli risk drop 'it all'?\nIt may destroy something."
+    assert assistant.asked[-1] == "Run cli risk drop 'it all'? It may destroy something."
     assert assistant.call("risk__sure").blocks == ["sure\n"]
-    assert assistant.asked[-1] == "Run cli risk sure?\nReally?"
+    assert assistant.asked[-1] == "Run cli risk sure? Really?"
+
+
+def test_texts_of_definitions_reach_the_client_escaped(assistant: Assistant) -> None:
+    assistant.answer = "accept"
+    assert assistant.tools()["odd__forged"].title == ESCAPED
+    assert assistant.call("odd__forged", kind=FORGED).blocks == ["forged\n"]
+    question = f"Run cli odd forged '{ESCAPED}'? {ESCAPED} It changes something."
+    assert assistant.asked[-1] == question
+    assert assistant.call("odd__forged", kind="b\n").text == (
+        f"odd forged: kind: expected one of a, {ESCAPED}; found b\\n; nothing was run"
+    )
+    with pytest.raises(MCPError, match=r"unknown tool a\\nb"):
+        assistant.call("a\nb")
 
 
 @pytest.mark.parametrize("form", ["each", "search"])

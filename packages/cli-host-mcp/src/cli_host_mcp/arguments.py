@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli_host_mcp.problem import CallError, closest
-from host import Definition
+from host import Definition, printable
 
 WORDS = "words"  # the property of a command that declares no arguments
 _THERE = {"file": "a file that exists", "directory": "a directory that exists", "path": "a path"}
@@ -70,7 +70,7 @@ def _property(argument: Any) -> dict[str, Any]:
         if argument.required:
             found["minItems"] = 1
     if description:
-        found["description"] = description
+        found["description"] = printable(description)
     if argument.default is not None:
         found["default"] = _default(found["type"], argument.default)
     return found

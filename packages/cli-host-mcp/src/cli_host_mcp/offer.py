@@ -12,6 +12,7 @@ from typing import Any
 from cli_host_mcp import toolbox
 from cli_host_mcp.arguments import words_of
 from cli_host_mcp.choice import Choice, all_commands
+from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
 from host import Command, Program, UsageError, printable
 
@@ -85,7 +86,7 @@ class Offer:
         words = self._offered(str(given.get("command", "")))
         if name == "describe":
             tool = toolbox.tool_of(self._command(Program.current(), words))
-            return json.dumps(tool, indent=1, ensure_ascii=False)
+            return escaped(json.dumps(tool, indent=1, ensure_ascii=False))
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
             raise CallError("arguments: expected an object; `describe` shows its keys")
@@ -128,7 +129,8 @@ class Offer:
         if not asked and definition.effects not in self._asks:
             return ""
         what = {"destroy": "It may destroy something.", "change": "It changes something."}
-        return "\n".join(filter(None, [f"Run {call.line}?", asked, what.get(definition.effects)]))
+        texts = [f"Run {call.line}?", asked, what.get(definition.effects)]
+        return printable(" ".join(filter(None, texts)))
 
 
 def caller_environment() -> dict[str, str]:

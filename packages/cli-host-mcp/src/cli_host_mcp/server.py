@@ -22,7 +22,7 @@ from cli_host_mcp.processes import Processes
 from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
 from cli_host_mcp.secrets_worker import SecretsWorker
 from cli_host_mcp.wire import Wire
-from host import HostError, Program
+from host import HostError, Program, printable
 
 _MOST_WAITING = 64  # calls beyond those that run
 _LAST_ANSWERS = 1.0  # seconds for a client that ends to read them
@@ -62,11 +62,11 @@ class Tools:
             with self._counted():
                 return await self._carry_out(ctx, params, found)
         except UnknownToolError as failure:
-            raise MCPError(types.INVALID_PARAMS, str(failure)) from None
+            raise MCPError(types.INVALID_PARAMS, printable(str(failure))) from None
         except SecretsUnknownError as failure:
-            return _result([str(failure)], failed=True)
+            return _result([printable(str(failure))], failed=True)
         except HostError as failure:
-            return _result([f"{failure}; nothing was run"], failed=True)
+            return _result([printable(f"{failure}; nothing was run")], failed=True)
         except OSError as failure:
             return _result([f"it cannot be started: {failure.strerror}"], failed=True)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cli_host_mcp.arguments import object_of, schema_of
-from host import Command
+from host import Command, printable
 
 MOST_TOOLS = 40  # commands that get a tool each
 SEARCH_TOOLS = ("find", "describe", "run")
@@ -40,17 +40,18 @@ def tool_name(words: Sequence[str]) -> str:
 
 
 def tool_of(command: Command) -> dict[str, Any]:
+    """Return a command as a tool. What its definition says is escaped, on one line."""
     definition = command.definition
-    lines = [definition.description]
+    texts = [definition.description]
     if definition.effects == "destroy":
-        lines.append("It may destroy something.")
+        texts.append("It may destroy something.")
     for example in definition.examples:
-        said = example.get("description")
-        lines.append(f"Example: {example['command']}" + (f"  ({said})" if said else ""))
+        purpose = example.get("description")
+        texts.append(f"Example: {example['command']}" + (f" ({purpose})" if purpose else ""))
     return {
         "name": tool_name(command.words),
-        "title": definition.name,
-        "description": "\n".join(filter(None, lines)),
+        "title": printable(definition.name),
+        "description": printable(" | ".join(filter(None, texts))),
         "inputSchema": schema_of(definition),
         "annotations": {
             "readOnlyHint": definition.effects == "read",
@@ -104,7 +105,7 @@ def find(commands: Sequence[Command], query: str) -> str:
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
     fitting = [one for score, one in ranked if score or not wanted]
     lines = [
-        f"{' '.join(one.words)}: {one.definition.description} ({one.definition.effects})"
+        printable(f"{' '.join(one.words)}: {one.definition.description} ({one.definition.effects})")
         for one in fitting[:_MOST_FOUND]
     ]
     if len(fitting) > _MOST_FOUND:
