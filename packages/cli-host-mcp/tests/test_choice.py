@@ -61,7 +61,7 @@ def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None
 
 @pytest.mark.parametrize("word", ["serve", "tools"])
 @pytest.mark.parametrize(
-    "name", ["odd/starts", "mcp/serve", "mcp/tools", "mcp/install", "odd starts"]
+    "name", ["odd/starts", "mcp/serve", "mcp/tools", "mcp/install", "mcp/uninstall", "odd starts"]
 )
 def test_read_only_refuses_what_starts_commands(cli: Cli, word: str, name: str) -> None:
     done = cli.run("mcp", word, "--read-only", "show", name)

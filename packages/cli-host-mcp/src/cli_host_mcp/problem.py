@@ -12,10 +12,6 @@ class ChoiceError(UsageError):
     """Options of `mcp serve`, `tools` or `install` that cannot be used. Status 2."""
 
 
-class ConfigurationError(OperationError):
-    """An assistant's configuration file that was left as it is. Status 1."""
-
-
 class CallError(UsageError):
     """A call that is not carried out: nothing was run; the text is for the assistant."""
 
