@@ -128,6 +128,7 @@ DEFINITION = {
     "confirm": TEXT,
     "effects": st.sampled_from(["read", "change", "destroy", "x"]),
     "help": st.sampled_from(["script", "page", "x"]),
+    "starts_commands": st.booleans(),
     "sources": st.booleans(),
     "installed_when": objects({"command": TEXT, "path": TEXT}),
     "args": st.lists(ARGUMENT, max_size=3),

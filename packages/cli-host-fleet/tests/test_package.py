@@ -50,6 +50,7 @@ def test_the_commands_are_declared(cli: Cli) -> None:
     rows = {tuple(row["path"]): row for row in json.loads(done.stdout)["commands"]}
     assert set(rows) == {("fleet", word) for word in ("run", "hosts", "check")}
     assert rows["fleet", "hosts"]["effects"] == "read"
+    assert all(row["starts_commands"] for row in rows.values())
     assert done.stderr == b""
 
 

@@ -28,6 +28,10 @@ _USUAL = {"show args", "odd slow", "risk drop", "risk sure"}
         (Choice(("odd/n*",)), set(), {"odd named", "odd never"}),
         (Choice(("odd/never", "odd/foreign", "risk/root")), set(), {"odd never", "risk root"}),
         (Choice(("mcp", "mcp/tools")), {"mcp tools"}, {"mcp serve", "mcp install"}),
+        (Choice(("*", "odd", "odd/*", "odd/start?")), _USUAL, {"odd starts", "mcp serve"}),
+        (Choice(("odd/starts",)), {"odd starts"}, {"mcp serve"}),
+        (Choice(("odd/starts", "show"), ("odd",)), {"show args"}, {"odd starts"}),
+        (Choice(("odd/starts",), read_only=True), set(), {"odd starts"}),
     ],
 )
 def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: set[str]) -> None:
@@ -42,6 +46,10 @@ def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: se
         ("shwo", "shwo: no command or category; did you mean show?"),
         ("show/arg", "show/arg: no command or category; did you mean show/args"),
         ("x*", "x*: no command or category"),
+        ("self", "self: commands of self are never offered"),
+        ("self/*", "self/*: commands of self are never offered"),
+        ("self/plugin/add", "self/plugin/add: commands of self are never offered"),
+        ("sel?", "sel?: no command or category"),
     ],
 )
 def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None:
@@ -49,6 +57,25 @@ def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None
         with pytest.raises(ChoiceError) as refused:
             choice.check(all_commands(cli.program))
         assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("word", ["serve", "tools"])
+@pytest.mark.parametrize(
+    "name", ["odd/starts", "mcp/serve", "mcp/tools", "mcp/install", "mcp/uninstall", "odd starts"]
+)
+def test_read_only_refuses_what_starts_commands(cli: Cli, word: str, name: str) -> None:
+    done = cli.run("mcp", word, "--read-only", "show", name)
+    path = name.replace(" ", "/")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"cli mcp {word}: {path}: it starts other commands, which --read-only refuses\n"
+    )
+
+
+def test_why_what_starts_commands_is_left_out(cli: Cli) -> None:
+    shown = json.loads(cli.run("mcp", "tools").stdout)["left_out"]
+    names = ["odd starts", "mcp serve", "mcp tools", "mcp install"]
+    assert {shown[name] for name in names} == {"it must be named in full"}
 
 
 def test_the_tools_as_json(cli: Cli) -> None:
@@ -59,6 +86,7 @@ def test_the_tools_as_json(cli: Cli) -> None:
     assert shown["left_out"]["risk root"] == '--read-only, and its effects are "destroy"'
     assert shown["left_out"]["odd slow"] == "it was not asked for"
     assert done.stderr == ""
+    assert cli.run("mcp", "tools").stdout.replace("\n", "").isprintable()
     three = json.loads(cli.run("mcp", "tools", "--tools", "search").stdout)["tools"]
     assert [one["name"] for one in three] == ["find", "describe", "run"]
 

@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 @pytest.mark.skipif(not _PAGE.exists(), reason="docs/assistants.md is the project's")
 def test_commands_of_the_page(tmp_path: Path) -> None:
     commands = [line for block in _BLOCK.findall(_PAGE.read_text()) for line in block.splitlines()]
-    assert len(commands) == 5
+    assert len(commands) == 6
     cli = Cli(tmp_path / "acme", tmp_path)
     subprocess.run(
         [sys.executable, "-m", "host", "self", "init", cli.root, "--name", "cli"],
@@ -34,4 +34,4 @@ def test_commands_of_the_page(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
         assert done.stderr == ""
-    assert '"--read-only",' in (tmp_path / ".cursor/mcp.json").read_text()
+    assert done.stdout == f"cursor: cli was removed from {tmp_path}/.cursor/mcp.json\n"

@@ -1,4 +1,4 @@
-"""`mcp install`: other people's configuration files stay whole."""
+"""`mcp install` and `mcp uninstall`: other people's configuration files stay whole."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli_host_mcp.clients import CLIENTS
-from cli_host_mcp.configuration import edited
-from conftest import Cli
+from cli_host_mcp.configuration import edited, existing, without
+from conftest import Cli, made
 
 _ENTRY = {"command": "/opt/cli", "args": ["mcp", "serve"]}
 
@@ -41,6 +41,54 @@ def test_toml_is_appended_to() -> None:
     assert edited(CLIENTS["codex"], found, "my cli", _ENTRY) == found
 
 
+_CODEX = """\
+# mine
+model = "x" # why
+
+# of cli
+[mcp_servers.cli]
+command = "/opt/cli" # here
+args = ["mcp", "serve", "demo"]
+enabled = false
+[mcp_servers.cli.env]
+A = "b"
+
+# of other
+[mcp_servers.other]
+command = "y"
+"""
+
+
+def test_comments_and_other_keys_stay_when_toml_is_changed() -> None:
+    expected = _CODEX.replace(', "demo"', "")
+    assert edited(CLIENTS["codex"], _CODEX, "cli", _ENTRY) == expected
+    expected = f"{_CODEX[: _CODEX.index('[mcp')]}{_CODEX[_CODEX.index('# of other') :]}"
+    assert without(CLIENTS["codex"], _CODEX, "cli") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers = {cli = {command = "/opt/cli", args = ["mcp", "serve", "x"]}} # c\n[z]\n',
+        '[mcp_servers]\ncli = {command = "/opt/cli", args = ["mcp", "serve", "x"]}\n# z\n[z]\n',
+        'mcp_servers.cli.command = "/opt/cli"\nz = 1\nmcp_servers.cli.args = ["mcp", "serve"]\n',
+        '[mcp_servers.a]\nb = 1\n[z]\n# c\n[mcp_servers.cli]\r\ncommand = "/opt/cli"\n'
+        'args = ["mcp", "serve"]\n# end',
+    ],
+)
+def test_every_form_of_toml(text: str) -> None:
+    before = tomllib.loads(text)
+    entry = {**_ENTRY, "args": ["mcp", "serve", "--read-only"]}
+    changed = edited(CLIENTS["codex"], text, "cli", entry)
+    others = {key: one for key, one in before["mcp_servers"].items() if key != "cli"}
+    assert tomllib.loads(changed) == {**before, "mcp_servers": {**others, "cli": entry}}
+    removed = without(CLIENTS["codex"], changed, "cli")
+    assert {"mcp_servers": {}, **tomllib.loads(removed)} == {**before, "mcp_servers": others}
+    assert existing(CLIENTS["codex"], removed, "cli", "/opt/cli") is None
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert [line for line in removed.splitlines() if line.startswith("#")] == comments
+
+
 @pytest.mark.parametrize(
     ("client", "text", "said"),
     [
@@ -49,13 +97,82 @@ def test_toml_is_appended_to() -> None:
         ("cursor", '{"mcpServers": []}', "expected an object"),
         ("cursor", '{"a": 1, "a": 2}', "a key stands there twice"),
         ("cursor", '{"mcpServers": {"cli": {"command": "/else"}}}', "another server called cli"),
+        ("cursor", '{"mcpServers": {"cli": {"command": "/opt/cli"}}}', "another server called cli"),
+        (
+            "cursor",
+            '{"mcpServers": {"cli": {"command": "/opt/cli", "args": ["db", "mcp", "serve"]}}}',
+            "another server called cli",
+        ),
+        ("cursor", '{"mcpServers": {"cli": "/opt/cli"}}', "another server called cli"),
         ("codex", "[mcp_servers.cli]\ncommand = 'else'\n", "another server called cli"),
+        ("codex", "mcp_servers = {}\n", "its servers are written in a form that cannot be edited"),
         ("codex", "model = ", "Invalid value"),
     ],
 )
 def test_what_cannot_be_edited_is_left(client: str, text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         edited(CLIENTS[client], text, "cli", _ENTRY)
+
+
+@pytest.mark.parametrize(
+    ("client", "file"), [("cursor", ".cursor/mcp.json"), ("codex", ".codex/config.toml")]
+)
+def test_an_existing_entry_is_never_widened_without_options(
+    tmp_path: Path, client: str, file: str
+) -> None:
+    cli = made(tmp_path)
+    cli.command("show it", "true\n", effects="read")
+    path = cli.home / file
+    call = ("mcp", "install", "--client", client)
+    cli.run(*call, "--", "--read-only", "show/i*")
+    narrow = path.read_text()
+    assert '"--read-only"' in narrow
+    done = cli.run(*call)
+    assert (done.returncode, done.stderr, path.read_text()) == (0, "", narrow)
+    assert done.stdout == (
+        f"{client}: {path} has cli already with --read-only 'show/i*'; "
+        "to serve all commands: cli mcp uninstall, then install\n"
+    )
+    printed = cli.run(*call, "--print").stdout
+    assert printed == f"{client}: {path}\n{narrow}"
+    assert cli.run(*call, "--name", "acme").returncode == 0  # an entry of its own
+    assert cli.run("mcp", "uninstall", "--client", client, "--name", "acme").returncode == 0
+    done = cli.run(*call, "--", "--read-only", "show/i*")
+    assert done.stdout == f"{client}: {path} has cli already with --read-only 'show/i*'\n"
+    done = cli.run(*call, "--", "show")
+    assert done.stdout == f"{client}: cli was written to {path}; start the assistant anew\n"
+    assert "read-only" not in path.read_text()
+    done = cli.run("mcp", "uninstall")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{client}: cli was removed from {path}\n"
+    assert "cli" not in path.read_text()
+    cli.run(*call)
+    assert "show" not in path.read_text()
+    assert '"serve"' in path.read_text()
+
+
+def test_uninstall_leaves_what_is_not_its_own(tmp_path: Path) -> None:
+    cli = made(tmp_path)
+    cursor, gemini = cli.home / ".cursor/mcp.json", cli.home / ".gemini/settings.json"
+    zed = cli.home / ".config/zed/settings.json"
+    for path in (cursor, gemini, zed):
+        path.parent.mkdir(parents=True)
+    foreign = '{"mcpServers": {"cli": {"command": "/else", "args": ["mcp", "serve"]}}}'
+    cursor.write_text(foreign)
+    zed.write_bytes(b"{} \xff")
+    done = cli.run("mcp", "uninstall")
+    assert (done.returncode, done.stdout) == (1, f"gemini: {gemini} has no cli\n")
+    hint = "it was left as it is; cli mcp install --print shows the entry to edit by hand"
+    assert done.stderr == (
+        f"cli mcp uninstall: {cursor}: it has another server called cli; choose a name: --name; "
+        f"{hint}\n"
+        f"cli mcp uninstall: {zed}: not UTF-8; {hint}\n"
+    )
+    assert cursor.read_text() == foreign
+    assert not gemini.exists()
+    done = cli.run("mcp", "uninstall", "--client", "curser")
+    assert done.returncode == 2
+    assert done.stderr.startswith("cli mcp uninstall: --client curser: unknown; did you mean")
 
 
 def test_as_a_user(cli: Cli) -> None:
@@ -82,7 +199,9 @@ def test_as_a_user(cli: Cli) -> None:
     assert os.listdir(cli.home / ".gemini") == ["settings.json"]
     assert (cli.home / ".config/zed/settings.json").read_text() == "{ // mine\n}"
     again = cli.run("mcp", "install", "--client", "gemini", "--", "--read-only", "show")
-    assert again.stdout == f"gemini: {cli.home}/.gemini/settings.json has cli already\n"
+    assert again.stdout == (
+        f"gemini: {cli.home}/.gemini/settings.json has cli already with --read-only show\n"
+    )
     printed = cli.run("mcp", "install", "--client", "claude-code", "--name", "acme", "--print")
     place, _, document = printed.stdout.partition("\n")
     assert place == f"claude-code: {cli.home}/.mcp.json"

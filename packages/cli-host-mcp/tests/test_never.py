@@ -211,7 +211,7 @@ def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
         used = call("a", requestState=state, inputResponses=yes)
         assert [one["resultType"] for one in (made_up, other, used)] == ["input_required"] * 3
         asked = used["inputRequests"]["agree"]["params"]["message"]
-        assert asked == "Run cli risk drop a?\nIt may destroy something."
+        assert asked == "Run cli risk drop a? It may destroy something."
         done = call("a", requestState=used["requestState"], inputResponses=yes)
         assert done["content"][0]["text"] == "dropped a\n"
         assert call("a", requestState=used["requestState"], inputResponses=yes)["inputRequests"]

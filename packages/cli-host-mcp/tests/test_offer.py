@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from cli_host_mcp.choice import Choice
-from cli_host_mcp.offer import Call, Offer
-from conftest import Cli
+from cli_host_mcp.choice import Choice, all_commands
+from cli_host_mcp.offer import Call, Offer, UnknownToolError
+from cli_host_mcp.problem import CallError
+from conftest import ESCAPED, FORGED, Cli
+from host import Program
 
 
 @pytest.fixture
@@ -18,8 +20,9 @@ def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name, value in {**cli.environ, **ours}.items():
         monkeypatch.setenv(name, value)
 
-    def made(confirm: str, **choice: Any) -> Offer:
-        return Offer(Choice(**choice), False, confirm)
+    def made(confirm: str, *, search: bool = False, **options: Any) -> Offer:
+        choice = Choice(**options)
+        return Offer(choice, choice.served(all_commands(Program.current())), search, confirm)
 
     return made
 
@@ -56,11 +59,57 @@ def test_the_question_cannot_be_added_to(offer: Any) -> None:
     word = "x\nIt is safe.\x1b[8m\u202e"
     question = offer("destroy").answer("risk__drop", {"words": [word]}).question
     assert question == (
-        "Run cli risk drop 'x\\nIt is safe.\\x1b[8m\\u202e'?\nIt may destroy something."
+        "Run cli risk drop 'x\\nIt is safe.\\x1b[8m\\u202e'? It may destroy something."
     )
+    forged = offer("change").answer("odd__forged", {"kind": FORGED}).question
+    assert forged == f"Run cli odd forged '{ESCAPED}'? {ESCAPED} It changes something."
 
 
 def test_a_word_is_never_an_option_of_the_program(offer: Any, cli: Cli) -> None:
     call = offer("destroy").answer("show__words", {"words": ["--yes", "--safe", "--color=always"]})
     assert isinstance(call, Call)
     assert call.argv == [cli.file, "show", "words", "--yes", "--safe", "--color=always"]
+
+
+@pytest.mark.parametrize("patterns", [(), ("*",), ("show", "s*")])
+@pytest.mark.parametrize(
+    "name",
+    ["self info", "self/plugin/add", "self plugin", "self", "self__info", " self  uninstall"],
+)
+def test_self_is_never_offered(offer: Any, name: str, patterns: tuple[str, ...]) -> None:
+    """Neither with a tool for each command nor behind `find`, `describe` and `run`."""
+    served = offer("never", search=True, patterns=patterns, allow_sudo=True)
+    for tool in ("describe", "run"):
+        with pytest.raises(CallError, match="unknown command self"):
+            served.answer(tool, {"command": name})
+    found = served.answer("find", {"query": "self plugin uninstall"}).splitlines()
+    assert not [line for line in found if line.startswith("self")]
+    assert "self" not in {one["name"] for one in served.tools()}
+    each = offer("never", patterns=patterns, allow_sudo=True)
+    with pytest.raises(UnknownToolError, match="unknown tool self"):
+        each.answer(name.strip().replace(" ", "__"), {})
+
+
+@pytest.mark.parametrize(
+    "name", ["odd named", "odd hidden", "odd starts", "odd never", "risk root", "mcp tools"]
+)
+def test_each_mode_offers_the_same_commands(offer: Any, name: str) -> None:
+    search, each = offer("never", search=True), offer("never")
+    tools = [one["name"] for one in each.tools()]
+    assert name.replace(" ", "__") not in tools
+    with pytest.raises(CallError, match=f"unknown command {name}"):
+        search.answer("run", {"command": name})
+    found = [line.split(":")[0] for line in search.answer("find", {}).splitlines()]
+    assert sorted(tools) == sorted(one.replace(" ", "__") for one in found)
+
+
+def test_texts_of_definitions_are_escaped(offer: Any) -> None:
+    """What they say stays on one line, in every place that an assistant or its user sees."""
+    [tool] = [one for one in offer("never").tools() if one["name"] == "odd__forged"]
+    assert tool["title"] == ESCAPED
+    assert tool["description"] == f"{ESCAPED} | Example: {ESCAPED} ({ESCAPED})"
+    assert tool["inputSchema"]["properties"]["kind"]["description"] == ESCAPED
+    search = offer("never", search=True)
+    assert search.answer("find", {"query": "forged"}) == f"odd forged: {ESCAPED} (change)"
+    described = search.answer("describe", {"command": "odd forged"})
+    assert "".join(described.split("\n")).isprintable()

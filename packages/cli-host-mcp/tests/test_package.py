@@ -60,11 +60,13 @@ def test_the_commands_are_declared(cli: Cli) -> None:
         ("mcp", "serve"): "change",
         ("mcp", "tools"): "read",
         ("mcp", "install"): "change",
+        ("mcp", "uninstall"): "change",
     }
+    assert all(row["starts_commands"] for row in rows.values())
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("word", ["serve", "tools", "install"])
+@pytest.mark.parametrize("word", ["serve", "tools", "install", "uninstall"])
 def test_each_has_a_page_and_the_readme_names_its_options(cli: Cli, word: str) -> None:
     shown = cli.run("mcp", word, "--help")
     assert shown.returncode == 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 from mcp import MCPError
 
-from conftest import SECRET, Assistant, Cli, connected, made, until
+from conftest import ESCAPED, FORGED, SECRET, Assistant, Cli, connected, made, until
 
 
 def test_each_command_is_a_tool(assistant: Assistant) -> None:
@@ -151,18 +152,62 @@ def test_the_user_is_asked_before_something_is_destroyed(assistant: Assistant, c
     assert not dropped.exists()
     assistant.answer = "accept"
     assert assistant.call("risk__drop", words=["it all"]).blocks == ["dropped it all\n"]
-    assert assistant.asked[-1] == "Run cli risk drop 'it all'?\nIt may destroy something."
+    assert assistant.asked[-1] == "Run cli risk drop 'it all'? It may destroy something."
     assert assistant.call("risk__sure").blocks == ["sure\n"]
-    assert assistant.asked[-1] == "Run cli risk sure?\nReally?"
+    assert assistant.asked[-1] == "Run cli risk sure? Really?"
 
 
-def test_a_changed_command_counts_at_once(assistant: Assistant, cli: Cli) -> None:
-    cli.command("odd new", "echo first\n")
-    assert assistant.call("odd__new").text == "first\n"
-    cli.command("odd new", "echo second\n", **{"x-mcp": "never"})
-    assert assistant.call("odd__new").text == (
-        'odd new: its definition says "x-mcp": "never"; nothing was run'
+def test_texts_of_definitions_reach_the_client_escaped(assistant: Assistant) -> None:
+    assistant.answer = "accept"
+    assert assistant.tools()["odd__forged"].title == ESCAPED
+    assert assistant.call("odd__forged", kind=FORGED).blocks == ["forged\n"]
+    question = f"Run cli odd forged '{ESCAPED}'? {ESCAPED} It changes something."
+    assert assistant.asked[-1] == question
+    assert assistant.call("odd__forged", kind="b\n").text == (
+        f"odd forged: kind: expected one of a, {ESCAPED}; found b\\n; nothing was run"
     )
+    with pytest.raises(MCPError, match=r"unknown tool a\\nb"):
+        assistant.call("a\nb")
+
+
+@pytest.mark.parametrize("form", ["each", "search"])
+def test_the_list_is_made_when_the_server_starts(tmp_path: Path, form: str) -> None:
+    """A command that is changed or removed later counts at once; a new one is never offered."""
+    cli = made(tmp_path)
+    cli.command("odd changed", "echo first\n")
+    cli.command("odd gone", "echo gone\n")
+    cli.command("odd stays", "echo stays\n")
+    with connected(cli, "2026-07-28", "--tools", form) as assistant:
+
+        def call(name: str) -> str:
+            if form == "search":
+                return assistant.call("run", command=name).text
+            return assistant.call(name.replace(" ", "__")).text
+
+        def offered() -> set[str]:
+            if form == "search":
+                lines = assistant.call("find").text.splitlines()
+                return {line.split(":")[0].replace(" ", "__") for line in lines}
+            return set(assistant.tools())
+
+        assert offered() == {"odd__changed", "odd__gone", "odd__stays"}
+        assert call("odd changed") == "first\n"
+        cli.command("odd changed", "echo second\n")
+        assert call("odd changed") == "second\n"
+        cli.command("odd changed", "echo third\n", **{"x-mcp": "never"})
+        assert call("odd changed") == (
+            'odd changed: its definition says "x-mcp": "never"; nothing was run'
+        )
+        cli.command("odd new", "echo new\n")
+        shutil.rmtree(cli.root / "commands/odd/gone")
+        assert call("odd gone") == "odd gone: it is gone; nothing was run"
+        assert offered() == {"odd__stays"}
+        if form == "search":
+            assert call("odd new").startswith("unknown command odd new")
+            assert call("self info").startswith("unknown command self info")
+        else:
+            with pytest.raises(MCPError, match="unknown tool odd__new"):
+                call("odd new")
 
 
 def test_words_of_a_longer_command_are_refused(assistant: Assistant, cli: Cli) -> None:

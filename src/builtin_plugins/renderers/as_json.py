@@ -69,7 +69,8 @@ def _command(command: Command, quoted: Quoted) -> str:
         f'"hidden": {_WORDS[definition.hidden]}, '
         f'"args": {_objects([_argument(one) for one in definition.args])}, '
         f'"examples": {_objects([_example(one) for one in definition.examples])}, '
-        f'"effects": {quoted(definition.effects)}}}'
+        f'"effects": {quoted(definition.effects)}, '
+        f'"starts_commands": {_WORDS[definition.starts_commands]}}}'
     )
 
 

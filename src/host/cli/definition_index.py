@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_HEAD = 256  # bytes of the first line
-FORMAT = f"cli-host index 2 of {sys.implementation.cache_tag}".encode()  # as marshal has it
+FORMAT = f"cli-host index 3 of {sys.implementation.cache_tag}".encode()  # as marshal has it
 _GARBAGE = (OSError, EOFError, LookupError, TypeError, ValueError, AttributeError)
 
 # What an entry holds, and what stands for the end of a row that is cut off.
 KEPT = {
     "name": "", "description": "", "entrypoint": "", "group": "", "os": (), "sudo": False,
     "effects": "change", "aliases": (), "hidden": False, "destroys": False, "examples": (),
-    "args": (), "warnings": (),
+    "args": (), "starts_commands": False, "warnings": (),
 }  # fmt: skip
 _USUAL = tuple(KEPT.values())
 _ARGS = tuple(KEPT).index("args")
@@ -165,7 +165,7 @@ class KnownDefinition(Definition):
         (
             self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
             self.effects, self.aliases, self.hidden, self.destroys, self.examples, self.args,
-            self.warnings,
+            self.starts_commands, self.warnings,
         ) = row if len(row) == len(_USUAL) else (*row, *_USUAL[len(row) :])  # fmt: skip
         if len(row) > _ARGS:
             from host.run.declared_arguments import Argument

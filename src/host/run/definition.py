@@ -71,6 +71,7 @@ class Definition:
     confirm                what is asked before a run, "" for nothing
     effects                "read", "change" or "destroy"; `destroys`: the file itself says so
     help                   who answers `--help`: "script", "page", or "" for host.run.script_help
+    starts_commands        whether it starts other commands or programs that its caller chooses
     sources                false where a Python command starts with its caller's environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
     extra                  what stands under keys that are none of these
@@ -103,6 +104,7 @@ class Definition:
         self.destroys: bool = effects == "destroy"
         self.effects: str = effects or ("destroy" if self.sudo else "change")
         self.help: str = fields.one_of("help", HELP)
+        self.starts_commands: bool = fields.flag("starts_commands")
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
         declared = fields.objects("args")

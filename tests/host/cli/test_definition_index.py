@@ -38,6 +38,7 @@ RICH = {
     ],
     "envs": {"TOKEN": "tell-nobody", "NUMBER": 4.0},
     "confirm": "Sure?",
+    "starts_commands": True,
     "x-own": {"a": [1, 2.5]},
     "entrypiont": "x",
 }

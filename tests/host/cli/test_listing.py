@@ -107,6 +107,7 @@ def test_json_of_everything(many: Made) -> None:
         "args": [],
         "examples": [],
         "effects": "destroy",
+        "starts_commands": False,
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
     assert [row["path"] for row in below["commands"]] == [["ops", "db", "backup"]]
@@ -280,6 +281,7 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
                 effects="destroy",
                 confirm="Delete it for good?",
                 hidden=True,
+                starts_commands=True,
                 aliases=["rm"],
                 args=[
                     {"name": "--force", "short": "-f", "description": "whatever it holds"},
@@ -306,6 +308,7 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
     shown = json.loads(made.run("db", "--all", "--format", "json").stdout)
     [row] = [one for one in shown["commands"] if one["path"] == ["db", "drop"]]
     assert (row["aliases"], row["hidden"], row["effects"]) == (["rm"], True, "destroy")
+    assert [one["starts_commands"] for one in shown["commands"]] == [True, False]
     assert row["examples"] == [{"command": "drop -f users", "description": None}]
     assert [one["name"] for one in row["args"]] == ["--force", "--keep", "--to", "tables..."]
     assert row["args"][1] == {

@@ -209,6 +209,7 @@ TYPES = {
     "args is an object": ({"args": {}}, "args", "an array of objects, found an object"),
     "confirm is a boolean": ({"confirm": True}, "confirm", "a string, found true"),
     "confirm is empty": ({"confirm": ""}, "confirm", "some text"),
+    "starts_commands": ({"starts_commands": "yes"}, "starts_commands", "true or false"),
     "effects is no word of ours": (
         {"effects": "delete"}, "effects", "one of read, change, destroy; found delete"
     ),
@@ -258,6 +259,7 @@ def test_everything_that_is_accepted(tmp_path):
         installed_when={"path": "/x"},
         confirm="Sure?",
         effects="read",
+        starts_commands=True,
         unknown={"anything": [None, 1.5, -2]},
     )
     found = read(tmp_path, b"\xef\xbb\xbf" + json.dumps(fields, indent=2).encode())
@@ -271,6 +273,7 @@ def test_everything_that_is_accepted(tmp_path):
     assert (found.confirm, found.effects, found.destroys) == ("Sure?", "read", False)
     assert found.extra == {"unknown": {"anything": [None, 1.5, -2]}}
     assert found.sources
+    assert found.starts_commands
     assert found.installed_when == {"path": "/x"}
     assert found.directory == str(tmp_path)
     assert found.compatible
@@ -282,7 +285,7 @@ def test_what_is_absent_has_a_default(tmp_path):
     assert (found.envs, found.env_files, found.aliases) == ({}, (), ())
     assert (found.examples, found.args, found.installed_when) == ((), (), {})
     assert (found.confirm, found.effects, found.destroys) == ("", "change", False)
-    assert (found.sources, found.extra) == (True, {})
+    assert (found.sources, found.starts_commands, found.extra) == (True, False, {})
     assert found.compatible
 
 
@@ -311,6 +314,11 @@ def test_sources_is_a_key_of_python_commands():
         parse_declared("p", {**python, "sources": "no"})
 
 
+def test_commands_declared_in_python_start_commands_too():
+    assert parse_declared("p", command(entrypoint="a:b", starts_commands=True)).starts_commands
+    assert not parse_declared("p", command(entrypoint="a:b")).starts_commands
+
+
 def test_sources_of_a_script_is_a_key_like_any_unknown(tmp_path):
     found = read(tmp_path, json.dumps(command(sources=["a"])))
     assert (found.sources, found.extra) == (True, {"sources": ["a"]})
@@ -330,7 +338,15 @@ def test_a_misspelt_key_of_an_argument_is_told(tmp_path):
 
 OPTIONAL = [
     *("entrypoint", "script", "os", "sudo", "group", "envs", "env_files", "aliases", "hidden"),
-    *("required_envs", "examples", "args", "installed_when", "confirm", "effects"),
+    *(
+        "required_envs",
+        "examples",
+        "args",
+        "installed_when",
+        "confirm",
+        "effects",
+        "starts_commands",
+    ),
 ]
 
 
@@ -563,7 +579,7 @@ def test_any_bytes_give_a_value_or_a_definition_error(raw):
 KEYS = st.sampled_from(
     ["name", "description", "entrypoint", "os", "sudo", "envs", "env_files", "aliases", "hidden",
      "required_envs", "examples", "args", "installed_when", "group", "script",
-     "confirm", "effects", "sources"]
+     "confirm", "effects", "sources", "starts_commands"]
 )  # fmt: skip
 
 

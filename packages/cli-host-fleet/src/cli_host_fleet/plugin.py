@@ -24,6 +24,6 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
             "entrypoint": f"cli_host_fleet.{word}:command",
             "effects": effects,
             "sources": False,
-            "x-mcp": "named",  # an assistant gets what runs other commands only by its name
+            "starts_commands": True,  # also by --inventory and --ssh-config, which start programs
         }
         yield CommandDeclaration(("fleet", word), definition)

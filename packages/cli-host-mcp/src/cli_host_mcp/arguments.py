@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cli_host_mcp.problem import CallError, meant
-from host import Definition
+from cli_host_mcp.problem import CallError, closest
+from host import Definition, printable
 
 WORDS = "words"  # the property of a command that declares no arguments
 _THERE = {"file": "a file that exists", "directory": "a directory that exists", "path": "a path"}
@@ -39,7 +39,8 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     known = [key_of(one) for one in definition.args] or [WORDS]
     for key in given:
         if key not in known:
-            raise CallError(f"unknown argument {key}{meant(key, known)}; known: {', '.join(known)}")
+            near = closest(key, known)
+            raise CallError(f"unknown argument {key}{near}; known: {', '.join(known)}")
     present = {key: value for key, value in given.items() if value is not None}
     if not definition.args:
         return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
@@ -69,7 +70,7 @@ def _property(argument: Any) -> dict[str, Any]:
         if argument.required:
             found["minItems"] = 1
     if description:
-        found["description"] = description
+        found["description"] = printable(description)
     if argument.default is not None:
         found["default"] = _default(found["type"], argument.default)
     return found

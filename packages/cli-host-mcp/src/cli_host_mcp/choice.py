@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cli_host_mcp.problem import ChoiceError, meant
+from cli_host_mcp.problem import ChoiceError, closest
 from host import Command, Program
 
 _KEY = "x-mcp"  # in a command.json: "named" or "never"
@@ -27,14 +27,19 @@ class Choice:
     def refusal(self, command: Command) -> str:
         """Return why an assistant does not get this command, "" where it does."""
         definition = command.definition
-        named = "/".join(command.words) in self.patterns
+        named = self._names(command)
         wish = definition.extra.get(_KEY)
         reasons = {
             f"it is for {' and '.join(definition.os)}": not definition.compatible,
             "it was not asked for": self.patterns and not _matches(command.words, self.patterns),
             "--except leaves it out": _matches(command.words, self.left_out),
             f'its definition says "{_KEY}": "never"': wish == "never",
-            "it must be named in full": not named and (definition.hidden or wish == "named"),
+            "it must be named in full": (
+                not named and (definition.hidden or definition.starts_commands or wish == "named")
+            ),
+            "--read-only, and it starts other commands": (
+                self.read_only and definition.starts_commands
+            ),
             f'--read-only, and its effects are "{definition.effects}"': (
                 self.read_only and definition.effects != "read"
             ),
@@ -44,15 +49,24 @@ class Choice:
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
 
+    def _names(self, command: Command) -> bool:
+        return "/".join(command.words) in self.patterns
+
     def served(self, commands: Iterable[Command]) -> list[Command]:
         return [one for one in commands if not self.refusal(one)]
 
     def check(self, commands: Sequence[Command]) -> None:
-        """Raise ChoiceError for a pattern that means no command."""
+        """Raise ChoiceError for a pattern that means no command, or none that may be served."""
+        for one in commands:
+            if self.read_only and one.definition.starts_commands and self._names(one):
+                name = "/".join(one.words)
+                raise ChoiceError(f"{name}: it starts other commands, which --read-only refuses")
         for pattern in (*self.patterns, *self.left_out):
             if not any(_matches(one.words, (pattern,)) for one in commands):
+                if pattern.split("/")[0] == "self":
+                    raise ChoiceError(f"{pattern}: commands of self are never offered")
                 names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
-                raise ChoiceError(f"{pattern}: no command or category{meant(pattern, names)}")
+                raise ChoiceError(f"{pattern}: no command or category{closest(pattern, names)}")
 
 
 def all_commands(program: Program) -> tuple[Command, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli_host_mcp.problem import ChoiceError, meant
+from cli_host_mcp.problem import ChoiceError, closest
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
     for name in names:
         if name not in CLIENTS:
             known = ", ".join(CLIENTS)
-            raise ChoiceError(f"--client {name}: unknown{meant(name, CLIENTS)}; known: {known}")
+            raise ChoiceError(f"--client {name}: unknown{closest(name, CLIENTS)}; known: {known}")
     found = [CLIENTS[name] for name in dict.fromkeys(names)]
     if not names:
         found = [client for client in CLIENTS.values() if client.is_here(environ)]

@@ -1,4 +1,4 @@
-"""An assistant's configuration file with one more server in it; all else stays as it is."""
+"""An assistant's configuration file with one server added, changed or removed."""
 
 from __future__ import annotations
 
@@ -8,51 +8,82 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Mapping
+from itertools import dropwhile, takewhile, zip_longest
 from typing import Any
 
+import tomlkit
+
 from cli_host_mcp.clients import Client
-from cli_host_mcp.problem import ConfigurationError
 
 _INDENT = re.compile(r"\n([ \t]+)\"")
+_SERVE = ["mcp", "serve"]
+
+
+def existing(client: Client, text: str, name: str, command: str) -> dict[str, Any] | None:
+    """Return the entry `name` if it starts this `command`, None if the file has no such entry.
+
+    Raises ValueError if the text is not what the client reads, or another server has the name.
+    """
+    entry = _servers(client, _document(client, text)).get(name)
+    if entry is None:
+        return None
+    args = entry.get("args") if isinstance(entry, dict) else None
+    if not isinstance(args, list) or args[:2] != _SERVE or entry.get("command") != command:
+        raise ValueError(f"it has another server called {name}; choose a name: --name")
+    return dict(entry)
 
 
 def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the file's text with the entry `name`; the same text where it is there already.
+    """Return the file's text with the entry `name`, which keeps the keys that it has besides.
 
-    Raises ValueError, with what is wrong, where the text is not what the client reads, or
-    has another server of that name.
+    Raises ValueError as `existing` does.
     """
-    servers = _servers(client, text)
-    there = servers.get(name)
-    if there == entry:
+    before = existing(client, text, name, entry["command"])
+    after = {**(before or {}), **entry}
+    if after == before:
         return text
-    if there is not None and (client.toml or there.get("command") != entry["command"]):
-        raise ValueError(f"it has another server called {name}; choose a name: --name")
+    document = _document(client, text)
+    document[client.key] = {**_servers(client, document), name: after}
+    if not client.toml:
+        return _json_text(document, text)
+    if before is None:
+        added = f"{text.rstrip()}\n\n{shown(client, name, entry)}".lstrip("\n")
+        return _checked(added, document)
+    written = tomlkit.parse(text)
+    for key in entry:
+        if before.get(key) != after[key]:
+            written[client.key][name][key] = after[key]
+    return _checked(written.as_string(), document)
+
+
+def without(client: Client, text: str, name: str) -> str:
+    """Return the file's text without the entry `name`, which is there."""
+    document = _document(client, text)
+    del document[client.key][name]
+    if not client.toml:
+        return _json_text(document, text)
+    written = tomlkit.parse(text)
+    del written[client.key][name]
+    return _checked(_with_comments_below(text, written.as_string()), document)
+
+
+def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
+    """Return an entry as it stands in the client's file, in an otherwise empty one."""
+    document = {client.key: {name: entry}}
     if client.toml:
-        return f"{text.rstrip()}\n\n{toml_entry(client, name, entry)}".lstrip("\n")
-    document = _json(text)
-    document.setdefault(client.key, {})[name] = dict(entry)
-    indent = _INDENT.search(text)
-    shown = json.dumps(document, indent=indent[1] if indent else 2, ensure_ascii=False)
-    return shown + ("\n" if text.endswith("\n") or not text else "")
-
-
-def toml_entry(client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    """Return an entry as TOML; a JSON string is a TOML one."""
-    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
-    lines = [f"{one} = {json.dumps(value)}\n" for one, value in entry.items()]
-    return f"[{client.key}.{key}]\n{''.join(lines)}"
+        return str(tomlkit.dumps(document))
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def read(path: str) -> str:
-    """Return the text of a configuration file, "" where there is none; raises OSError."""
+    """Return the text of a file, "" if there is none. Raises OSError, ValueError."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{path}: not UTF-8; it was left as it is") from None
+        raise ValueError("not UTF-8") from None
 
 
 def write(path: str, text: str) -> None:
@@ -76,12 +107,49 @@ def write(path: str, text: str) -> None:
         raise
 
 
-def _servers(client: Client, text: str) -> dict[str, Any]:
-    document = tomllib.loads(text) if client.toml else _json(text)
+def _document(client: Client, text: str) -> dict[str, Any]:
+    return tomllib.loads(text) if client.toml else _json(text)
+
+
+def _servers(client: Client, document: Mapping[str, Any]) -> dict[str, Any]:
     servers = document.get(client.key, {})
     if not isinstance(servers, dict):
         raise ValueError(f'"{client.key}": expected an object')  # noqa: TRY004 - of the file
-    return {name: one if isinstance(one, dict) else {} for name, one in servers.items()}
+    return servers
+
+
+def _json_text(document: Mapping[str, Any], before: str) -> str:
+    indent = _INDENT.search(before)
+    shown = json.dumps(document, indent=indent[1] if indent else 2, ensure_ascii=False)
+    return shown + ("\n" if before.endswith("\n") or not before else "")
+
+
+def _with_comments_below(before: str, after: str) -> str:
+    """Return `after` with the comments at the end of what was removed.
+
+    They are about what follows; tomlkit counts them to the table above.
+    """
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    pairs = enumerate(zip_longest(old, new))
+    start = next(number for number, (one, other) in pairs if one != other)
+    end = len(old) - len(new[start:])
+    if old[end:] != new[start:]:
+        return after
+    below = [*takewhile(lambda line: line.strip()[:1] in ("", "#"), reversed(old[start:end]))]
+    kept = dropwhile(lambda line: not line.strip(), reversed(below))
+    return "".join([*new[:start], *kept, *new[start:]])
+
+
+def _checked(text: str, document: Mapping[str, Any]) -> str:
+    """Return TOML text that says what `document` does; raises ValueError for any other."""
+    try:
+        written = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        written = {}
+    empty: dict[str, Any] = {key: {} for key, value in document.items() if value == {}}
+    if {**empty, **written} != document:
+        raise ValueError("its servers are written in a form that cannot be edited here")
+    return text
 
 
 def _json(text: str) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import time
 
-from cli_host_mcp.aside import fork_aside
+from cli_host_mcp.forked_worker import fork_worker
 from cli_host_mcp.processes import GRACE, KILL, TERM, Processes
 
 _STEP = 0.02
 
 
 class Guard:
-    """The server's end of it; telling it never fails: without a guard only SIGKILL leaves more."""
+    """The server's end. Its methods never fail: only after SIGKILL would a guard be missed."""
 
     def __init__(self) -> None:
         self._pipe = -1
@@ -23,16 +23,16 @@ class Guard:
     def start(self) -> None:
         """Fork it, last of all: nobody else may hold the pipe."""
         reading, self._pipe = os.pipe()
-        fork_aside(reading, _watch)
+        fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
         """Note a call, before it starts and again when its group is known."""
-        self._tell(f"+ {processes.mark} {processes.group}\n")
+        self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:
-        self._tell(f"- {processes.mark} 0\n")
+        self._note(f"- {processes.mark} 0\n")
 
-    def _tell(self, line: str) -> None:
+    def _note(self, line: str) -> None:
         try:
             os.write(self._pipe, line.encode())
         except OSError:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
 from cli_host_mcp.clients import CLIENTS, Client, chosen
-from cli_host_mcp.configuration import edited, read, toml_entry, write
-from cli_host_mcp.problem import ChoiceError, ConfigurationError
+from cli_host_mcp.configuration import edited, existing, read, shown, write
+from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.serve import command as serve
-from host import Program
+from host import Program, printable
+
+client_option = click.option(
+    "--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS)
+)
+name_option = click.option("--name", default="", metavar="NAME", help="What it is called there.")
 
 
 @click.command
-@click.option("--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS))
-@click.option("--name", default="", metavar="NAME", help="What it is called there.")
+@client_option
+@name_option
 @click.option("--print", "only_print", is_flag=True, help="Show the entry; write nothing.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SERVE]")
 def command(
@@ -30,28 +36,35 @@ def command(
     """Write this program into the configuration of assistants, as an MCP server.
 
     Without --client it is all that are found on this machine. What follows `--` are
-    categories and options of `mcp serve`.
+    categories and options of `mcp serve`; without any, an existing entry keeps its own.
     """
     program = Program.current()
     check_options(options)
     argv = [program.executable, "mcp", "serve", *options]
     name = name or program.name
+
+    def install(client: Client, path: str, before: str) -> tuple[str, str]:
+        entry = _entry(client, before, name, argv)
+        after = edited(client, before, name, entry)
+        if after != before:
+            return after, f"{name} was written to {path}; start the assistant anew"
+        kept = f" with {shlex.join(map(str, entry['args'][2:]))}" if entry["args"][2:] else ""
+        hint = f"; to serve all commands: {program.name} mcp uninstall, then install"
+        return after, f"{path} has {name} already{kept}{hint if kept and not options else ''}"
+
     if only_print and not names:
-        click.echo(_shown(Client("", ""), name, argv))
-        return
-    failures = []
-    for client in chosen(names, os.environ):
-        path = client.path(os.environ)
-        if only_print:
-            click.echo(f"{client.name}: {path}\n{_shown(client, name, argv)}")
-            continue
-        try:
-            click.echo(f"{client.name}: {_install(client, path, name, argv)}")
-        except ConfigurationError as failure:
-            failures.append(failure)
-            program.messages.error(str(failure))
-    if failures:
-        sys.exit(ConfigurationError.status)
+        client = Client("", "")
+        click.echo(shown(client, name, client.entry(argv)), nl=False)
+    elif only_print:
+        for client in chosen(names, os.environ):
+            path = client.path(os.environ)
+            try:
+                entry = _entry(client, read(path), name, argv)
+            except (OSError, ValueError):
+                entry = client.entry(argv)
+            click.echo(f"{client.name}: {path}\n{shown(client, name, entry)}", nl=False)
+    else:
+        change_each(program, names, install)
 
 
 def check_options(options: Sequence[str]) -> None:
@@ -62,25 +75,43 @@ def check_options(options: Sequence[str]) -> None:
         raise ChoiceError(f"mcp serve: {failure.format_message()}") from None
 
 
-def _install(client: Client, path: str, name: str, argv: Sequence[str]) -> str:
-    """Write the entry and return what was done; raises ConfigurationError."""
-    try:
-        before = read(path)
-        after = edited(client, before, name, client.entry(argv))
-        if after == before:
-            return f"{path} has {name} already"
-        write(path, after)
-    except OSError as failure:
-        raise ConfigurationError(f"{path}: {failure.strerror}; nothing was written") from None
-    except ValueError as failure:
-        raise ConfigurationError(
-            f"{path}: {failure}; it was left as it is; see --print for what to write by hand"
-        ) from None
-    return f"{name} was written to {path}; start the assistant anew"
+def change_each(
+    program: Program,
+    names: Sequence[str],
+    change: Callable[[Client, str, str], tuple[str, str]],
+) -> None:
+    """Change the file of each client and print what was done. Exits with 1 if one failed.
+
+    `change` takes client, path and text, and returns the new text and a line about it.
+    """
+    failed = False
+    for client in chosen(names, os.environ):
+        path = client.path(os.environ)
+        try:
+            before = read(path)
+            after, done = change(client, path, before)
+            if after != before:
+                write(path, after)
+            click.echo(printable(f"{client.name}: {done}"))
+        except OSError as failure:
+            program.messages.error(f"{path}: {failure.strerror}; nothing was written")
+            failed = True
+        except ValueError as failure:
+            hint = f"{program.name} mcp install --print shows the entry to edit by hand"
+            program.messages.error(f"{path}: {failure}; it was left as it is; {hint}")
+            failed = True
+    if failed:
+        sys.exit(1)
 
 
-def _shown(client: Client, name: str, argv: Sequence[str]) -> str:
+def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[str, Any]:
+    """Return the entry to write. Raises ValueError.
+
+    If `argv` has no options, those of an existing entry stay: without them the assistant
+    would get more commands.
+    """
     entry = client.entry(argv)
-    if client.toml:
-        return toml_entry(client, name, entry).rstrip()
-    return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
+    there = existing(client, before, name, argv[0])
+    if there and len(argv) == len(["command", "mcp", "serve"]):
+        entry["args"] = there["args"]
+    return entry

@@ -14,7 +14,7 @@ _SHORTEST = 6  # characters; hiding shorter values wherever they stand would hid
 def secrets_of(variables: Mapping[str, Variable]) -> set[str]:
     """Return what is not shown of the values, also of shadowed ones: what `masked` takes out.
 
-    A value of several lines is told line by line, too, as programs print it.
+    A value of several lines is also masked line by line, as programs print it.
     """
     found: set[str] = set()
     for name, one in variables.items():

@@ -1,18 +1,19 @@
-"""What an assistant can call: the commands of now, as tools or behind three of them."""
+"""What an assistant can call: the offered commands, as a tool each or behind three tools."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cli_host_mcp import toolbox
 from cli_host_mcp.arguments import words_of
 from cli_host_mcp.choice import Choice, all_commands
-from cli_host_mcp.problem import CallError, meant
+from cli_host_mcp.output import escaped
+from cli_host_mcp.problem import CallError, closest
 from host import Command, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
@@ -44,53 +45,56 @@ class Call:
 
 
 class Offer:
-    """The tools by the rules of `choice`; what they are is looked up anew for each request.
+    """The tools for `commands`: one list, made when the server starts, decides what exists.
 
-    With `search` they are three for all commands. `confirm` is one of ASKS.
+    Each request reads the definitions anew. A command that is gone, or that `choice` refuses
+    by now, is left out; none is added. With `search`, three tools stand for all commands.
+    `confirm` is one of ASKS.
     """
 
-    def __init__(self, choice: Choice, search: bool, confirm: str = "destroy") -> None:
+    def __init__(
+        self, choice: Choice, commands: Iterable[Command], search: bool, confirm: str = "destroy"
+    ) -> None:
         self._choice = choice
         self._search = search
         self._asks = ASKS[confirm]
-        self._words: dict[str, tuple[str, ...]] = {}  # of each tool that was there last
+        self._words = {toolbox.tool_name(one.words): one.words for one in commands}
 
     def commands(self) -> list[Command]:
-        return self._choice.served(all_commands(Program.current()))
+        offered = set(self._words.values())
+        commands = self._choice.served(all_commands(Program.current()))
+        return [one for one in commands if one.words in offered]
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the tools as JSON objects."""
         if self._search:
             return toolbox.search_tools(self._choice.read_only)
-        commands = self.commands()
-        self._words = {toolbox.tool_name(one.words): one.words for one in commands}
-        return [toolbox.tool_of(one) for one in commands]
+        return [toolbox.tool_of(one) for one in self.commands()]
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
         """Return what a call of tool `name` asks for: a run, or a text.
 
         Raises UnknownToolError, CallError, and HostError for a broken definition.
         """
-        if name not in self._words and name not in [one["name"] for one in self.tools()]:
-            known = [one["name"] for one in self.tools()]
-            raise UnknownToolError(f"unknown tool {name[:100]}{meant(name, known)}")
-        if name in self._words:
+        known = toolbox.SEARCH_TOOLS if self._search else self._words
+        if name not in known:
+            raise UnknownToolError(f"unknown tool {name[:100]}{closest(name, known)}")
+        if not self._search:
             return self._call(self._words[name], given)
         if name == "find":
             return toolbox.find(self.commands(), str(given.get("query") or ""))
-        command = self._named(str(given.get("command", "")))
+        words = self._offered(str(given.get("command", "")))
         if name == "describe":
-            return json.dumps(toolbox.tool_of(command), indent=1, ensure_ascii=False)
+            tool = toolbox.tool_of(self._command(Program.current(), words))
+            return escaped(json.dumps(tool, indent=1, ensure_ascii=False))
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
             raise CallError("arguments: expected an object; `describe` shows its keys")
-        return self._call(command.words, arguments)
+        return self._call(words, arguments)
 
     def _call(self, words: tuple[str, ...], given: Mapping[str, Any]) -> Call:
         program = Program.current()
-        command = program.find(words)
-        if refusal := self._choice.refusal(command):
-            raise CallError(f"{' '.join(words)}: {refusal}")
+        command = self._command(program, words)
         args = words_of(command.definition, given)
         if program.find([*words, *args]).words != words:
             raise CallError(f"{shlex.join([*words, *args])}: these words are another command's")
@@ -98,16 +102,26 @@ class Offer:
         call = Call(program, command, args)
         return replace(call, question=self._question(call))
 
-    def _named(self, name: str) -> Command:
-        """Return the command that an assistant means; raises CallError, DefinitionError."""
-        words = tuple(name.replace("/", " ").split())
+    def _offered(self, name: str) -> tuple[str, ...]:
+        """Return the words of the command that an assistant means; raises CallError."""
+        text = " ".join(name.replace("/", " ").split())
+        known = {" ".join(words): words for words in self._words.values()}
+        words = known.get(text) or self._words.get(text)
+        if words is None:
+            raise CallError(f"unknown command {text[:100]}{closest(text, known)}")
+        return words
+
+    def _command(self, program: Program, words: tuple[str, ...]) -> Command:
+        """Return an offered command as it is now; raises CallError, DefinitionError."""
         try:
-            command = Program.current().find(words)
-            if command.words == words and not self._choice.refusal(command):
-                return command
+            command = program.find(words)
         except UsageError:
-            pass  # told with what is served
-        return toolbox.named(self.commands(), name)
+            command = None
+        if command is None or command.words != words:
+            raise CallError(f"{' '.join(words)}: it is gone")
+        if refusal := self._choice.refusal(command):
+            raise CallError(f"{' '.join(words)}: {refusal}")
+        return command
 
     def _question(self, call: Call) -> str:
         definition = call.command.definition
@@ -115,7 +129,8 @@ class Offer:
         if not asked and definition.effects not in self._asks:
             return ""
         what = {"destroy": "It may destroy something.", "change": "It changes something."}
-        return "\n".join(filter(None, [f"Run {call.line}?", asked, what.get(definition.effects)]))
+        texts = [f"Run {call.line}?", asked, what.get(definition.effects)]
+        return printable(" ".join(filter(None, texts)))
 
 
 def caller_environment() -> dict[str, str]:

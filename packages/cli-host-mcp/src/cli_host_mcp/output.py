@@ -74,8 +74,12 @@ class Lines:
 
 
 def shown(data: bytes) -> str:
-    r"""Return bytes as text; control characters and what is not UTF-8 as `\xNN`."""
-    text = data.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    r"""Return bytes as text; what is not UTF-8 as `\xNN`."""
+    return escaped(data.decode("utf-8", "surrogateescape").replace("\r\n", "\n"))
+
+
+def escaped(text: str) -> str:
+    r"""Return text of several lines with control and bidi characters as escapes."""
     if text.isprintable():
         return text
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""What the package adds to a program: three commands, written in Python."""
+"""The four commands that the package adds to a program, written in Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from host import CommandDeclaration, Installation, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
-    """Declare `mcp serve|tools|install`. They start with the caller's environment alone.
+    """Declare `mcp serve|tools|install|uninstall`. They start with the caller's environment alone.
 
     The installation's sources are for the commands that an assistant runs.
     """
@@ -17,6 +17,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
         ("serve", "Give commands to an assistant, as tools", "change"),
         ("tools", "Show which tools an assistant would get", "read"),
         ("install", "Write this program into the configuration of assistants", "change"),
+        ("uninstall", "Remove this program from the configuration of assistants", "change"),
     ):
         definition = {
             "name": f"MCP {word}",
@@ -24,6 +25,6 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
             "entrypoint": f"cli_host_mcp.{word}:command",
             "effects": effects,
             "sources": False,
-            "x-mcp": "named",
+            "starts_commands": True,
         }
         yield CommandDeclaration(("mcp", word), definition)

@@ -12,19 +12,15 @@ class ChoiceError(UsageError):
     """Options of `mcp serve`, `tools` or `install` that cannot be used. Status 2."""
 
 
-class ConfigurationError(OperationError):
-    """An assistant's configuration file that was left as it is. Status 1."""
-
-
 class CallError(UsageError):
     """A call that is not carried out: nothing was run; the text is for the assistant."""
 
 
-class UntoldError(OperationError):
-    """What a command's output must not show could not be told; the command was ended."""
+class SecretsUnknownError(OperationError):
+    """The secrets of a command are unknown, so its output cannot be masked; it was ended."""
 
 
-def meant(word: str, names: Iterable[str]) -> str:
+def closest(word: str, names: Iterable[str]) -> str:
     """Return `; did you mean …?` with the nearest names, "" where there are none."""
     near = get_close_matches(word, sorted(set(names)), 3)
     return f"; did you mean {' or '.join(near)}?" if near else ""

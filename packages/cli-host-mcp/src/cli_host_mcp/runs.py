@@ -189,7 +189,7 @@ async def end(processes: Processes) -> None:
                 await anyio.sleep(_STEP)
 
 
-def told(status: int | None, seconds: float) -> str:
+def how_it_ended(status: int | None, seconds: float) -> str:
     """Return how a run ended, as a line; "" where it ended well."""
     if status is None:
         return f"it was ended after {seconds:g} s"

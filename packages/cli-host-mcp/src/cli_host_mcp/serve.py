@@ -13,7 +13,7 @@ from cli_host_mcp.choice import Choice, all_commands, choice_options
 from cli_host_mcp.guard import Guard
 from cli_host_mcp.offer import ASKS, Offer
 from cli_host_mcp.problem import ChoiceError
-from cli_host_mcp.teller import Teller
+from cli_host_mcp.secrets_worker import SecretsWorker
 from cli_host_mcp.toolbox import searches
 from host import Program
 
@@ -65,36 +65,36 @@ def command(
         program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
     search = searches(form, len(served))  # decided once: tools do not change their kind meanwhile
     if search:
-        told = f"{len(served)} commands of {program.name}: `find` some, `describe` one, `run` it."
+        instructions = f"{len(served)} commands of {program.name}: find, describe, run them."
     else:
-        told = f"The commands of {program.name}; each tool runs one."
-    teller, guard = Teller(), Guard()
-    teller.start()
+        instructions = f"The commands of {program.name}; each tool runs one."
+    secrets, guard = SecretsWorker(), Guard()
+    secrets.start()
     guard.start()
-    offer = Offer(choice, search, confirm)
-    _serve(program, (teller, guard), (offer, told), (max_output, timeout, jobs))
+    offer = Offer(choice, served, search, confirm)
+    _serve(program, (secrets, guard), (offer, instructions), (max_output, timeout, jobs))
 
 
 def _serve(
     program: Program,
-    aside: tuple[Teller, Guard],
+    workers: tuple[SecretsWorker, Guard],
     offered: tuple[Offer, str],
     limited: tuple[int, float, int],
 ) -> NoReturn:
     """Serve; then exit, or die of the signal that ended it."""
-    import anyio  # and the SDK, which takes half a second: what stands aside is there before
+    import anyio  # and the SDK, which takes half a second: the workers are there before
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for
 
-    teller, guard = aside
+    secrets, guard = workers
     offer, instructions = offered
 
     async def main() -> int:
         max_output, timeout, jobs = limited
         threads_for(jobs)
         limits = Limits(max_output, timeout)
-        tools = Tools(offer, Runner(guard, limits), teller, limits, jobs)
+        tools = Tools(offer, Runner(guard, limits), secrets, limits, jobs)
         return await serve(program, tools, instructions)
 
     number = anyio.run(main)

@@ -17,12 +17,12 @@ from mcp.server.stdio import stdio_server
 
 from cli_host_mcp.asking import Asking
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
-from cli_host_mcp.problem import CallError, UntoldError
+from cli_host_mcp.problem import CallError, SecretsUnknownError
 from cli_host_mcp.processes import Processes
-from cli_host_mcp.runs import Ending, Limits, Runner, told
-from cli_host_mcp.teller import Teller
+from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
+from cli_host_mcp.secrets_worker import SecretsWorker
 from cli_host_mcp.wire import Wire
-from host import HostError, Program
+from host import HostError, Program, printable
 
 _MOST_WAITING = 64  # calls beyond those that run
 _LAST_ANSWERS = 1.0  # seconds for a client that ends to read them
@@ -36,11 +36,11 @@ class Tools:
     """Answers the requests of a client; `jobs` runs at once, the others wait."""
 
     def __init__(
-        self, offer: Offer, runner: Runner, teller: Teller, limits: Limits, jobs: int
+        self, offer: Offer, runner: Runner, secrets: SecretsWorker, limits: Limits, jobs: int
     ) -> None:
         self._offer = offer
         self._runner = runner
-        self._teller = teller
+        self._secrets = secrets
         self._limits = limits
         self._jobs = jobs
         self._turn = anyio.CapacityLimiter(jobs)
@@ -62,11 +62,11 @@ class Tools:
             with self._counted():
                 return await self._carry_out(ctx, params, found)
         except UnknownToolError as failure:
-            raise MCPError(types.INVALID_PARAMS, str(failure)) from None
-        except UntoldError as failure:
-            return _result([str(failure)], failed=True)
+            raise MCPError(types.INVALID_PARAMS, printable(str(failure))) from None
+        except SecretsUnknownError as failure:
+            return _result([printable(str(failure))], failed=True)
         except HostError as failure:
-            return _result([f"{failure}; nothing was run"], failed=True)
+            return _result([printable(f"{failure}; nothing was run")], failed=True)
         except OSError as failure:
             return _result([f"it cannot be started: {failure.strerror}"], failed=True)
 
@@ -95,7 +95,7 @@ class Tools:
             await ctx.session.report_progress(number, message=line)
 
         async def hidden(processes: Processes) -> set[str]:
-            return await self._teller.ask(call.command.words, processes)
+            return await self._secrets.ask(call.command.words, processes)
 
         async with self._turn:
             ending = await self._runner.run(call.argv, caller_environment(), hidden, progress)
@@ -146,7 +146,7 @@ def threads_for(jobs: int) -> None:
 
 def _ended(ending: Ending, limits: Limits) -> types.CallToolResult:
     stderr = f"stderr:\n{ending.stderr}" if ending.stderr else ""
-    how = told(ending.status, limits.seconds)
+    how = how_it_ended(ending.status, limits.seconds)
     blocks = [block for block in (ending.stdout, stderr, how) if block]
     return _result(blocks or ["(it printed nothing)"], failed=ending.status != 0)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cli_host_mcp.arguments import object_of, schema_of
-from cli_host_mcp.problem import CallError, meant
-from host import Command
+from host import Command, printable
 
 MOST_TOOLS = 40  # commands that get a tool each
+SEARCH_TOOLS = ("find", "describe", "run")
 _LONGEST_NAME = 64
 _MOST_FOUND = 20
 _PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")  # a word that joins and splits at `__`
@@ -39,22 +39,19 @@ def tool_name(words: Sequence[str]) -> str:
     return f"{readable[: _LONGEST_NAME - _DIGITS - 1]}-{digest}"
 
 
-def by_name(commands: Iterable[Command]) -> dict[str, Command]:
-    return {tool_name(one.words): one for one in commands}
-
-
 def tool_of(command: Command) -> dict[str, Any]:
+    """Return a command as a tool. What its definition says is escaped, on one line."""
     definition = command.definition
-    lines = [definition.description]
+    texts = [definition.description]
     if definition.effects == "destroy":
-        lines.append("It may destroy something.")
+        texts.append("It may destroy something.")
     for example in definition.examples:
-        said = example.get("description")
-        lines.append(f"Example: {example['command']}" + (f"  ({said})" if said else ""))
+        purpose = example.get("description")
+        texts.append(f"Example: {example['command']}" + (f" ({purpose})" if purpose else ""))
     return {
         "name": tool_name(command.words),
-        "title": definition.name,
-        "description": "\n".join(filter(None, lines)),
+        "title": printable(definition.name),
+        "description": printable(" | ".join(filter(None, texts))),
         "inputSchema": schema_of(definition),
         "annotations": {
             "readOnlyHint": definition.effects == "read",
@@ -108,7 +105,7 @@ def find(commands: Sequence[Command], query: str) -> str:
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
     fitting = [one for score, one in ranked if score or not wanted]
     lines = [
-        f"{' '.join(one.words)}: {one.definition.description} ({one.definition.effects})"
+        printable(f"{' '.join(one.words)}: {one.definition.description} ({one.definition.effects})")
         for one in fitting[:_MOST_FOUND]
     ]
     if len(fitting) > _MOST_FOUND:
@@ -116,20 +113,10 @@ def find(commands: Sequence[Command], query: str) -> str:
     return "\n".join(lines)
 
 
-def named(commands: Sequence[Command], name: str) -> Command:
-    """Return the command that an assistant means by its words; raises CallError."""
-    text = " ".join(name.replace("/", " ").split())
-    for one in commands:
-        if text in (" ".join(one.words), tool_name(one.words)):
-            return one
-    known = [" ".join(one.words) for one in commands]
-    raise CallError(f"unknown command {text[:100]}{meant(text, known)}")
-
-
 def _score(command: Command, wanted: Sequence[str]) -> int:
     """Return how well a command fits: a whole word counts more than a part of one."""
     definition = command.definition
-    told = (*command.words, definition.name, definition.description, definition.group)
-    text = " ".join(told).lower()
+    searched = (*command.words, definition.name, definition.description, definition.group)
+    text = " ".join(searched).lower()
     words = set(re.findall(r"\w+", text))
     return sum(3 if word in words else word in text for word in wanted)

@@ -30,4 +30,4 @@ def command(choice: Choice, form: str) -> None:
         "commands": [words for words, reason in reasons.items() if not reason],
         "left_out": {words: reason for words, reason in reasons.items() if reason},
     }
-    click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    click.echo(json.dumps(shown, indent=2))

@@ -1,4 +1,4 @@
-"""Processes that are forked from the server's beginning, and stand aside from its signals."""
+"""Worker processes, forked when the server starts. The server's signals do not reach them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _KEPT = 3
 
 
-def fork_aside(descriptor: int, work: Callable[[int], None]) -> None:
-    """Have `work` done in a fork, which has `descriptor` and no other; it ends with `work`.
+def fork_worker(descriptor: int, work: Callable[[int], None]) -> None:
+    """Call `work` in a fork that has `descriptor` and no other; the fork ends with `work`.
 
     Must come before threads. It is in a session of its own, so what ends the server's group
     does not end it, and it holds nothing whose end a client waits for.

@@ -1,4 +1,4 @@
-"""A process that tells which values a command's output must not show.
+"""A process that finds out which values a command's output must not show.
 
 To know them is to read the command's sources, which starts bash for settings.conf and so
 needs a main thread, and time. This process has no other thread, so it may fork.
@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 import anyio
 
-from cli_host_mcp.aside import ENDINGS, fork_aside
+from cli_host_mcp.forked_worker import ENDINGS, fork_worker
 from cli_host_mcp.masking import secrets_of
-from cli_host_mcp.problem import UntoldError
+from cli_host_mcp.problem import SecretsUnknownError
 from cli_host_mcp.processes import VARIABLE, Processes
 from host import HostError, Program, Variable
 
@@ -26,19 +26,19 @@ _QUICK = 0.5  # seconds
 _END = b"\n"  # of an answer
 
 
-class Teller:
-    """The server's end of it."""
+class SecretsWorker:
+    """The server's end."""
 
     def __init__(self) -> None:
         self._control, self._far = socket.socketpair()
 
     def start(self) -> None:
-        fork_aside(self._far.detach(), _answer_all)
+        fork_worker(self._far.detach(), _answer_all)
 
     async def ask(self, words: Sequence[str], processes: Processes) -> set[str]:
         """Return the secrets of a command's run; what is started for that carries the mark.
 
-        Raises UntoldError.
+        Raises SecretsUnknownError.
         """
         ours, theirs = socket.socketpair()
         with ours, theirs:
@@ -47,7 +47,7 @@ class Teller:
             except OSError:
                 answer = b""  # it is gone
         if not answer.endswith(_END):
-            raise UntoldError("what its output must not show could not be told; it was ended")
+            raise SecretsUnknownError("its secrets could not be determined; the command was ended")
         return set(json.loads(answer))
 
     async def _answer(

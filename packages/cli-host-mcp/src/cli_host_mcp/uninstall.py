@@ -1,0 +1,30 @@
+"""`mcp uninstall`: this program out of the configuration of assistants."""
+
+from __future__ import annotations
+
+import click
+
+from cli_host_mcp.clients import Client
+from cli_host_mcp.configuration import existing, without
+from cli_host_mcp.install import change_each, client_option, name_option
+from host import Program
+
+
+@click.command
+@client_option
+@name_option
+def command(names: tuple[str, ...], name: str) -> None:
+    """Remove this program from the configuration of assistants.
+
+    Without --client it is all that are found on this machine. A server of that name that is
+    not this program stays.
+    """
+    program = Program.current()
+    name = name or program.name
+
+    def uninstall(client: Client, path: str, before: str) -> tuple[str, str]:
+        if existing(client, before, name, program.executable) is None:
+            return before, f"{path} has no {name}"
+        return without(client, before, name), f"{name} was removed from {path}"
+
+    change_each(program, names, uninstall)
