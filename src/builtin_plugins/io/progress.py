@@ -42,7 +42,7 @@ class Reporter(Messages):
         with tqdm(
             desc=printable(label),
             file=sys.stderr,
-            ncols=os.get_terminal_size(2).columns or 80,
+            dynamic_ncols=True,
             unit="iB",
             unit_scale=True,
             unit_divisor=1024,

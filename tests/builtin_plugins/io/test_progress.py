@@ -32,7 +32,7 @@ for terminal, environ in json.loads(sys.argv[1]):
             now += 0.15
             update(done, total, "connection reset; trying again" if done == 2 << 20 else "")
 """
-Case = tuple[int, dict[str, str]]  # columns (0: the terminal does not say), environment
+Case = tuple[int, dict[str, str]]  # columns, environment
 
 
 def shown(cases: list[Case]) -> Iterator[str]:
@@ -40,7 +40,7 @@ def shown(cases: list[Case]) -> Iterator[str]:
     terminals, given = [], []
     for width, environ in cases:
         terminal, child = pty.openpty()
-        size = struct.pack("4H", 24 if width else 0, width, 0, 0)
+        size = struct.pack("4H", 24, width, 0, 0)
         fcntl.ioctl(child, termios.TIOCSWINSZ, size)
         terminals.append(terminal)
         given.append((child, {"TERM": "xterm", **environ}))
@@ -61,7 +61,7 @@ def shown(cases: list[Case]) -> Iterator[str]:
     assert process.wait(60) == 0
 
 
-def run(width: int = 0, **environ: str) -> str:
+def run(width: int = 80, **environ: str) -> str:
     [text] = shown([(width, environ)])
     return text
 
