@@ -57,6 +57,7 @@ if sys.modules.keys().isdisjoint(("host.errors", "host.run", "builtin_plugins"))
 
 from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name
+from host.run.nested import without_outer_run
 from host.run.process import (
     caller_environment,
     caller_words,
@@ -138,13 +139,9 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         if lock is None:
             from host.cli.session import Session
 
-            nested = "COMMAND_NAME" in environ  # then the outer command's plugins count, too
             session = Session(layout, environ, messages, safe=safe)
-            lock = session.refresh_lock(() if nested else words)
-        if "COMMAND_NAME" in environ:  # a command calls
-            from host.run.nested_run import outer_environment
-
-            environ = outer_environment(environ, installation, lock)
+            lock = session.refresh_lock(words)
+        environ = without_outer_run(environ, layout.root)
         found = locate(words, roots(lock.trees, lock.commands))
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:

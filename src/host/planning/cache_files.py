@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 RUN = (
     *("host.errors", "host.run", "host.run.paths", "host.run.text", "host.run.expand"),
-    *("host.run.json_files", "host.run.definition", "host.run.installation", "host.run.process"),
-    *("builtin_plugins", "builtin_plugins.directories", "builtin_plugins.directories.finder"),
-    *("host.run.lock", "host.run.locate", "host.run.layers", "host.run.plan"),
+    *("host.run.json_files", "host.run.definition", "host.run.nested", "host.run.installation"),
+    *("host.run.process", "builtin_plugins", "builtin_plugins.directories"),
+    *("builtin_plugins.directories.finder", "host.run.lock", "host.run.locate"),
+    *("host.run.layers", "host.run.plan"),
 )
 """The modules that every run loads, each after those that it imports."""
 

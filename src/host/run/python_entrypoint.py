@@ -130,12 +130,12 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
 
 def become_help_page(label: str) -> None:
     """Let the program show the command's page: a callable has none of its own."""
-    from host.run.installation import words_of_run
+    from host.run.nested import RUN, without_outer_run, words_of_run
 
     words = words_of_run(os.environ)
     program = label.removesuffix(" ".join(["", *words]))
-    # Without COMMAND_NAME this is no command's run, and CLI_DIR names the installation.
-    env = {name: value for name, value in os.environ.items() if name != "COMMAND_NAME"}
+    env = {**without_outer_run(os.environ, os.environ["CLI_DIR"]), RUN: ""}
+    env |= {name: os.environ[name] for name in ("CLI_DIR", "GLOBAL_CONFIG_FILE")}
     argv = [sys.executable, "-I", "-c", _PROGRAM, program, "help", *words]
     os.execve(sys.executable, argv, env)
 

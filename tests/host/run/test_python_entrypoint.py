@@ -189,6 +189,21 @@ def test_the_page_of_a_callable_is_made_from_its_definition(made, word):
     assert "\nArguments:\n  word  to say\n" in made.run("py", "declared-arguments", word).stdout
 
 
+def test_the_page_of_a_callable_names_the_sources_of_its_variables(install):
+    made = install(
+        {
+            "commands/a/b/command.json": command(
+                entrypoint="host.errors:HostError", envs={"A": "envs"}, env_files=[".env"]
+            ),
+            "commands/a/b/.env": "B=file\nC=file\n",
+        }
+    )
+    page = made.run("help", "a", "b", env={"C": "caller"})
+    assert "  A  envs  ← envs\n" in page.stdout
+    assert "  C  caller  ← your environment\n" in page.stdout
+    assert made.run("a", "b", "--help", env={"C": "caller"}).all == page.all
+
+
 def test_the_page_of_a_callable_in_another_installation(made, tmp_path):
     renamed = tmp_path / "my prog"
     renamed.symlink_to(made.launcher)
