@@ -133,7 +133,10 @@ class Layers:
 
 _LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
 _MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
-_FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
+_STAYS = (
+    "{}: a ${{…}} stays as written; only ${{NAME}} with :- - := = :+ + is expanded, and with :? ? "
+    "if NAME is set"
+)
 
 
 class Reading(Struct):
@@ -238,7 +241,7 @@ class Reading(Struct):
 
     def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
         def warn() -> None:
-            (tell or self.messages.warn)(_FOREIGN_FORM.format(where))
+            (tell or self.messages.warn)(_STAYS.format(where))
 
         try:
             value = expand(text, self.lookup, warn, min(_LONGEST_VALUE, self.room))
