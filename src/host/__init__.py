@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from host.run.expand import expand
     from host.run.paths import find_program
     from host.run.text import Messages, printable
-    from host.secrets import is_secret, masked, masked_text
+    from host.secrets import is_hidden_everywhere, is_secret, masked, masked_text
     from host.text_width import width_of, wrap
 
 __all__ = [
@@ -83,6 +83,7 @@ __all__ = [
     "expand",
     "find_program",
     "hookimpl",
+    "is_hidden_everywhere",
     "is_secret",
     "is_word",
     "masked",
@@ -102,6 +103,7 @@ _ELSEWHERE = {
     "expand": "host.run.expand",
     "find_program": "host.run.paths",
     "hookimpl": "host.hook_marker",
+    "is_hidden_everywhere": "host.secrets",
     "is_secret": "host.secrets",
     "is_word": "host.run.definition",
     "masked": "host.secrets",

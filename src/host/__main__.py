@@ -57,6 +57,7 @@ if sys.modules.keys().isdisjoint(("host.errors", "host.run", "builtin_plugins"))
 
 from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name
+from host.run.nested import without_outer_run
 from host.run.process import (
     caller_environment,
     caller_words,
@@ -139,10 +140,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.cli.session import Session
 
             lock = Session(layout, environ, messages, safe=safe).refresh_lock()
-        if "COMMAND_NAME" in environ:  # a command calls
-            from host.run.nested_run import outer_environment
-
-            environ = outer_environment(environ, installation, lock)
+        environ = without_outer_run(environ, layout.root)
         found = Catalog(lock).find(words)
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:

@@ -15,7 +15,8 @@ from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.records import Category, Command, Variable
 from host.run.given_arguments import given_variables
-from host.run.installation import FRAMEWORK_NAMES, Layout, words_of_run
+from host.run.installation import Layout
+from host.run.nested import FRAMEWORK_NAMES, RUN, words_of_run
 from host.run.text import Messages
 
 
@@ -69,7 +70,8 @@ class Program:
                 assert program.run(("greet", "hello")).returncode == 0
         """
         caller = os.environ if environ is None else environ
-        own = {name: value for name, value in caller.items() if name not in FRAMEWORK_NAMES}
+        ours = (*FRAMEWORK_NAMES, RUN)
+        own = {name: value for name, value in caller.items() if name not in ours}
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))

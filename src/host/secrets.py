@@ -15,35 +15,42 @@ _SITE = r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)"
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
-# Words that say of a name that its value is a secret; the last ones also at the end of a
-# word (PGPASS, APIKEY).
-_SECRET = frozenset(
-    [
-        *("AUTH", "BEARER", "COOKIE", "COOKIES", "CREDENTIAL", "CREDENTIALS", "CREDS"),
-        *("KEY", "KEYS", "PAT", "PRIVATE", "PW", "PWD"),
-    ]
-)
+# What a word of a secret's name ends with.
 _SECRET_ENDS = (
-    *("APIKEY", "APIKEYS", "PASS", "PASSWD", "PASSWORD", "PASSWORDS", "PASSPHRASE"),
-    *("SECRET", "SECRETS", "TOKEN", "TOKENS"),
+    *("AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "CREDENTIAL", "CREDENTIALS", "CREDS"),
+    *("JWT", "KEY", "KEYS", "PASS", "PASSPHRASE", "PASSWD", "PASSWORD", "PASSWORDS", "PAT"),
+    *("PRIVATE", "PW", "PWD", "SECRET", "SECRETS", "TOKEN", "TOKENS"),
 )
 _NO_SECRET = frozenset(["PWD", "OLDPWD"])
-_NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS"])
+_NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS", "COMPAT", "MONKEY"])
+_DIGITS = "0123456789"
 
 _MASK = "********"
-_SHORTEST_SECRET = 6  # characters; hiding a shorter one wherever it stands would hide too much
+_SHORT = 3  # characters; a shorter secret is hidden in other values only where it stands alone
+_SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"])
 
 
 def is_secret(name: str) -> bool:
     """Tell whether a variable of this name holds a secret, by the words between its `_`.
 
-    A secret can stand in other values, too: for variables that people are shown there is
-    `masked`, which hides those as well.
+    The digits at the end of a word do not count. A secret can be in other values, too: use
+    `masked` for variables that people are shown.
     """
     if name.upper() in _NO_SECRET:
         return False
-    words = set(name.upper().split("_")) - _NO_SECRET_WORDS
-    return any(word in _SECRET or word.endswith(_SECRET_ENDS) for word in words)
+    words = {word.rstrip(_DIGITS) for word in name.upper().split("_")} - _NO_SECRET_WORDS
+    return any(word.endswith(_SECRET_ENDS) for word in words)
+
+
+def is_hidden_everywhere(value: str) -> bool:
+    """Tell whether the value of a secret is hidden wherever a text contains it.
+
+    A value of one or two characters is not, as too many texts contain it; nor is `true`, `off`
+    or another switch::
+
+        hidden = [one for one in secrets if is_hidden_everywhere(one)]
+    """
+    return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
 def masked(
@@ -63,36 +70,79 @@ def masked(
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
     values = {one.value for one in every if is_secret(one.name)}
     values |= {value for name, value in system.items() if is_secret(name)}
-    secrets = [value for value in values if len(value) >= _SHORTEST_SECRET]
-    secrets.sort(key=len, reverse=True)
+    pattern = _pattern(values)
 
     def shown(one: Variable) -> Variable:
         weaker = tuple(map(shown, one.shadows))
-        return one.replaced(value=_masked_value(one.name, one.value, secrets), shadows=weaker)
+        return one.replaced(value=_masked_value(one.name, one.value, pattern), shadows=weaker)
 
     return {name: shown(one) for name, one in variables.items()}
 
 
-def _masked_value(name: str, value: str, secrets: Iterable[str]) -> str:
-    """Return a value as it is shown: without `secrets`, the longest first."""
+def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds secrets in other values, the longest first."""
+    import re
+
+    parts = []
+    for secret in sorted(secrets, key=len, reverse=True):
+        if is_hidden_everywhere(secret):
+            parts.append(re.escape(secret))
+        elif secret and secret.lower() not in _SWITCHES:
+            parts.append(rf"(?<!\w){re.escape(secret)}(?!\w)")
+    return re.compile("|".join(parts) or "(?!)")
+
+
+def _masked_value(name: str, value: str, secrets: re.Pattern[str]) -> str:
     if value and is_secret(name):
         return _MASK
-    for secret in secrets:
-        value = value.replace(secret, _MASK)
-    return masked_text(value)
+    return masked_text(secrets.sub(_MASK, value))
 
 
 def masked_text(text: str) -> str:
     """Return `text` with the credentials of all in it that looks like an address as `…`.
 
     Those are user and password, where ssh's user is no secret, and secret-looking
-    values of a query; also of what is too broken to be an address. Takes linear time.
+    values of a query; also of what is too broken to be an address. A password may contain
+    blanks. Takes linear time.
     """
     if "@" not in text and "=" not in text:  # then nothing in it is a credential
         return text
     import re
 
-    return re.sub(_PARAMETER, _without_value, re.sub(r"\S+", _without_users, text))
+    lines = map(_masked_line, text.splitlines(keepends=True))
+    return re.sub(_PARAMETER, _without_value, "".join(lines))
+
+
+def _masked_line(line: str) -> str:
+    import re
+
+    word = re.compile(r"\S+")
+    last = line.rfind("@")
+    parts, position = [], 0
+    for found in word.finditer(line):
+        start, end = found.span()
+        if start < position:
+            continue
+        if end <= last and _ends_in_password(found[0]):
+            end = word.search(line, line.index("@", end)).end()  # type: ignore[union-attr]
+        parts += [line[position:start], _without_users(line[start:end])]
+        position = end
+    return "".join([*parts, line[position:]])
+
+
+def _ends_in_password(word: str) -> bool:
+    """Tell whether a blank seems to cut an address in its password: `https://user:pass word@host`.
+
+    A port at the end of a word may be such a beginning, too.
+    """
+    import re
+
+    _, *sites = re.split(r":/+|//+", word)
+    if not sites or "@" in sites[-1] or sites[-1].startswith("["):
+        return False
+    site, *path = re.split("[/?#]", sites[-1], maxsplit=1)
+    _, colon, rest = site.partition(":")
+    return bool(colon) and not (path and rest.isdecimal())
 
 
 def _without_value(found: re.Match[str]) -> str:
@@ -102,7 +152,7 @@ def _without_value(found: re.Match[str]) -> str:
     return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
 
 
-def _without_users(found: re.Match[str]) -> str:
+def _without_users(word: str) -> str:
     """Mask what stands before a host in one word: up to the last @ before the path.
 
     Where what looks like a host has a port that is none, it is the beginning of a
@@ -110,7 +160,6 @@ def _without_users(found: re.Match[str]) -> str:
     """
     import re
 
-    word = found[0]
     last = word.rfind("@")
     kept, at = [], 0
     for part in re.compile(_SITE).finditer(word, 0, last + 1):

@@ -56,7 +56,7 @@ def _started(made: Made, program: str, words: list[str]) -> subprocess.Completed
     )
 
 
-@pytest.mark.parametrize(("files", "most"), [(PLAIN, 18), (WHOLE, 21)], ids=["plain", "whole"])
+@pytest.mark.parametrize(("files", "most"), [(PLAIN, 19), (WHOLE, 22)], ids=["plain", "whole"])
 def test_a_planned_run_imports_next_to_nothing(
     install: Callable[..., Made], files: dict[str, object], most: int
 ) -> None:
@@ -90,7 +90,7 @@ main()
 @pytest.mark.parametrize(
     ("words", "most", "may"),
     [
-        (["--version"], 24, {"json"}),
+        (["--version"], 25, {"json"}),
         (["a"], 44, set()),
         (["--complete", "zsh", "a", ""], 24, set()),
         (["self", "list", "--format", "json"], 48, {"json", "re", "functools", "typing", "site"}),

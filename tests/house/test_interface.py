@@ -43,6 +43,7 @@ _ADMINISTRATION = {
     "host.run.env_file": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
+    "host.run.nested": "lint: which variables a run sets",
     "host.run.text": "how a text without letters is shown",
     "host.run.plan": "env, which: what a run would do",
     "host.run.paths": "doctor, lint: programs are found as a run finds them",

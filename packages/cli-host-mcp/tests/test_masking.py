@@ -31,7 +31,12 @@ def test_what_begins_no_secret_is_not_held_back() -> None:
     ("name", "value", "hidden"),
     [
         ("API_TOKEN", "0123456", {"0123456"}),
-        ("API_TOKEN", "short", set()),
+        ("API_TOKEN", "abc", {"abc"}),
+        ("API_TOKEN", "ab", set()),
+        ("API_TOKEN", "True", set()),
+        ("TOKEN1", "0123456", {"0123456"}),
+        ("KEY", "first line\n  }\n", {"first line\n  }\n", "first line\n  }", "first line"}),
+        ("DATABASE", "pg://me:hunter 19@db/x", {"hunter 19"}),
         ("PGPASS", " padded \n", {" padded \n", " padded ", "padded"}),
         ("KEY", "first line\nsecond", {"first line\nsecond", "first line", "second"}),
         ("DATABASE", "pg://me:s3cret/word@db/x", {"s3cret/word"}),

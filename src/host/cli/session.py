@@ -152,9 +152,9 @@ class Session:
     @cached_property
     def caller(self) -> dict[str, str]:
         """The caller's environment; inside a command's run, that of the command's own caller."""
-        from host.run.nested_run import outer_environment
+        from host.run.nested import without_outer_run
 
-        return outer_environment(self.environ, self.installation, self.lock)
+        return without_outer_run(self.environ, self.layout.root)
 
     def layers(
         self,

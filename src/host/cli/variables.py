@@ -18,12 +18,10 @@ from host.run.layers import (
     ENVS,
     SETTINGS,
     SYSTEM,
-    UNKNOWN,
     Assignment,
     Layers,
     Reading,
 )
-from host.run.nested_run import outer_environment
 from host.run.paths import read_regular
 from host.run.text import EMPTY, decode, printable
 from host.secrets import masked
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 16 << 20  # bytes of a settings.conf that is looked at
 _SHORTEST_VALUE = 20  # columns of a value that is cut
+UNKNOWN = "\0"  # the value of a source that is not asked, as it would run code; none holds a NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 # A line that does one thing, whatever else the file does: it gives a name this text.
@@ -70,11 +69,7 @@ def variable_rows(session: Session, found: Match, definition: Definition) -> lis
 
     What cannot be read is warned of; the page is shown all the same.
     """
-    environ = session.environ
-    if "COMMAND_CATEGORY" in environ:  # a Python command that shows its page has no name any more
-        environ = {"COMMAND_NAME": found.words[-1], **environ}
-    environ = outer_environment(environ, session.installation, session.lock, _Look)
-    layers = session.layers(found.words, definition, environ, _Look)
+    layers = session.layers(found.words, definition, session.caller, _Look)
     own = [
         winner.name
         for winner, shadowed in layers.trace()

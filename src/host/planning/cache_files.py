@@ -16,14 +16,9 @@ if TYPE_CHECKING:
 
 RUN = (
     *("host.errors", "host.run", "host.run.paths", "host.run.text", "host.run.expand"),
-    *("host.run.json_files", "host.run.definition", "host.run.installation", "host.run.process"),
-    *(
-        "host.run.folder_tree",
-        "host.run.lock",
-        "host.run.catalog",
-        "host.run.layers",
-        "host.run.plan",
-    ),
+    *("host.run.json_files", "host.run.definition", "host.run.nested", "host.run.installation"),
+    *("host.run.process", "host.run.folder_tree", "host.run.lock", "host.run.catalog"),
+    *("host.run.layers", "host.run.plan"),
 )
 """The modules that every run loads, each after those that it imports."""
 

@@ -31,19 +31,17 @@ def time_limit(environ: "Mapping[str, str]") -> float:
     return seconds
 
 
-def report_of(
-    start: "Callable[[Pipes, Iterable[int]], int]", timeout: float, *, quiet: bool
-) -> bytes | None:
+def report_of(start: "Callable[[Pipes, Iterable[int]], int]", timeout: float) -> bytes | None:
     """Return what a child says, None when time ran out, b"" where it ends without saying it.
 
     `start(pipes, mask)` starts it in a session of its own, with the signal mask `mask`, and
     returns its process id. Its report is the processes that it leaves running, a NUL, what it
     says, and END. Nothing that it started is there afterwards. What it writes to stderr is
-    passed on, or dropped when `quiet`.
+    passed on.
     """
     import _signal
 
-    pipes = Pipes(quiet=quiet)
+    pipes = Pipes()
     pid = 0
     left: list[int] | None = None
     passed_on: list[int] = []
@@ -76,9 +74,7 @@ def report_of(
         _signal.signal(_signal.SIGCHLD, disposition)
 
 
-def answer_of(
-    question: "Callable[[], bytes]", timeout: float, *, quiet: bool = False
-) -> bytes | None:
+def answer_of(question: "Callable[[], bytes]", timeout: float) -> bytes | None:
     """Return what `question` answers in a child forked from here, as `report_of` has it.
 
     An answer has no NUL. Whatever else the question does ends with the child: directory, umask,
@@ -88,7 +84,7 @@ def answer_of(
     def start(pipes: Pipes, mask: "Iterable[int]") -> int:
         return posix.fork() or _answer(pipes, mask, question)
 
-    return report_of(start, timeout, quiet=quiet)
+    return report_of(start, timeout)
 
 
 def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes]") -> "NoReturn":
@@ -119,14 +115,13 @@ class Pipes:
     leaves running would hold it, and its reader would wait for that.
     """
 
-    __slots__ = ("far", "messages", "output", "output_number", "quiet")
+    __slots__ = ("far", "messages", "output", "output_number")
 
-    def __init__(self, *, quiet: bool) -> None:
-        self.quiet = quiet
+    def __init__(self) -> None:
         self.output, report = posix.pipe()
         self.far = [report]
         self.messages = -1
-        if quiet or _is_pipe(2):
+        if _is_pipe(2):
             self.messages, messages = posix.pipe()
             self.far.append(messages)
         allowed = posix.sysconf("SC_OPEN_MAX")  # the highest that is allowed, within reason
@@ -173,7 +168,7 @@ class Pipes:
                 posix.close(self.messages)
                 self.messages = -1
             try:
-                while said and not self.quiet:
+                while said:
                     said = said[posix.write(2, said) :]
             except OSError:
                 pass  # nobody reads it any more

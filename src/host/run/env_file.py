@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 1024 * 1024  # bytes
 _MOST_TOLD = 5  # lines of one file that are warned of one by one
 _MOST_NAMED = 5  # names that a quote swallowed
-_OPEN_QUOTE = "the quote that opens here"
+_OPENS = "that opens here"
+_SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
 
@@ -39,7 +40,7 @@ def tell_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -
     Behind these an open quote is told all the same, once: no other line shows where it is.
     """
     told, more = faults[:_MOST_TOLD], faults[_MOST_TOLD:]
-    told += [one for one in more if _OPEN_QUOTE in one][:1]
+    told += [one for one in more if _OPENS in one][:1]
     for one in told:
         warn(one)
     beyond = len(faults) - len(told)
@@ -92,7 +93,7 @@ def _plain_bindings(text: str) -> "list[Binding] | None":
             if len(value) < 2 or value[-1] != quote or quote in inner or "\\" in inner:
                 return None
             bindings.append(Binding(name, inner, quote == "'", index))
-        elif value[:1] == " " or "#" in value or "\\" in value or "'" in value or '"' in value:
+        elif value[:1] == " " or not _SPECIAL.isdisjoint(value):
             return None
         else:
             bindings.append(Binding(name, value, False, index))
@@ -167,7 +168,18 @@ class _Dotenv:
         value = statement[position:].rstrip("\r\n")
         if value.startswith("#") and start and start[1]:
             value = ""  # NAME= # a comment
-        return Binding(name, self.comment.split(value, 1)[0].rstrip(), False, line)
+        kept = self.comment.split(value, 1)[0].rstrip()
+        self.check_backticks(kept, value.rstrip().removeprefix(kept), line)
+        return Binding(name, kept, False, line)
+
+    def check_backticks(self, kept: str, comment: str, line: int) -> None:
+        """Warn if backticks were to quote a value that the comment or the line ends."""
+        if kept.replace("\\`", "").count("`") % 2 and (kept[0] == "`" or "`" in comment):
+            end = "at the #" if comment else "with the line"
+            self.warn(
+                f"{self.path}:{line}: the backtick {_OPENS} is no quote, so the value ends {end}; "
+                "use \" or ' instead"
+            )
 
     def unreadable(self, statement: str) -> str:
         """Say what is wrong with a statement, by the names in it and never by its content."""
@@ -176,7 +188,7 @@ class _Dotenv:
         if value[:1] not in ("'", '"'):
             return "this line cannot be read; it is left out"
         if "\n" not in value and value.find(value[0], 1) < 0:
-            return f"{_OPEN_QUOTE} never closes; the line is left out"
+            return f"the quote {_OPENS} never closes; the line is left out"
         if "\n" not in value:
             return "something stands behind the closing quote; the line is left out"
         return f"{self.swallowing(value)}; all of it is left out"
@@ -189,7 +201,7 @@ class _Dotenv:
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
         place = "on the next line" if len(lines) == 1 else f"{len(lines)} lines below"
-        return f"{_OPEN_QUOTE} closes {place}{swallowed}"
+        return f"the quote {_OPENS} closes {place}{swallowed}"
 
 
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

@@ -26,12 +26,12 @@ def expand(
 
     `lookup` gives a variable's value, or None when it is unset. Replaced are
     `$NAME`, `${NAME}` and `${NAME<op>word}` with the operators `:-` `-` `:=` `=`
-    `:+` `+`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
+    `:+` `+` `:?` `?`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
     their backslash. An inserted value is never looked at again. Whatever a shell
     would execute, glob or split stays as written, `$$` with the name or braces behind
-    it, and so does `${…}` of any other form, for which `warn` is called once. Takes
-    linear time. Raises OverflowError when the result would have more than `limit`
-    characters; 0 is no limit::
+    it, and so do `${…}` of any other form and `:?` with an unset name, for which `warn`
+    is called once. Takes linear time. Raises OverflowError when the result would have more
+    than `limit` characters; 0 is no limit::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
@@ -49,9 +49,12 @@ class _Expansion:
 
     A frame remembers how long `parts` was when it opened: closing it either keeps
     what came since (the word is used) or drops it. That keeps the pass linear.
+    `unset` are the parts that `:?` left as written.
     """
 
-    __slots__ = ("closers", "foreign", "frames", "lookup", "open_as_written", "parts", "text")
+    __slots__ = (
+        *("closers", "foreign", "frames", "lookup", "open_as_written", "parts", "text", "unset"),
+    )
 
     def __init__(self, text: str, lookup: "Callable[[str], str | None]") -> None:
         self.text = text
@@ -62,6 +65,7 @@ class _Expansion:
         self.open_as_written = 0
         self.closers: dict[int, int] | None = None
         self.foreign = False
+        self.unset: list[int] = []
 
     def run(self, limit: int) -> str:
         text, parts, end = self.text, self.parts, len(self.text)
@@ -86,6 +90,7 @@ class _Expansion:
             start, mark, name, _ = self.frames[0]
             parts[mark:] = [text[start:]]
             self.foreign = self.foreign or name != _DOLLARS
+        self.foreign = self.foreign or bool(self.unset)
         if limit and sum(map(len, parts)) > limit:  # before they are put together
             raise OverflowError
         return "".join(parts)
@@ -139,7 +144,7 @@ class _Expansion:
         operator = following
         if following == ":":
             operator = text[stop : stop + 2]
-        if not name or operator not in (":-", "-", ":=", "=", ":+", "+"):
+        if not name or operator not in (":-", "-", ":=", "=", ":+", "+", ":?", "?"):
             self.frames.append((position, len(self.parts), name, _AS_WRITTEN))
             self.open_as_written += 1
             self.foreign = True
@@ -159,10 +164,18 @@ class _Expansion:
             missing = value is None or (operator[0] == ":" and value == "")
             if operator[-1] == "+":
                 if missing:
-                    del parts[mark:]
+                    self.replace(mark)
             elif not missing:
-                parts[mark:] = [value or ""]
+                self.replace(mark, value or "")
+            elif operator[-1] == "?":
+                self.replace(mark, self.text[start : position + 1])
+                self.unset.append(mark)
         return position + 1
+
+    def replace(self, mark: int, *texts: str) -> None:
+        self.parts[mark:] = texts
+        while self.unset and self.unset[-1] >= mark:
+            self.unset.pop()
 
     def backslash(self, position: int) -> int:
         following = self.text[position + 1 : position + 2]

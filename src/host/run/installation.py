@@ -6,6 +6,7 @@ import sys
 from host.errors import InstallationError
 from host.run import Struct
 from host.run.definition import Config, read_config
+from host.run.nested import FRAMEWORK_NAMES, entry_of, outer_runs
 from host.run.paths import basename, dirname, is_there, join, realpath
 
 TYPE_CHECKING = False
@@ -14,30 +15,18 @@ if TYPE_CHECKING:
 
     from host.records import Installation
 
-# Says which program a caller has given another installation or another cli.json:
-# "<program>" or "<program>:<path of cli.json>". Exported only then; see `_set_by_caller`.
-ADOPTED_BY = "CLI_DIR_PROGRAM"
-
-# What a run exports (SPEC 2.9), as `OpenInstallation.run_variables` has it.
-FRAMEWORK_NAMES = (
-    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
-    *("COMMAND_NAME", "COMMAND_CATEGORY", ADOPTED_BY),
-)
-
 
 class Layout(Struct):
     """The paths of one installation; all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation,
-    `config_file` its cli.json. `adopted` is the value of ADOPTED_BY for the program's
-    children, "" where neither CLI_DIR nor GLOBAL_CONFIG_FILE made a difference that
-    they could mistake.
+    `config_file` its cli.json. `started` is the program as an `Entry` of CLI_RUN has it.
     """
 
     program: str
     root: str
     config_file: str
-    adopted: str = ""
+    started: str = ""
     default: bool = False
 
     @property
@@ -72,17 +61,10 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     """
     program = program_name(executable)
     own, default = _own_root(executable, program, environ)
-    at_home = is_there(join(own, "core/cli.json"))
-    named, chosen = _set_by_caller(program, environ, alone=not at_home)
+    named, chosen, started = _set_by_caller(own, program if default else own, environ)
     root = _absolute(named) if named else own
-    usual = join(root, "core/cli.json")
-    config_file = _absolute(chosen) if chosen else usual
-    adopted = ""
-    if config_file != usual:
-        adopted = f"{program}:{config_file}"
-    elif root != own and at_home:
-        adopted = program
-    return Layout(program, root, config_file, adopted, default and not named)
+    config_file = _absolute(chosen) if chosen else join(root, "core/cli.json")
+    return Layout(program, root, config_file, started, default and not named)
 
 
 def program_name(executable: str) -> str:
@@ -121,35 +103,40 @@ def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tu
     return join(data_home(environ), program), True
 
 
-def _set_by_caller(program: str, environ: "Mapping[str, str]", *, alone: bool) -> tuple[str, str]:
+def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" where only a run did.
 
-    They are inputs when the caller set them. A run exports both for its command, together with
-    a CORE_DIR inside CLI_DIR. So what does not fit CORE_DIR was set since. What fits was
-    inherited by the command; it keeps its meaning for the program that a caller gave it to,
-    which ADOPTED_BY names, and has none for others: a command of one program that calls another
-    gets that one's installation. A program without one of its own (`alone`) can only have been
-    started with CLI_DIR, so what it inherits is that, and needs no mark.
+    A run exports both for its commands; a value that is not the innermost run's was set since.
+    An inherited value counts as the caller of this program gave it: the program that was
+    `started` is the one of an outer run, or is in that run's installation. The third value is
+    that program.
     """
-    root, chosen = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
-    exported = environ.get("CORE_DIR") if "COMMAND_NAME" in environ else None
-    if exported is None:
-        return root, chosen
-    adopter, colon, config_file = environ.get(ADOPTED_BY, "").partition(":/")
-    own = adopter == program
-    if exported == join(root, "core") and not (alone or own):
-        root = ""
-    adopted = not own and colon and chosen == f"/{config_file}"
-    return root, "" if adopted or chosen == join(exported, "cli.json") else chosen
+    root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+    runs = outer_runs(environ)
+    if not runs:
+        return root, config_file, started
+    last = runs[-1]
+    mine = next((one for one in reversed(runs) if one.program == started), entry_of(own, runs))
+    if config_file == last.exported_config_file:
+        config_file = mine.config_file if mine else ""
+    if root != last.root:
+        return root, config_file, started
+    return (mine.root, config_file, mine.program) if mine else ("", config_file, started)
 
 
 def _absolute(path: str) -> str:
-    import os
-
+    """Return what `os.path.abspath` does; every inner run calls this, and `os` costs 0.6 ms."""
     try:
-        return os.path.abspath(path)
+        whole = path if path.startswith("/") else f"{posix.getcwd()}/{path}"
     except OSError:
         raise _lost(path) from None
+    names: list[str] = []
+    for name in whole.split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name not in ("", "."):
+            names.append(name)
+    return "/" + "/".join(names)
 
 
 def _lost(path: str) -> InstallationError:
@@ -188,11 +175,8 @@ class OpenInstallation:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
         layout = self.layout
         paths = (layout.root, layout.core_dir, layout.lib_dir, self.plugins_dir)
-        values = (*paths, layout.config_file, words[-1], "/".join(words[:-1]), layout.adopted)
-        found = dict(zip(FRAMEWORK_NAMES, values, strict=True))
-        if not layout.adopted:
-            del found[ADOPTED_BY]
-        return found
+        values = (*paths, layout.config_file, words[-1], "/".join(words[:-1]))
+        return dict(zip(FRAMEWORK_NAMES, values, strict=True))
 
     def record(self) -> "Installation":
         """Return what hooks are told about the installation."""
@@ -205,14 +189,6 @@ class OpenInstallation:
             plugins_dir=self.plugins_dir,
             config_dir=self.layout.config_dir,
         )
-
-
-def words_of_run(environ: "Mapping[str, str]") -> tuple[str, ...]:
-    """Return the words of the command whose run has this environment, () where it is none."""
-    name = environ.get("COMMAND_NAME")
-    if not name:
-        return ()
-    return (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:

@@ -10,6 +10,7 @@ from host.errors import CannotStartError, SourceError
 from host.run import Struct
 from host.run.definition import Definition
 from host.run.expand import expand
+from host.run.nested import RUN
 from host.run.paths import join
 from host.run.text import Messages
 
@@ -25,8 +26,6 @@ SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
-
-UNKNOWN = "\0"  # the value of a source that was not asked, as it would run code; none holds a NUL
 
 # What a command that runs with more rights never takes from a file in its folder.
 _REFUSED_WITH_SUDO = frozenset(
@@ -62,20 +61,23 @@ class Layers:
     """What the sources said so far; the lowest rank number wins, within a rank the later.
 
     A name in `system` is never changed, even when its value is empty (SPEC 2.6 rule 4).
-    `missing` are the files of `env_files` that are not there.
+    `missing` are the files of `env_files` that are not there. `describe` makes CLI_RUN of what
+    was set so far.
     """
 
-    __slots__ = ("_fixed", "_given", "_offered", "_winners", "missing", "system")
+    __slots__ = ("_describe", "_fixed", "_given", "_offered", "_winners", "missing", "system")
 
     def __init__(
         self,
         system: "Mapping[str, str]",
         framework: "Mapping[str, str]",
         given: "Mapping[str, str]" = _NOTHING,
+        describe: "Callable[[Mapping[str, str]], str] | None" = None,
     ) -> None:
         self.system = system
         self.missing: list[str] = []
         self._given = given
+        self._describe = describe
         self._fixed = {**framework, **given}
         self._winners: dict[str, Assignment] = {}
         self._offered: list[Assignment] = []
@@ -101,7 +103,10 @@ class Layers:
     def environment(self) -> dict[str, str]:
         """Return the whole environment: the system's, changed only where a layer won."""
         won = {name: winner.value for name, winner in self._winners.items()}
-        return {**self.system, **self._fixed, **won}
+        found = {**self.system, **self._fixed, **won}
+        if self._describe is not None:
+            found[RUN] = self._describe({**self._given, **won})
+        return found
 
     def trace(self, everything: bool = False) -> "Iterator[tuple[Assignment, list[Assignment]]]":
         """Yield each variable's winner and what it shadows, strongest first.
@@ -128,7 +133,10 @@ class Layers:
 
 _LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
 _MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
-_FOREIGN_FORM = "{}: only ${{NAME}} with :- - := = :+ + is expanded; another form stays as written"
+_STAYS = (
+    "{}: a ${{…}} stays as written; only ${{NAME}} with :- - := = :+ + is expanded, and with :? ? "
+    "if NAME is set"
+)
 
 
 class Reading(Struct):
@@ -172,7 +180,7 @@ class Reading(Struct):
                 from host.run.settings import capture_settings
 
                 before = self.layers.environment()
-                values = capture_settings(path, before, quiet=self.messages.quiet)
+                values = capture_settings(path, before)
                 changed = {name: text for name, text in values.items() if before.get(name) != text}
                 self.offer_all(source, path, changed)
 
@@ -229,12 +237,11 @@ class Reading(Struct):
         from host.run.provider import ask_provider
 
         environ = self.layers.environment()
-        quiet = self.messages.quiet
-        return ask_provider(source.plugin, source.provider, self.words, environ, quiet=quiet)
+        return ask_provider(source.plugin, source.provider, self.words, environ)
 
     def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
         def warn() -> None:
-            (tell or self.messages.warn)(_FOREIGN_FORM.format(where))
+            (tell or self.messages.warn)(_STAYS.format(where))
 
         try:
             value = expand(text, self.lookup, warn, min(_LONGEST_VALUE, self.room))

@@ -10,8 +10,8 @@ from host.errors import (
     SourceError,
 )
 from host.run.definition import SYSTEM_OS, Definition
-from host.run.installation import ADOPTED_BY
 from host.run.layers import Layers, Reading
+from host.run.nested import RUN, run_variable
 from host.run.paths import dirname, is_file, join, stays_inside
 from host.run.process import Exec, asks_help, start_of
 from host.run.text import Messages
@@ -93,13 +93,17 @@ def layers_of(
     those of a command line without words. Nothing overrides these and those that describe
     the run. A Python command with `"sources": false` has no sources.
     """
-    system = {name: value for name, value in environ.items() if name != ADOPTED_BY}
+    system = {name: value for name, value in environ.items() if name != RUN}
     if definition.args:
         from host.run.given_arguments import variables, without
 
         system = without(definition.args, system)
         given = variables(definition.args) if given is None else given
-    layers = Layers(system, installation.run_variables(words), given or {})
+
+    def describe(values: "Mapping[str, str]") -> str:
+        return run_variable(environ, installation.layout, values)
+
+    layers = Layers(system, installation.run_variables(words), given or {}, describe)
     reader = reading(words, definition, layers, messages)
     for source in lock.sources if definition.sources else ():
         reader.read(source)

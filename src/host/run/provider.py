@@ -19,8 +19,6 @@ def ask_provider(
     reference: str,
     words: tuple[str, ...],
     environ: "Mapping[str, str]",
-    *,
-    quiet: bool = False,
 ) -> dict[str, str]:
     """Return what the provider `reference` of `plugin` answers for the command `words`.
 
@@ -36,7 +34,7 @@ def ask_provider(
     def question() -> bytes:
         return marshal.dumps(_answer(reference, words, dict(environ))).hex().encode()
 
-    said = answer_of(question, timeout, quiet=quiet)
+    said = answer_of(question, timeout)
     if said is None:
         raise SourceError(
             f"{owner}: did not answer within {timeout:g} s",

@@ -86,14 +86,11 @@ builtin set -aT --
 """
 
 
-def capture_settings(
-    path: str, environ: "Mapping[str, str]", *, quiet: bool = False
-) -> dict[str, str]:
+def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables that the settings file at `path` leaves exported or assigned.
 
     bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr;
-    nothing else of it has an effect, and nothing that it starts is there afterwards; when
-    `quiet` its output is dropped.
+    nothing else of it has an effect, and nothing that it starts is there afterwards.
     Functions, arrays and bash's own variables are left out. An absent file gives {}.
     Raises SourceError when the file cannot be read as text, is open to everybody, calls
     this program or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10),
@@ -125,7 +122,7 @@ def capture_settings(
     env[READING] = f"{within} {mark}"
     # bash goes on after an error in an array or in a test: the file is parsed once more.
     parse = "yes" if _ARRAY in content or _TEST in content else ""
-    output = _run(bash, path, parse, env, timeout, quiet=quiet)
+    output = _run(bash, path, parse, env, timeout)
     if output is None:
         raise SourceError(
             f"{path}: did not end within {timeout:g} s",
@@ -158,7 +155,7 @@ def _check_text(path: str, content: bytes) -> None:
 
 
 def _run(
-    bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float, *, quiet: bool
+    bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float
 ) -> bytes | None:
     """Return what the capture wrote, or None when time ran out."""
     import _signal
@@ -176,7 +173,7 @@ def _run(
         )
 
     try:
-        return report_of(start, timeout, quiet=quiet)
+        return report_of(start, timeout)
     except OSError as failure:
         import errno
 

@@ -107,20 +107,19 @@ class Messages:
     """Writes each message as one line on stderr; what comes from data is shown escaped.
 
     On a terminal, or with colours, `error:` stands before an error and what to do about it
-    on a line of its own. `choice` is what --color says. Who is `quiet` writes nothing, and
-    what sources of variables write is not passed on either. A command's are its `Program`'s::
+    on a line of its own. `choice` is what --color says. A
+    command's are its `Program`'s::
 
         program.messages.warn(f"{path}: is empty")
     """
 
-    __slots__ = ("choice", "debugging", "environ", "program", "quiet", "warned")
+    __slots__ = ("choice", "debugging", "environ", "program", "warned")
 
-    def __init__(self, program: str, environ: "Mapping[str, str]", *, quiet: bool = False) -> None:
+    def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
         self.program = program
         self.environ = environ
         self.choice = ""
         self.debugging = is_on(environ.get("DEBUG"))
-        self.quiet = quiet
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
@@ -164,8 +163,6 @@ class Messages:
         self._write(f"{printable(self.program)}: {label} {printable(text)}")
 
     def _write(self, shown: str) -> None:
-        if self.quiet:
-            return
         try:
             posix.write(2, encode(shown) + b"\n")
         except OSError:

@@ -113,10 +113,13 @@ NAMES = {
         *("CREDS", "API_TOKEN", "SECRET", "DB_PASSWD", "SSH_PASSPHRASE", "A_PW", "KEY", "APIKEY"),
         *("AWS_ACCESS_KEY_ID", "CREDENTIAL", "CREDENTIALS", "PRIVATE", "MY_PRIVATE_THING", "PASS"),
         *("my_key", "db_password", "GITHUBTOKEN", "CLIENTSECRETS", "API_KEYS", "HTTP_AUTH"),
+        *("DB_PASSWORD2", "TOKEN1", "KEY2_FILE", "SECRETKEY", "MYSQLPWD", "PWD2", "JWT", "MYJWT"),
+        *("AUTHORIZATION", "HTTP_AUTHORIZATION", "OAUTH", "GITHUBPAT", "ROOTPW", "SSHPRIVATE"),
     ],
     False: [
         *("KEYBOARD", "KEYBOARD_LAYOUT", "PWD", "OLDPWD", "PATH", "PATTERN", "AUTHOR", "MONKEY"),
         *("COMPASS", "BYPASS_CACHE", "HOME", "PASSIVE", "SECRETARY", "PRIVATEER", "_", "A__B"),
+        *("COMPAT", "COMPASS2", "pwd", "OldPwd", "123", "A_1"),
     ],
 }
 
@@ -126,6 +129,26 @@ NAMES = {
 )
 def test_names_of_secrets(name: str, secret: bool) -> None:
     assert is_secret(name) is secret
+
+
+SHORT = {
+    "a short one": ("abc", "xabcx abc", "x********x ********"),
+    "two characters stand alone": ("pw", "-p pw pwd a=pw", "-p ******** pwd a=********"),
+    "one character": ("t", "t at t.t", "******** at ********.********"),
+    "a switch": ("True", "True true", "True true"),
+    "a digit": ("1", "1 10", "1 10"),
+    "what a pattern would be": ("a.c", "abc a.c", "abc ********"),
+}
+
+
+@pytest.mark.parametrize(("secret", "value", "shown"), SHORT.values(), ids=SHORT)
+def test_env_masks_short_secrets_in_other_values(
+    traced: Made, secret: str, value: str, shown: str
+) -> None:
+    traced.write({"commands/a/b/.env": f"E_TOKEN='{secret}'\nSEEN='{value}'\n"})
+    assert rows_of(traced)["SEEN"]["value"] == shown
+    page = traced.run("help", "a", "b").stdout
+    assert f"  {shown}  ← .env:2\n" in page
 
 
 def test_env_masks_the_password_of_an_address(traced: Made) -> None:

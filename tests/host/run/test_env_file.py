@@ -73,6 +73,10 @@ LINES = {
     "multi-line": ('X="a\nb"', "a\nb"),
     "multi-line single": ("X='a\nb'", "a\nb"),
     "not executed": ("X=$(id) `id` *", "$(id) `id` *"),
+    "not executed, with a comment": ("X=`id` # `x", "`id`"),
+    "a backtick inside": ("X=pa`ss # no", "pa`ss"),
+    "escaped backticks": ("X=\\`id # `", "\\`id"),
+    "a backtick in single": ("X='`id # no'", "`id # no"),
     "not executed in double": ('X="$(id) `id` ~"', "$(id) `id` ~"),
     "quotes inside": ("X=a\"b'c", "a\"b'c"),
     "quoted name": ("'X'=a", "a"),
@@ -133,6 +137,13 @@ OPEN_QUOTES = {
     "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; is one missing?", "AXB"),
     "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; is one missing?", "AXB"),
     "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; is one missing?", "AXB"),
+    "a backtick, cut at the #": (
+        "A=1\nX=`s # secret`\nB=2", "the backtick that opens here is no quote, so the", "AXB",
+    ),
+    "a backtick inside": ("A=1\nX=s`s # secret`\nB=2", "ends at the #; use \" or '", "AXB"),
+    "a backtick, cut at the line": ("A=1\nX=`s\nY=secret`\nB=2", "ends with the line;", "AXYB"),
+    "a backtick that never closes": ("A=1\nexport X = `s\nB=2", "ends with the line;", "AXB"),
+    "a backtick, CR LF": ("A=1\r\nX=`s\r\nB=2\r\n", "ends with the line;", "AXB"),
     "text behind it": ('A=1\nX="s" secret\nB=2', "something stands behind the closing qu", "AB"),
 }  # fmt: skip
 

@@ -52,6 +52,16 @@ TABLE = {
     "${A+o}": "o",
     "${EMPTY+o}": "o",
     "${UNSET+o}": "",
+    "${A:?message}": "one",
+    "${A?message}": "one",
+    "${EMPTY?message}": "",
+    "[${A:?}]": "[one]",
+    "${A:?of ${B} \\}}": "one",
+    "${UNSET:-${A:?m}}": "one",
+    "${A:-${UNSET:?m}}": "one",
+    "${A:?${UNSET:?m}}": "one",
+    "${UNSET:+${NONE:?m}}": "",
+    "${A:+x${B:?m}}": "xtwo words",
     "${UNSET:-}": "",
     "${UNSET:--}": "-",
     "${UNSET:-:-}": ":-",
@@ -130,9 +140,17 @@ TABLE = {
 }
 TABLE = {text: value for text, value in TABLE.items() if value is not None}
 
-# `${…}` of any other form stays as written, and is told once
+# `${…}` of any other form stays as written, and so does `:?` with an unset name; one warning
 FOREIGN = {
-    "${A:?message}": None,
+    "${UNSET:?message}": None,
+    "${UNSET?message}": None,
+    "${EMPTY:?message}": None,
+    "${UNSET:?}": None,
+    "$A ${UNSET:?of $A \\} `x` ${B}} $A": "one ${UNSET:?of $A \\} `x` ${B}} one",
+    "${UNSET:?x}${NONE:?y}": None,
+    "${UNSET:-${NONE:?x}}": "${NONE:?x}",
+    "${A:?x} ${UNSET:?${A}}": "one ${UNSET:?${A}}",
+    "${UNSET:?${NONE:?x}}": None,
     "${#A}": None,
     "${A#o}": None,
     "${A%e}": None,
@@ -276,6 +294,8 @@ HOSTILE = {
     "braces": "}",
     "mixed": "${U:-$(`${A#\\",
     "braces open and close": "${U:-{}",
+    "required": "${U:?",
+    "closed required": "${U:?}",
 }
 
 
@@ -290,4 +310,5 @@ def test_deep_nesting_costs_no_recursion():
     depth = 50_000
     assert expand("${U:-" * depth + "x" + "}" * depth, VALUES.get) == "x"
     assert expand("${U:-" * depth, VALUES.get) == "${U:-" * depth
+    assert expand("${U:?" * depth + "}" * depth, VALUES.get) == "${U:?" * depth + "}" * depth
     assert expand("${A#" * depth + "}" * depth, VALUES.get) == "${A#" * depth + "}" * depth

@@ -128,13 +128,13 @@ def test_the_chain_back_to_the_first_program_gets_the_firsts_own(pair):
     assert result.all == (0, shown(alpha) + "Test CLI 1.2.3\n", "")
 
 
-def test_a_run_of_ones_own_adds_no_variable_of_its_own(pair):
+def test_the_variables_of_a_run_without_sources(pair):
     alpha, _, _ = pair
     result = alpha.run("demo", "call", "env | sort")
     names = {line.partition("=")[0] for line in result.stdout.splitlines()}
     assert names <= {
         *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
-        *("COMMAND_NAME", "COMMAND_CATEGORY", "PATH", "HOME", "PWD", "OLDPWD", "_"),
+        *("COMMAND_NAME", "COMMAND_CATEGORY", "CLI_RUN", "PATH", "HOME", "PWD", "OLDPWD", "_"),
     }
 
 
@@ -205,94 +205,115 @@ def test_an_installation_in_the_data_home_needs_no_launcher_inside(shared_instal
     assert result.all == (1, "", f"acme: configuration file not found: {empty}.json\n")
 
 
-# name: (executable, environment) → root, config file, mark for children
+# name: (executable, environment) → root, config file, the program in CLI_RUN
 EXPORTED = {
     "COMMAND_NAME": "x",
     "CORE_DIR": "/a/core",
     "CLI_DIR": "/a",
     "GLOBAL_CONFIG_FILE": "/a/core/cli.json",
+    "CLI_RUN": "/a:::",
 }
+IN_X = {**EXPORTED, "CLI_DIR": "/x", "GLOBAL_CONFIG_FILE": "/x/core/cli.json"}
+WITH_T = {**EXPORTED, "GLOBAL_CONFIG_FILE": "/t"}
 LAYOUTS = {
-    "own": ("/a/core/cli", {}, "/a", "", ""),
-    "empty CLI_DIR": ("/a/core/cli", {"CLI_DIR": "", "GLOBAL_CONFIG_FILE": ""}, "/a", "", ""),
-    "CLI_DIR": ("/a/core/cli", {"CLI_DIR": "/x"}, "/x", "", "cli"),
-    "CLI_DIR is its own": ("/a/core/cli", {"CLI_DIR": "/a"}, "/a", "", ""),
-    "CLI_DIR is cleaned": ("/a/core/cli", {"CLI_DIR": "/x/./y/../"}, "/x", "", "cli"),
-    "root": ("/a/core/cli", {"CLI_DIR": "/"}, "/", "/core/cli.json", "cli"),
-    "config": ("/a/core/cli", {"GLOBAL_CONFIG_FILE": "/t.json"}, "/a", "/t.json", "cli:/t.json"),
-    "both": (
-        *("/a/core/cli", {"CLI_DIR": "/x", "GLOBAL_CONFIG_FILE": "/t"}),
-        *("/x", "/t", "cli:/t"),
-    ),
+    "own": ("/a/core/cli", {}, "/a", "", "/a"),
+    "empty CLI_DIR": ("/a/core/cli", {"CLI_DIR": "", "GLOBAL_CONFIG_FILE": ""}, "/a", "", "/a"),
+    "CLI_DIR": ("/a/core/cli", {"CLI_DIR": "/x"}, "/x", "", "/a"),
+    "CLI_DIR is its own": ("/a/core/cli", {"CLI_DIR": "/a"}, "/a", "", "/a"),
+    "CLI_DIR is cleaned": ("/a/core/cli", {"CLI_DIR": "/x/./y/../"}, "/x", "", "/a"),
+    "root": ("/a/core/cli", {"CLI_DIR": "/"}, "/", "/core/cli.json", "/a"),
+    "config": ("/a/core/cli", {"GLOBAL_CONFIG_FILE": "/t.json"}, "/a", "/t.json", "/a"),
+    "both": ("/a/core/cli", {"CLI_DIR": "/x", "GLOBAL_CONFIG_FILE": "/t"}, "/x", "/t", "/a"),
     "CLI_DIR and another CORE_DIR": (
         *("/a/core/cli", {"CLI_DIR": "/x", "CORE_DIR": "/y/core"}),
-        *("/x", "", "cli"),
+        *("/x", "", "/a"),
     ),
-    "inherited, same program": ("/a/core/cli", EXPORTED, "/a", "", ""),
-    "inherited, other program": ("/b/core/beta", EXPORTED, "/b", "", ""),
+    "what a run exports, without CLI_RUN": (
+        *("/b/core/beta", {**EXPORTED, "CLI_RUN": ""}),
+        *("/a", "", "/b"),
+    ),
+    "CLI_RUN that cannot be parsed": (
+        *("/b/core/beta", {**EXPORTED, "CLI_RUN": "/a::: /b"}),
+        *("/a", "", "/b"),
+    ),
+    "CLI_RUN with a relative root": (
+        *("/b/core/beta", {**EXPORTED, "CLI_RUN": "a:::"}),
+        *("/a", "", "/b"),
+    ),
+    "inherited, same program": ("/a/core/cli", EXPORTED, "/a", "", "/a"),
+    "inherited, other program": ("/b/core/beta", EXPORTED, "/b", "", "/b"),
+    "inherited, program of the same name": ("/b/core/cli", EXPORTED, "/b", "", "/b"),
     "inherited, CLI_DIR set since": (
-        "/b/core/beta",
-        {**EXPORTED, "CLI_DIR": "/x"},
-        "/x",
-        "",
-        "beta",
+        *("/b/core/beta", {**EXPORTED, "CLI_DIR": "/x"}),
+        *("/x", "", "/b"),
     ),
-    "inherited, config set since": (
-        *("/b/core/beta", {**EXPORTED, "GLOBAL_CONFIG_FILE": "/t"}),
-        *("/b", "/t", "beta:/t"),
+    "inherited, CLI_DIR unset since": (
+        *("/b/core/beta", {**EXPORTED, "CLI_DIR": ""}),
+        *("/b", "", "/b"),
     ),
-    "inherited mark, same program": (
-        *("/c/core/cli", {**EXPORTED, "CLI_DIR_PROGRAM": "cli"}),
-        *("/a", "", "cli"),
+    "inherited, config set since": ("/b/core/beta", WITH_T, "/b", "/t", "/b"),
+    "inherited CLI_DIR, same program": (
+        *("/c/core/cli", {**IN_X, "CLI_RUN": "/x:/c::"}),
+        *("/x", "", "/c"),
     ),
-    "inherited mark, other program": (
-        *("/c/core/beta", {**EXPORTED, "CLI_DIR_PROGRAM": "cli"}),
-        *("/c", "", ""),
+    "inherited CLI_DIR, same program without an installation": (
+        *("/usr/bin/c", {**IN_X, "CLI_RUN": "/x:c::"}),
+        *("/x", "", "c"),
+    ),
+    "inherited CLI_DIR, other program": (
+        *("/b/core/cli", {**IN_X, "CLI_RUN": "/x:/c::"}),
+        *("/b", "", "/b"),
+    ),
+    "inherited CLI_DIR, other program without an installation": (
+        *("/usr/bin/b", {**IN_X, "CLI_RUN": "/x:c::", "XDG_DATA_HOME": "/d"}),
+        *("/d/b", "", "b"),
+    ),
+    "inherited CLI_DIR, the installation's own program": (
+        *("/x/core/cli", {**IN_X, "CLI_RUN": "/x:/c::"}),
+        *("/x", "", "/c"),
+    ),
+    "inherited CLI_DIR, same program behind another": (
+        *("/c/core/cli", {**EXPORTED, "CLI_RUN": "/x:/c:: /a:::"}),
+        *("/x", "", "/c"),
     ),
     "inherited config, same program": (
-        "/a/core/cli",
-        {**EXPORTED, "GLOBAL_CONFIG_FILE": "/t", "CLI_DIR_PROGRAM": "cli:/t"},
-        *("/a", "/t", "cli:/t"),
+        *("/a/core/cli", {**WITH_T, "CLI_RUN": "/a::/t:"}),
+        *("/a", "/t", "/a"),
     ),
     "inherited config, other program": (
-        "/b/core/beta",
-        {**EXPORTED, "GLOBAL_CONFIG_FILE": "/t", "CLI_DIR_PROGRAM": "cli:/t"},
-        *("/b", "", ""),
+        *("/b/core/beta", {**WITH_T, "CLI_RUN": "/a::/t:"}),
+        *("/b", "", "/b"),
     ),
-    "no launcher, XDG": ("/usr/bin/c", {"XDG_DATA_HOME": "/d"}, "/d/c", "", ""),
+    "inherited config, same program behind another": (
+        *("/c/core/cli", {**EXPORTED, "CLI_RUN": "/c::/t: /a:::"}),
+        *("/c", "/t", "/c"),
+    ),
+    "inherited config, CLI_DIR set since": (
+        *("/a/core/cli", {**WITH_T, "CLI_DIR": "/x", "CLI_RUN": "/a::/t:"}),
+        *("/x", "/t", "/a"),
+    ),
+    "no launcher, XDG": ("/usr/bin/c", {"XDG_DATA_HOME": "/d"}, "/d/c", "", "c"),
     "no launcher, relative XDG": (
         *("/usr/bin/c", {"XDG_DATA_HOME": "d", "HOME": "/h"}),
-        *("/h/.local/share/c", "", ""),
+        *("/h/.local/share/c", "", "c"),
     ),
-    "no launcher, HOME": ("/usr/bin/c", {"HOME": "/h"}, "/h/.local/share/c", "", ""),
-    "python -m": ("/x/host/__main__.py", {"HOME": "/h"}, "/h/.local/share/cli", "", ""),
+    "no launcher, HOME": ("/usr/bin/c", {"HOME": "/h"}, "/h/.local/share/c", "", "c"),
+    "python -m": ("/x/host/__main__.py", {"HOME": "/h"}, "/h/.local/share/cli", "", "cli"),
 }
 
 
 @pytest.mark.parametrize(
-    ("executable", "environ", "root", "config", "mark"), LAYOUTS.values(), ids=LAYOUTS.keys()
+    ("executable", "environ", "root", "config", "started"), LAYOUTS.values(), ids=LAYOUTS.keys()
 )
-def test_layout(monkeypatch, executable, environ, root, config, mark):
-    """As for programs that have installations of their own at these paths."""
-    monkeypatch.setattr("host.run.installation.is_there", lambda _path: True)
+def test_layout(executable, environ, root, config, started):
     found = find_layout(executable, environ)
-    assert (found.root, found.config_file, found.adopted) == (
+    assert (found.root, found.config_file, found.started) == (
         root,
-        config or f"{root}/core/cli.json",
-        mark,
+        config or f"{root.rstrip('/')}/core/cli.json",
+        started,
     )
     assert found.core_dir == os.path.join(root, "core")
     assert found.lib_dir == os.path.join(root, "core", "lib")
-
-
-@pytest.mark.parametrize(
-    ("environ", "root"),
-    [({"CLI_DIR": "/x"}, "/x"), (EXPORTED, "/a"), ({**EXPORTED, "CLI_DIR": "/x"}, "/x")],
-    ids=["named", "inherited", "set since"],
-)
-def test_a_program_without_an_installation_stays_without_a_mark(environ, root):
-    found = find_layout("/nowhere/bin/cli", {"HOME": "/nowhere", **environ})
-    assert (found.root, found.adopted) == (root, "")
 
 
 def test_settings_and_lock_are_at_their_places():

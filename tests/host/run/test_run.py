@@ -159,6 +159,7 @@ def test_the_environment_arrives_byte_for_byte(made, env):
         b"GLOBAL_CONFIG_FILE": root + b"/core/cli.json",
         b"COMMAND_NAME": b"compiled",
         b"COMMAND_CATEGORY": b"demo",
+        b"CLI_RUN": root + b":::",
         **{os.fsencode(name): os.fsencode(value) for name, value in env.items()},
     }
 

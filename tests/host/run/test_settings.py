@@ -49,7 +49,7 @@ NEEDS_PROC = pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason
 
 FRAMEWORK = {
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE", "COMMAND_NAME"),
-    *("COMMAND_CATEGORY", "PATH", "HOME"),
+    *("COMMAND_CATEGORY", "CLI_RUN", "PATH", "HOME"),
 }
 
 

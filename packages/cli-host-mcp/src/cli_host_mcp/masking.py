@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from host import Variable, masked
+from host import Variable, is_hidden_everywhere, masked
 
 MASK = "********"
-_SHORTEST = 6  # characters; hiding shorter values wherever they stand would hide too much
+_SHORTEST_LINE = 6  # characters; a shorter line of a longer secret is in too many texts
 
 
 def secrets_of(variables: Mapping[str, Variable]) -> set[str]:
@@ -21,11 +21,15 @@ def secrets_of(variables: Mapping[str, Variable]) -> set[str]:
         shown = masked({name: one}, {})[name]
         for full, rest in zip((one, *one.shadows), (shown, *shown.shadows), strict=True):
             if rest.value == MASK:
-                found.update([full.value, full.value.strip(), *full.value.splitlines()])
+                lines = [one for one in full.value.splitlines() if len(one) >= _SHORTEST_LINE]
+                found.update([full.value, full.value.strip(), *lines])
             elif rest.value != full.value:
-                for words in zip(full.value.split(), rest.value.split(), strict=False):
-                    found.update(_taken(*words))
-    return {one for one in found if len(one) >= _SHORTEST}
+                words, shown_words = full.value.split(), rest.value.split()
+                if len(words) != len(shown_words):  # a password with a blank
+                    words, shown_words = [full.value], [rest.value]
+                for pair in zip(words, shown_words, strict=True):
+                    found.update(_taken(*pair))
+    return set(filter(is_hidden_everywhere, found))
 
 
 def _taken(word: str, shown: str) -> Iterator[str]:

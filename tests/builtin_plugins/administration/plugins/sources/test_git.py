@@ -634,6 +634,12 @@ MASKED = {
     "ssh://git:pw@h.test/a": "ssh://git@h.test/a",
     "git@h.test:a/b.git": "git@h.test:a/b.git",
     "x://u:p@h.test" * 2: "x://…@h.test" * 2,
+    "https://u:hunter 19@h/": "https://…@h/",
+    "to https://u:19 hunter@h/ and": "to https://…@h/ and",
+    "https://u:a b/c@h/ https://v:d e@h/": "https://…@h/ https://…@h/",
+    "https://u:a\nb@h.test": "https://u:a\nb@h.test",
+    "https://h.test:80/x by a@b.test": "https://h.test:80/x by a@b.test",
+    "https://[::1]:80 by a@b.test": "https://[::1]:80 by a@b.test",
 }
 
 
