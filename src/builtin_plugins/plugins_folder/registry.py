@@ -70,6 +70,14 @@ class Entry(Record):
         return f"{self.version}-{self.sha256[:12]}" if self.kind == "pip" and self.sha256 else ""
 
     @property
+    def came_from(self) -> tuple[str, str, str]:
+        return self.kind, self.source, self.ref
+
+    def same_as(self, other: Entry) -> bool:
+        """Tell whether `other` is the same version from the same source."""
+        return (*self.came_from, self.label) == (*other.came_from, other.label)
+
+    @property
     def managed(self) -> bool:
         """Tell whether its files are copies that this program keeps in `.versions`."""
         return self.kind in ("git", "archive")

@@ -83,8 +83,10 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
 
 def put(
     session: Session, entry: Entry, former: Entry | None, work: Work, *, force: bool = True
-) -> None:
+) -> bool:
     """Make the staged version of a plugin the one that is on.
+
+    Returns False, and changes nothing, if another process has just added the same version.
 
     `former` is the entry that the change started from, None for a new plugin. A package is
     asked first, in a copy of the environment, what it declares. Raises HostError where it
@@ -93,6 +95,9 @@ def put(
     if entry.kind == "pip":  # takes long, so it is done before anybody holds the registry
         pip.install(session, entry, work, force=force)
     with changing(work) as (registry, undo):
+        there = registry.entries.get(entry.name)
+        if former is None and there and there.same_as(entry):
+            return False
         if former is None:
             check_new_name(entry, registry.entries)
             place = os.path.join(work.plugins_dir, entry.name)
@@ -105,6 +110,7 @@ def put(
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _put_in_place(entry, work, undo)
         registry.put(entry)
+    return True
 
 
 def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:

@@ -29,6 +29,7 @@ from builtin_plugins.administration.program.environment.copy import (
     copied_environment,
 )
 from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.installer import INSTALLERS
 from builtin_plugins.plugins_folder.directory import kept_tree
 from builtin_plugins.plugins_folder.registry import Entry
@@ -75,6 +76,7 @@ def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
     """
     complete_import_path()
     wheel, wheels = _wheel_of(entry, work)
+    remember(session.layout.root)
     copy = work.exits.enter_context(copied_environment(work.reporter.info))
     exact = f"{entry.name}=={entry.version}"
     work.reporter.info(f"installing {exact}")

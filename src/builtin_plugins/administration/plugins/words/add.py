@@ -90,7 +90,9 @@ def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, ye
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    put(session, entry, former, work, force=force)
+    if not put(session, entry, former, work, force=force):
+        session.show_lines(_installed(session, entry))
+        return
     done = "added" if former is None else "updated" if replaces else "restored"
     session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
 
@@ -104,18 +106,14 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     plugins_dir = session.installation.plugins_dir
     entries = read_registry(registry_path(plugins_dir)).entries
     if not wanted.name:
-        same = (one for one in entries.values() if _from(one) == _from(wanted))
+        same = (one for one in entries.values() if one.came_from == wanted.came_from)
         return next((one for one in same if is_here(plugins_dir, one)), None)
     there = entries.get(wanted.name)
-    if there is None or there.kind == wanted.kind == "pip" or _from(there) == _from(wanted):
+    if there is None or there.kind == wanted.kind == "pip" or there.came_from == wanted.came_from:
         return there
     if is_here(plugins_dir, there) or there.source != wanted.source:
         raise PluginError(f"{_installed(session, there)}{or_name(wanted)}")
     return there
-
-
-def _from(entry: Entry) -> tuple[str, str, str]:
-    return entry.kind, entry.source, entry.ref
 
 
 def _installed(session: Session, entry: Entry) -> str:
