@@ -67,7 +67,8 @@ class Entry(Record):
             return self.commit[:16]
         if self.kind == "archive":
             return self.sha256[:16]
-        return f"{self.version}-{self.sha256[:12]}" if self.kind == "pip" and self.sha256 else ""
+        built_of = self.commit or self.sha256
+        return f"{self.version}-{built_of[:12]}" if self.kind == "pip" and built_of else ""
 
     @property
     def came_from(self) -> tuple[str, str, str]:
@@ -85,7 +86,14 @@ class Entry(Record):
     @property
     def from_wheel(self) -> bool:
         """Tell whether it was added as a wheel, by its path or address."""
-        return self.kind == "pip" and self.source.partition("?")[0].endswith(".whl")
+        is_wheel = self.source.partition("?")[0].endswith(".whl")
+        return self.kind == "pip" and is_wheel and not self.from_repository
+
+    @property
+    def from_repository(self) -> bool:
+        """Tell whether it is a package that is built from a git repository."""
+        name, found, _ = self.source.partition(" @ git+")
+        return self.kind == "pip" and found != "" and "/" not in name
 
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from builtin_plugins.administration.plugins.install import (
     built,
     check_new_name,
@@ -11,6 +13,7 @@ from builtin_plugins.administration.plugins.install import (
     put,
 )
 from builtin_plugins.administration.plugins.preview import heading, preview, version_text
+from builtin_plugins.administration.plugins.python_package import refuse_package
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.sources.staged import Staged
 from builtin_plugins.administration.plugins.transaction import Work, working
@@ -42,6 +45,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       .tar.gz, .zip             a path or an https address
       .whl                      a path or an https address, installed with pip
       pip:REQUIREMENT           installed with pip into this program's environment
+      'pip:NAME @ git+https://…'
+                                cloned, built and installed with pip
 
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
@@ -70,6 +75,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, yes: bool) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
     entry, found = staged.entry, staged.contents
+    if entry.kind != "pip":
+        root = os.path.realpath(entry.source) if entry.kind == "local" else work.tree
+        refuse_package(entry, root, found.commands, session.program)
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
