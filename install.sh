@@ -206,12 +206,12 @@ forget_path() {
 # The launchers in core/, which are names under which this checkout is installed.
 launchers() { grep -lsF 'host.__main__' "$root"/core/* 2>/dev/null || true; }
 
-# The installations that `self init` made with this environment and that still start with it.
+# The other installations that are recorded in this environment and still start with it.
 siblings() {
   local sibling
   [[ -f $venv/cli-host-installations ]] || return 0
   while IFS= read -r sibling; do
-    if grep -qsF -- "$venv/" "$sibling"/core/*; then say "$sibling"; fi
+    if [[ $sibling != "$root" ]] && grep -qsF -- "$venv/" "$sibling"/core/*; then say "$sibling"; fi
   done <"$venv/cli-host-installations"
 }
 

@@ -108,6 +108,8 @@ def test_installations_that_self_init_made_keep_what_they_need(
     sibling = tmp_path / "a sibling"
     acme = checkout / "core/acme"
     assert run(acme, "self", "init", sibling, "--name", "sister", env=env)[0] == 0
+    recorded = (checkout / ".venv/cli-host-installations").read_text().splitlines()
+    assert {str(checkout), str(sibling)} <= set(recorded)
     done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
     assert done[0] == 0, done
     assert done[1].endswith(f"What it needs stays for {sibling}\n")

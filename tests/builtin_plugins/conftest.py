@@ -63,3 +63,11 @@ def with_uv(environment: Environment) -> Iterator[Environment]:
     """An environment without pip, as uv makes them: what it installs takes a tenth of the time."""
     with environment.without_pip():
         yield environment
+
+
+@pytest.fixture(params=["pip", "uv"])
+def either(request: pytest.FixtureRequest, environment: Environment) -> Environment:
+    """An environment whose installer is pip, and then one whose installer is uv."""
+    if request.param == "uv":
+        request.getfixturevalue("with_uv")
+    return environment

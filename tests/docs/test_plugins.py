@@ -95,10 +95,10 @@ def discover_commands(installation):
 
 
 def test_every_command_of_the_page_for_users(
-    venv: Path, tmp_path: Path, daemon: str, site: Site
+    new_venv: Callable[[Path], Path], tmp_path: Path, daemon: str, site: Site
 ) -> None:
     """The page's servers are played by a git daemon, a web server and a folder of wheels."""
-    made = _installation(venv, tmp_path)
+    made = _installation(new_venv(tmp_path / "venv"), tmp_path)
     repository = Repository(tmp_path / "team/deploy.git", plugin_files("deploy/app", "deploying"))
     repository.git("tag", "v1.0")
     site.add("/report.tar.gz", tar_of(plugin_files("report/weekly", "all is well")))

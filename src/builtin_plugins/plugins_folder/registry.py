@@ -67,7 +67,16 @@ class Entry(Record):
             return self.commit[:16]
         if self.kind == "archive":
             return self.sha256[:16]
-        return f"{self.version}-{self.sha256[:12]}" if self.kind == "pip" and self.sha256 else ""
+        built_of = self.commit or self.sha256
+        return f"{self.version}-{built_of[:12]}" if self.kind == "pip" and built_of else ""
+
+    @property
+    def came_from(self) -> tuple[str, str, str]:
+        return self.kind, self.source, self.ref
+
+    def same_as(self, other: Entry) -> bool:
+        """Tell whether `other` is the same version from the same source."""
+        return (*self.came_from, self.label) == (*other.came_from, other.label)
 
     @property
     def managed(self) -> bool:
@@ -77,7 +86,14 @@ class Entry(Record):
     @property
     def from_wheel(self) -> bool:
         """Tell whether it was added as a wheel, by its path or address."""
-        return self.kind == "pip" and self.source.partition("?")[0].endswith(".whl")
+        is_wheel = self.source.partition("?")[0].endswith(".whl")
+        return self.kind == "pip" and is_wheel and not self.from_repository
+
+    @property
+    def from_repository(self) -> bool:
+        """Tell whether it is a package that is built from a git repository."""
+        name, found, _ = self.source.partition(" @ git+")
+        return self.kind == "pip" and found != "" and "/" not in name
 
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""

@@ -11,7 +11,10 @@ from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged
 from builtin_plugins.administration.plugins.transaction import Work, changing, keep
 from builtin_plugins.administration.program.environment.copy import VenvCopy
-from builtin_plugins.administration.program.environment.distributions import installed_version
+from builtin_plugins.administration.program.environment.distributions import (
+    installed_commit,
+    installed_version,
+)
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.files.atomic import discard, write_link
 from builtin_plugins.io.files.undo import undoing
@@ -46,7 +49,8 @@ def is_here(plugins_dir: str, entry: Entry) -> bool:
     """Tell whether the version that an entry records is the one that is on here."""
     if entry.kind == "pip":
         there = installed_version(entry.name)
-        return there is not None and there == (entry.version or there)
+        is_version = there is not None and there == (entry.version or there)
+        return is_version and entry.commit in ("", installed_commit(entry.name))
     is_on = not entry.managed or kept_label(plugins_dir, entry.name) == entry.label
     return is_on and os.path.isdir(os.path.join(plugins_dir, entry.name))
 
@@ -73,9 +77,10 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
     if not staged.unbuilt:
         return staged
     entry = staged.entry
+    version = entry.version or f"at commit {entry.commit[:12]}"
     session.show_lines(
-        f"{entry.name} {entry.version} has no wheel; what it adds shows when it is built, which "
-        "runs code of its own"
+        f"{entry.name} {version} has no wheel. Building one runs the package's own code; what the "
+        "package adds is shown after that"
     )
     confirm("Build it?", yes, "nothing was changed")
     return pip.build_wheel(staged, work)
@@ -83,8 +88,10 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
 
 def put(
     session: Session, entry: Entry, former: Entry | None, work: Work, *, force: bool = True
-) -> None:
+) -> bool:
     """Make the staged version of a plugin the one that is on.
+
+    Returns False, and changes nothing, if another process has just added the same version.
 
     `former` is the entry that the change started from, None for a new plugin. A package is
     asked first, in a copy of the environment, what it declares. Raises HostError where it
@@ -93,6 +100,9 @@ def put(
     if entry.kind == "pip":  # takes long, so it is done before anybody holds the registry
         pip.install(session, entry, work, force=force)
     with changing(work) as (registry, undo):
+        there = registry.entries.get(entry.name)
+        if former is None and there and there.same_as(entry):
+            return False
         if former is None:
             check_new_name(entry, registry.entries)
             place = os.path.join(work.plugins_dir, entry.name)
@@ -105,6 +115,7 @@ def put(
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _put_in_place(entry, work, undo)
         registry.put(entry)
+    return True
 
 
 def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:

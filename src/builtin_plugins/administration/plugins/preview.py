@@ -13,6 +13,8 @@ from builtin_plugins.administration.plugins.contents import (
     read_installed,
 )
 from builtin_plugins.administration.plugins.sources.staged import Staged
+from builtin_plugins.administration.program.environment.distributions import installed_version
+from builtin_plugins.administration.program.environment.installations import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
@@ -32,6 +34,18 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
     for problem in found.problems:
         session.messages.warn(problem)
     check_collisions(session, entry, found, force=force)
+    warn_of_sharing(session, entry, "changes")
+
+
+def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
+    """Name the other installations in which a change of an installed package takes effect."""
+    if entry.kind != "pip" or installed_version(entry.name) is None:
+        return
+    if others := other_installations(session.layout.root):
+        session.messages.warn(
+            f"this also {does} {entry.name} in the installations that share this environment: "
+            f"{', '.join(others)}"
+        )
 
 
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:

@@ -9,6 +9,7 @@ from glob import escape, glob
 from pathlib import Path
 
 import host
+from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import explained
@@ -18,7 +19,6 @@ from host.run.installation import Layout
 
 # Linux splits a shebang at its first blank and reads 255 bytes of it.
 _LONGEST_SHEBANG = 250
-_LARGEST = 1 << 14  # bytes of a launcher
 
 
 def launcher_text(interpreter: str, packages: str) -> str:
@@ -52,26 +52,9 @@ def _packages() -> str:
     return str(Path(host.__file__).parent.parent)
 
 
-def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Tell whether the file at `path` is a launcher: of this environment, or of any."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(_LARGEST)
-    except OSError:
-        return False
-    ours = anywhere or os.fsencode(sys.prefix) in head
-    return ours and b"from host.__main__ import main\n" in head
-
-
 def launcher_of(layout: Layout) -> str:
     """Return where the launcher of an installation is."""
     return os.path.join(layout.core_dir, layout.program)
-
-
-def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
-    """Return the paths of the launchers in a directory, sorted; otherwise as `is_launcher`."""
-    paths = sorted(glob(os.path.join(escape(core_dir), "*")))
-    return [path for path in paths if is_launcher(path, anywhere=anywhere)]
 
 
 def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
@@ -125,3 +108,4 @@ def command(_: Session, path: str) -> None:
     with explained(path):
         write_launcher(launcher, replace=True)
         write_man_page(launcher.name)
+    remember(str(launcher.parent.parent))

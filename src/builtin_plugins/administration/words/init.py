@@ -7,10 +7,10 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.program.launcher import is_launcher, make_file, write_launcher
+from builtin_plugins.administration.program.environment.installations import is_launcher, remember
+from builtin_plugins.administration.program.launcher import make_file, write_launcher
 from builtin_plugins.administration.program.shipped_files import IN_CORE, shipped_files
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import locked
@@ -20,7 +20,6 @@ from host.cli.session import Session
 from host.planning.cache_files import can_be_made
 from host.run.installation import data_home, home
 
-_INSTALLATIONS = "cli-host-installations"  # in the environment: a path a line; see install.sh
 _PATIENCE = 60.0  # seconds that this waits for another one
 
 
@@ -48,7 +47,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                 )
             made = sum(_copies(root, name))
             made += write_launcher(launcher)
-            _remember(root)
+            remember(str(root))
     said = f"{made} files made" if made else "nothing to do: every file is there"
     path = shlex.quote(str(launcher))
     there = find_program(launcher.name, session.environ)
@@ -93,17 +92,6 @@ def _starts(program: str, launcher: Path, session: Session) -> bool:
     scripts = os.path.realpath(os.path.join(sys.prefix, "bin"))
     ours = os.path.dirname(os.path.realpath(program)) == scripts
     return ours and usual == os.path.realpath(launcher.parent.parent)
-
-
-def _remember(root: Path) -> None:
-    """Note in the environment that this installation needs it, for who removes that one."""
-    if sys.prefix == sys.base_prefix or "\n" in str(root):
-        return
-    line = os.fsencode(f"{root}\n")
-    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file:
-        file.seek(0)
-        if line not in file.readlines():
-            file.write(line)
 
 
 def _copies(root: Path, name: str | None) -> Iterator[bool]:

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from glob import escape, glob
 
-from builtin_plugins.administration.program.launcher import is_launcher, launchers_in, links_on_path
+from builtin_plugins.administration.program.environment.installations import (
+    is_launcher,
+    launchers_in,
+)
+from builtin_plugins.administration.program.launcher import links_on_path
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.asking import confirm, is_attended

@@ -23,8 +23,8 @@ from builtin_plugins.administration.program.environment.copy import (
     check_starts,
     copied_environment,
 )
+from builtin_plugins.administration.program.environment.installations import is_launcher
 from builtin_plugins.administration.program.launcher import (
-    is_launcher,
     is_of_other_version,
     launcher_of,
     write_launcher,

@@ -6,19 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
 from testing.packages import Environment, answering
 from testing.plugin_sources import listed, plugin, registry, wheel
-
-INSTALLERS = ["pip", "uv"]
-
-
-@pytest.fixture(params=INSTALLERS)
-def either(request: pytest.FixtureRequest, environment: Environment) -> Environment:
-    if request.param == "uv":
-        request.getfixturevalue("with_uv")
-    return environment
 
 
 def test_nothing_of_a_source_distribution_runs_before_the_question(
@@ -29,8 +18,8 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     refused = answering(made, "n\n", "add", "pip:acme-cli")
     assert refused.status == 1
     assert refused.stdout == (
-        "acme-cli 1.0 has no wheel; what it adds shows when it is built, which runs code of its "
-        "own\n"
+        "acme-cli 1.0 has no wheel. Building one runs the package's own code; what the package "
+        "adds is shown after that\n"
     )
     assert "Build it? [y/N]: " in refused.stderr
     assert refused.stderr.endswith("cli: error: nothing was changed\r\n")

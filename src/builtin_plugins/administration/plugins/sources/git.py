@@ -22,6 +22,7 @@ from builtin_plugins.io.archive import (
     extract,
 )
 from builtin_plugins.io.git.call import Git, login_of
+from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
@@ -44,6 +45,11 @@ _PLAIN = {  # what git says → what it means here
 
 def fetch(origin: Origin, work: Work) -> Staged:
     """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
+    return described(write_files(origin, work, work.tree), work.tree)
+
+
+def write_files(origin: Origin, work: Work, target: str) -> Entry:
+    """Write the files of that commit into the new directory `target`; return which one it is."""
     directory = os.path.join(work.area, "objects.git")
     os.mkdir(directory)
     git = Git(
@@ -59,9 +65,9 @@ def fetch(origin: Origin, work: Work) -> Staged:
     if not commit:
         commit, pinned = _resolve(git, address, wanted.ref)
     commit = _bring(git, address, commit)
-    for name in write_tree(git, commit, work.tree, address):
+    for name in write_tree(git, commit, target, address):
         work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
-    return described(wanted.replaced(commit=commit, pinned=pinned), work.tree)
+    return wanted.replaced(commit=commit, pinned=pinned)
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:

@@ -61,27 +61,34 @@ def build(wanted: Requirement, sha256: str, work: Work) -> Candidate:
     Returns the SHA-256 of the source distribution, as no two builds are the same. This
     runs what the package says. Raises OperationError.
     """
-    sources, built = (os.path.join(work.area, name) for name in ("source", "built"))
+    sources = os.path.join(work.area, "source")
     os.mkdir(sources)
-    os.mkdir(built)
     if has_pip():
         source = _download(wanted, sha256, sources, work)
         digest = checked(source, sha256)
-        if not source.endswith(WHEEL):
-            work.installer.pip("wheel", "--no-deps", "--wheel-dir", built, source)
-            source = _only_file(built, wanted)
     else:
         file = _locked(wanted, work).get("sdist")
         if not file:
             raise OperationError(f"{wanted}: has neither a wheel for this machine nor its source")
         source = os.path.join(sources, _name_of(file))
         digest = _bring(file, sha256, source, work)
-        options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-        work.installer.uv("build", *options, "--out-dir", built, source)
+    return Candidate(build_from(source, wanted, work), digest)
+
+
+def build_from(source: str, wanted: Requirement, work: Work) -> str:
+    """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
+    if not source.endswith(WHEEL) or os.path.isdir(source):
+        built = os.path.join(work.area, "built")
+        os.mkdir(built)
+        if has_pip():
+            work.installer.pip("wheel", "--no-deps", "--wheel-dir", built, source)
+        else:
+            options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
+            work.installer.uv("build", *options, "--out-dir", built, source)
         source = _only_file(built, wanted)
     path = os.path.join(work.tree, os.path.basename(source))
     os.rename(source, path)
-    return Candidate(path, digest)
+    return path
 
 
 def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *options: str) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.io.addresses import without_credentials
@@ -35,6 +36,28 @@ _NO_REF = re.compile(
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
+class PackageRepository(NamedTuple):
+    """What `NAME[EXTRAS] @ git+ADDRESS@REF#subdirectory=DIRECTORY` names."""
+
+    requirement: Requirement
+    address: str
+    ref: str
+    subdirectory: str
+
+    @property
+    def source(self) -> str:
+        """Return it as the registry has it: without ref and credentials, always spelled alike."""
+        name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
+        more = f"[{','.join(extras)}]" if extras else ""
+        inside = f"#subdirectory={quote(self.subdirectory)}" if self.subdirectory else ""
+        return f"{name}{more} @ git+{without_credentials(self.address)}{inside}"
+
+    def origin(self, commit: str) -> dict[str, Any]:
+        """Return what PEP 610 records of a build from `commit`."""
+        inside = {"subdirectory": self.subdirectory} if self.subdirectory else {}
+        return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}, **inside}
+
+
 class Origin(NamedTuple):
     """Where a plugin comes from.
 
@@ -57,8 +80,6 @@ def parse_source(
     a package, nor the other way round. Raises UsageError for what cannot be a source,
     OperationError for what is not there.
     """
-    if _NO_REF.search(ref):
-        raise UsageError(f"--ref {ref}: not a branch, tag or commit")
     if sha256 and not _SHA256.match(sha256.lower()):
         raise UsageError("--sha256: expected 64 hexadecimal digits")
     if not text or text.startswith("-"):
@@ -67,16 +88,32 @@ def parse_source(
         option = f"--{site}" if site else "--ssh"
         raise UsageError(f"{option} goes with user/repository; {masked_text(text)} is none")
     kind, address = _by_path(text) if _is_path(text) else _by_form(text, site, ssh)
+    if package := parse_package_repository(address):
+        ref = _one_ref(ref, package.ref)
+    if _NO_REF.search(ref):
+        raise UsageError(f"--ref {ref}: not a branch, tag or commit")
     wanted = Entry("", kind, _as_stored(address), ref=ref, sha256=sha256.lower())
-    if ref and kind != "git":
+    is_git = kind == "git" or wanted.from_repository
+    if ref and not is_git:
         raise UsageError(f"--ref goes with a git repository; {wanted.source} is none")
-    if sha256 and kind in ("git", "local"):
+    if sha256 and (is_git or kind == "local"):
         raise UsageError("--sha256 goes with an archive or a wheel", "git has --ref COMMIT")
-    if kind == "archive":
-        stays = bool(sha256)
-    else:
-        stays = kind == "pip" and (wanted.from_wheel or _is_exact(parse_requirement(address)))
-    return Origin(wanted.replaced(pinned=stays, dev=kind == "local"), address)
+    return Origin(wanted.replaced(pinned=_is_pinned(wanted), dev=kind == "local"), address)
+
+
+def _one_ref(option: str, in_source: str) -> str:
+    if option and in_source:
+        raise UsageError(f"--ref {option}: the source names {in_source} already")
+    return option or in_source
+
+
+def _is_pinned(wanted: Entry) -> bool:
+    """Tell whether only one version meets the source; a repository is asked for that."""
+    if wanted.kind == "archive":
+        return bool(wanted.sha256)
+    if wanted.kind != "pip" or wanted.from_repository:
+        return False
+    return wanted.from_wheel or _is_exact(parse_requirement(wanted.source))
 
 
 def of_entry(entry: Entry, *, exact: bool) -> Origin:
@@ -93,6 +130,8 @@ def of_entry(entry: Entry, *, exact: bool) -> Origin:
 
 
 def _as_stored(address: str) -> str:
+    if package := parse_package_repository(address):
+        return package.source
     return without_credentials(address) if "://" in address else address
 
 
@@ -103,6 +142,9 @@ def stored(entry: Entry) -> Entry:
     """
     if entry.kind == "pip":
         entry = entry.replaced(source=entry.source or entry.name)
+        if entry.from_repository:
+            wanted = parse_source(f"pip:{entry.source}", ref=entry.ref).wanted
+            return entry.replaced(source=wanted.source, ref=wanted.ref)
         if not entry.source.endswith(WHEEL) and "://" not in entry.source:
             parse_requirement(entry.source)
     elif entry.kind != "local":
@@ -124,8 +166,45 @@ def parse_requirement(text: str) -> Requirement:
     if found is None or found.url or found.marker:
         raise UsageError(
             f"{masked_text(text)}: no requirement; expected a name such as acme-cli, "
-            "acme-cli>=1.2 or acme-cli[extra]"
+            "acme-cli>=1.2, acme-cli[extra] or acme-cli @ git+https://…"
         )
+    return found
+
+
+def parse_package_repository(text: str) -> PackageRepository | None:
+    """Return the repository that `NAME @ git+ADDRESS` names, None for any other text.
+
+    As in pip's addresses, the ref is what follows the last `@` of the path; %-escapes in it are
+    resolved. Raises UsageError for an address that is not fetched.
+    """
+    try:
+        found = Requirement(text)
+    except InvalidRequirement:
+        return None
+    if found.marker or not found.url or not found.url.startswith("git+"):
+        return None
+    address, _, fragment = found.url.removeprefix("git+").partition("#")
+    scheme, found_scheme, rest = address.partition("://")
+    if not found_scheme:
+        raise UsageError(f"{masked_text(text)}: {_FETCHED}")
+    host, slash, path = rest.partition("/")
+    before, at, after = path.rpartition("@")
+    if at and not after:
+        raise UsageError(f"{masked_text(text)}: there is no branch, tag or commit after the @")
+    path, ref = (before.replace("@", "%40"), unquote(after)) if at else (path, "")
+    subdirectory = unquote(fragment.removeprefix("subdirectory="))
+    parts = subdirectory.split("/")
+    if fragment and (subdirectory == fragment or {"", ".", ".."} & {*parts}):
+        raise UsageError(f"{masked_text(text)}: expected #subdirectory=DIRECTORY at its end")
+    _, address = _by_scheme(f"git+{scheme}://{host}{slash}{path}")
+    return PackageRepository(found, address, ref, subdirectory)
+
+
+def repository_of(source: str) -> PackageRepository:
+    """Return the repository of a package that is built from one; raises UsageError."""
+    found = parse_package_repository(source)
+    if found is None:
+        raise UsageError(f"{masked_text(source)}: expected NAME @ git+https://…")
     return found
 
 
@@ -170,7 +249,8 @@ def _by_form(text: str, site: str, ssh: bool) -> tuple[str, str]:
         raise UsageError(f"{masked_text(text)}: {_FETCHED}")
     if text.startswith("pip:"):
         requirement = text.removeprefix("pip:").strip()
-        parse_requirement(requirement)  # a wheel is named by its path or address alone
+        if parse_package_repository(requirement) is None:
+            parse_requirement(requirement)  # a wheel is named by its path or address alone
         return "pip", requirement
     if "://" in text:
         return _by_scheme(text)

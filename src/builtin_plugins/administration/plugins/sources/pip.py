@@ -18,8 +18,13 @@ from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
 from builtin_plugins.administration.plugins.contents import PluginContents, read_wheel
-from builtin_plugins.administration.plugins.sources.package_index import build, find
-from builtin_plugins.administration.plugins.sources.parse import Origin, parse_requirement
+from builtin_plugins.administration.plugins.sources import git
+from builtin_plugins.administration.plugins.sources.package_index import build, build_from, find
+from builtin_plugins.administration.plugins.sources.parse import (
+    Origin,
+    parse_requirement,
+    repository_of,
+)
 from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file
 from builtin_plugins.administration.plugins.transaction import Work
 from builtin_plugins.administration.program.environment.copy import (
@@ -29,6 +34,7 @@ from builtin_plugins.administration.program.environment.copy import (
     copied_environment,
 )
 from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.installer import INSTALLERS
 from builtin_plugins.plugins_folder.directory import kept_tree
 from builtin_plugins.plugins_folder.registry import Entry
@@ -53,6 +59,8 @@ def fetch(origin: Origin, work: Work) -> Staged:
         path = os.path.join(work.tree, name)
         sha256 = bring_file(origin.address, entry.sha256, Path(path), work)
         return _staged(path, entry.replaced(sha256=sha256))
+    if entry.from_repository:
+        return _from_repository(origin, work)
     requirement = parse_requirement(entry.source)
     _refuse_needed(requirement.name)
     if entry.version:
@@ -67,6 +75,31 @@ def fetch(origin: Origin, work: Work) -> Staged:
     return Staged(entry, PluginContents(), unbuilt=True)
 
 
+def _from_repository(origin: Origin, work: Work) -> Staged:
+    """Bring the files of a commit that is to be built; nothing of them is run."""
+    wanted = origin.wanted
+    found, fetched = repository_of(wanted.source), repository_of(origin.address)
+    name = canonicalize_name(found.requirement.name)
+    _refuse_needed(name)
+    if wanted.name not in ("", name):
+        raise PluginError(f"{wanted.name}: its source is the package {name}")
+    asked = Origin(wanted.replaced(source=found.address, version=""), fetched.address)
+    brought = git.write_files(asked, work, _files(work))
+    place = os.path.join(_files(work), found.subdirectory)
+    if not any(os.path.isfile(os.path.join(place, one)) for one in ("pyproject.toml", "setup.py")):
+        raise PluginError(
+            f"{wanted.source}: there is no pyproject.toml and no setup.py",
+            "" if found.subdirectory else "name its directory with #subdirectory=DIRECTORY",
+        )
+    entry = brought.replaced(name=name, source=wanted.source)
+    return Staged(entry, PluginContents(), unbuilt=True)
+
+
+def _files(work: Work) -> str:
+    """Return where the files of a repository are until they are built."""
+    return os.path.join(work.area, "files")
+
+
 def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
     """Install the staged wheel, or the kept one, with what it needs, into a copied environment.
 
@@ -75,6 +108,7 @@ def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
     """
     complete_import_path()
     wheel, wheels = _wheel_of(entry, work)
+    remember(session.layout.root)
     copy = work.exits.enter_context(copied_environment(work.reporter.info))
     exact = f"{entry.name}=={entry.version}"
     work.reporter.info(f"installing {exact}")
@@ -82,6 +116,8 @@ def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
     copy.change(work.installer, *alone, exact)
     by_name = entry.source and "/" not in entry.source
     extras = parse_requirement(entry.source).extras if by_name else set()
+    if entry.from_repository:
+        extras = repository_of(entry.source).requirement.extras
     if any(needed(wheel.requires, extras)):
         constraints = os.path.join(work.area, "constraints.txt")
         with open(constraints, "w", encoding="utf-8") as file:
@@ -90,6 +126,8 @@ def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
         more = f"[{','.join(sorted(extras))}]" if extras else ""
         asked = f"{entry.name}{more}=={entry.version}"
         copy.change(work.installer, "install", "--constraint", constraints, asked)
+    if entry.from_repository:
+        copy.record_origin(entry.name, repository_of(entry.source).origin(entry.commit))
     check_others(copy, entry.name)
     check_starts(copy.python, f"with {entry.name}, this program")
     check_collisions_in_copy(session, entry, work, force=force)
@@ -161,6 +199,10 @@ def _refuse_needed(name: str) -> None:
 def build_wheel(staged: Staged, work: Work) -> Staged:
     """Build what has no wheel, by its own code, which the user agreed to; see what it is."""
     entry = staged.entry
+    if entry.from_repository:
+        work.reporter.info(f"building {entry.name}")
+        place = os.path.join(_files(work), repository_of(entry.source).subdirectory)
+        return _staged(build_from(place, Requirement(entry.name), work), entry)
     work.reporter.info(f"building {entry.name} {entry.version}")
     found = build(Requirement(f"{entry.name}=={entry.version}"), entry.sha256, work)
     return _staged(found.path, entry.replaced(sha256=found.sha256))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from builtin_plugins.administration.plugins.install import (
     built,
     check_new_name,
@@ -11,6 +13,7 @@ from builtin_plugins.administration.plugins.install import (
     put,
 )
 from builtin_plugins.administration.plugins.preview import heading, preview, version_text
+from builtin_plugins.administration.plugins.python_package import refuse_package
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.sources.staged import Staged
 from builtin_plugins.administration.plugins.transaction import Work, working
@@ -42,6 +45,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       .tar.gz, .zip             a path or an https address
       .whl                      a path or an https address, installed with pip
       pip:REQUIREMENT           installed with pip into this program's environment
+      'pip:NAME @ git+https://…'
+                                cloned, built and installed with pip
 
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
@@ -70,6 +75,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, yes: bool) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
     entry, found = staged.entry, staged.contents
+    if entry.kind != "pip":
+        root = os.path.realpath(entry.source) if entry.kind == "local" else work.tree
+        refuse_package(entry, root, found.commands, session.program)
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
@@ -90,7 +98,9 @@ def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, ye
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    put(session, entry, former, work, force=force)
+    if not put(session, entry, former, work, force=force):
+        session.show_lines(_installed(session, entry))
+        return
     done = "added" if former is None else "updated" if replaces else "restored"
     session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
 
@@ -104,18 +114,14 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     plugins_dir = session.installation.plugins_dir
     entries = read_registry(registry_path(plugins_dir)).entries
     if not wanted.name:
-        same = (one for one in entries.values() if _from(one) == _from(wanted))
+        same = (one for one in entries.values() if one.came_from == wanted.came_from)
         return next((one for one in same if is_here(plugins_dir, one)), None)
     there = entries.get(wanted.name)
-    if there is None or there.kind == wanted.kind == "pip" or _from(there) == _from(wanted):
+    if there is None or there.kind == wanted.kind == "pip" or there.came_from == wanted.came_from:
         return there
     if is_here(plugins_dir, there) or there.source != wanted.source:
         raise PluginError(f"{_installed(session, there)}{or_name(wanted)}")
     return there
-
-
-def _from(entry: Entry) -> tuple[str, str, str]:
-    return entry.kind, entry.source, entry.ref
 
 
 def _installed(session: Session, entry: Entry) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builtin_plugins.administration.plugins.install import put
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
-from builtin_plugins.administration.plugins.preview import version_text
+from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.transaction import working
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
@@ -24,6 +24,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     target = chosen.replaced(enabled=entry.enabled, source=entry.source)
+    warn_of_sharing(session, target, "changes")
     with working(session) as work:
         put(session, target, entry, work)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")

@@ -8,7 +8,7 @@ from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import built, each, fetch, is_here, put
-from builtin_plugins.administration.plugins.preview import heading, version_text
+from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
 from builtin_plugins.administration.plugins.sources.pip import kept_version
 from builtin_plugins.administration.plugins.transaction import working
@@ -38,6 +38,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
         former = own.entries.get(entry.name)
         change = f"  (here: {version_text(former)})" if former and former != entry else ""
         session.show_lines(f"{heading(entry)}{change}")
+        warn_of_sharing(session, entry, "changes")
     if lacking and not dry_run:
         confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
         chosen = [(entry, own.entries.get(entry.name)) for entry in lacking]

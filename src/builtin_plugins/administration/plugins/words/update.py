@@ -63,7 +63,8 @@ def _update(
     entry = stored(entry)
     with working(session, timeout) as work:
         staged = fetch(of_entry(entry, exact=False), work)
-        is_newest = staged.unbuilt and staged.entry.version == entry.version
+        known = entry.commit or entry.version
+        is_newest = staged.unbuilt and known == (staged.entry.commit or staged.entry.version)
         if staged.unbuilt and dry_run and not is_newest:
             new = version_text(staged.entry)
             session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")

@@ -7,6 +7,7 @@ little time; pip replaces files, it never writes into them.
 from __future__ import annotations
 
 import filecmp
+import json
 import os
 import shutil
 import stat
@@ -58,6 +59,17 @@ class VenvCopy:
         else:
             word, *others = arguments
             installer.uv("pip", word, "--python", self.python, *others)
+
+    def record_origin(self, name: str, origin: Mapping[str, Any]) -> None:
+        """Record what the distribution `name` in it was built from, in the form of PEP 610."""
+        files = _installed(self.path)[name].files or ()
+        record = next(str(one.locate()) for one in files if one.match("*.dist-info/RECORD"))
+        info, file = os.path.dirname(record), "direct_url.json"
+        write_file(os.path.join(info, file), json.dumps(origin).encode())
+        with open(record, "rb") as listed:
+            rows = listed.read()
+        row = os.fsencode(f"{os.path.basename(info)}/{file},,\n")
+        write_file(record, rows + row)
 
     def swap(self, undo: ExitStack) -> None:
         """Put the copy in place of the original, which takes the copy's place; raises OSError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import importlib_metadata
@@ -10,6 +11,15 @@ import importlib_metadata
 def find_distribution(name: str) -> Any:
     """Return the installed distribution of that name, in any spelling; None for none."""
     return next(iter(importlib_metadata.distributions(name=name)), None)
+
+
+def installed_commit(name: str) -> str:
+    """Return the commit that an installed distribution was built from, "" if none is recorded."""
+    found = find_distribution(name)
+    try:
+        return str(json.loads(found.read_text("direct_url.json"))["vcs_info"]["commit_id"])
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return ""
 
 
 def installed_version(name: str) -> str | None:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
+from builtin_plugins.administration.program.environment.installations import launchers_in
+from builtin_plugins.administration.program.launcher import launcher_of
 from host import Command, HostError, find_program
 from host.cli.contents import contents
 from host.cli.session import Session

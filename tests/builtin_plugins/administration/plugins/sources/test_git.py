@@ -11,6 +11,7 @@ import ssl
 import subprocess
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -24,7 +25,8 @@ from builtin_plugins.io.git import call as git_call
 from builtin_plugins.io.git.call import Git, login_of
 from host.errors import HostError
 from host.secrets import masked_text
-from testing.installation import Made
+from testing import plugin_sources
+from testing.installation import Made, Result
 from testing.plugin_sources import (
     TELLTALE,
     Repository,
@@ -118,6 +120,55 @@ def test_branch_tag_and_commit(install: Install, repository: Repository, daemon:
             assert f"p{index}: stays at {ref}\n" in said
     missing = plugin(made, "add", f"{daemon}/acme", "--ref", "nope", "--name", "x")
     assert missing.stderr == f"cli: {daemon}/acme: there is no branch, tag or commit nope\n"
+
+
+# Stands for ssh; it starts git when {0} of them wait, for each of the two calls of an `add`.
+BARRIER = """#!/bin/sh
+there() {{ ls "$0".* 2>/dev/null | wc -l; }}
+wanted={0}
+test "$(there)" -lt {0} || wanted=$(({0} * 2))
+touch "$0.$$"
+until [ "$(there)" -ge "$wanted" ]; do sleep 0.05; done
+for last; do :; done
+eval "$last"
+"""
+
+
+def _added_at_once(made: Made, place: Path, repositories: list[Path]) -> list[Result]:
+    """Add repositories at the same time; none is added before all are fetched."""
+    plugin_sources.write_tree(place, {"ssh": BARRIER.format(len(repositories))})
+    env = {"GIT_SSH_COMMAND": f"{place}/ssh"}
+    with ThreadPoolExecutor(len(repositories)) as threads:
+        sources = [f"ssh://h.test{path}" for path in repositories]
+        return list(threads.map(lambda source: plugin(made, "add", source, env=env), sources))
+
+
+def test_five_at_once_add_one_repository(
+    install: Install, repository: Repository, tmp_path: Path
+) -> None:
+    made = install()
+    results = _added_at_once(made, tmp_path / "bin", [repository.path] * 5)
+    assert [(one.status, one.stderr) for one in results] == [(0, "")] * 5
+    commit = repository.git("rev-parse", "HEAD")
+    late = (
+        f"acme 1.0 (git, ssh://h.test{repository.path}, commit {commit[:12]}) is installed "
+        "already; update it with: cli self plugin update acme; remove it with: cli self plugin "
+        "remove acme"
+    )
+    last = sorted(one.stdout.splitlines()[-1] for one in results)
+    assert last == [*[late] * 4, "remove it with: cli self plugin remove acme"]
+    assert (visible(made), hidden(made)) == (["acme", "registry.json"], [])
+
+
+def test_one_name_from_two_repositories_at_once(
+    install: Install, repository: Repository, tmp_path: Path
+) -> None:
+    made = install()
+    other = Repository(tmp_path / "other/acme", plugin_files("demo/other"))
+    results = _added_at_once(made, tmp_path / "bin", [repository.path, other.path])
+    assert sorted(one.status for one in results) == [0, 1]
+    refused = max(results, key=lambda one: one.status)
+    assert refused.stderr.endswith("; or use --name\n")
 
 
 def test_three_earlier_versions_are_kept(install: Install, repository: Repository) -> None:

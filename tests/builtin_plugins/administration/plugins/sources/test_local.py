@@ -480,7 +480,7 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
         1,
         "",
         f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; while you "
-        f"write it: {sys.executable} -m pip install -e {tmp_path}/greet; for others build a wheel "
-        "and add that\n",
+        f"write it: {sys.executable} -m pip install -e {tmp_path}/greet; from an index: cli self "
+        "plugin add pip:greet; or build a wheel and add that\n",
     )
     assert registry(made) == {}

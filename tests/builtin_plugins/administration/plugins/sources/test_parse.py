@@ -34,6 +34,12 @@ ORIGINS = {
     "ssh://git@[::1]/a": ("git", "ssh://git@[::1]/a"),
     "pip:acme>=1": ("pip", "acme>=1"),
     "pip: acme-cli[x]~=1.2 ": ("pip", "acme-cli[x]~=1.2"),
+    "pip:Acme @ git+https://u:p@h.test/a@v1": ("pip", "acme @ git+https://h.test/a"),
+    "pip:a[y,x]@git+ssh://git@h.test/a#subdirectory=b": (
+        "pip",
+        "a[x,y] @ git+ssh://git@h.test/a#subdirectory=b",
+    ),
+    "pip:a @ git+file:///x/a.whl": ("pip", "a @ git+file:///x/a.whl"),
 }
 
 

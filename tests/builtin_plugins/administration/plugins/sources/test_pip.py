@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from testing import httpserver
-from testing.installation import command
-from testing.packages import Environment
+from testing.installation import Made, command
+from testing.packages import Environment, answering
 from testing.plugin_sources import listed, plugin, registry, wheel
 
 
@@ -233,6 +233,48 @@ def test_a_distribution_has_no_other_name(environment: Environment) -> None:
         said = "cli: --name does not go with a distribution; its name is its own\n"
         assert plugin(made, "add", source, "--name", "other").all == (2, "", said)
     assert registry(made) == {}
+
+
+def test_installations_that_share_an_environment_are_named(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    """Before a change of what they have, too, and only those that start with it still."""
+    made, environ = with_uv.made, with_uv.made.environ
+    roots = [tmp_path / name for name in ("one", "a sister", "gone", "elsewhere")]
+    installations = [Made(root, root / "core/cli", made.home, environ) for root in roots]
+    for root in roots:
+        cli = with_uv.python.parent / "cli"
+        assert made.run("self", "init", str(root), executable=cli).status == 0
+    shutil.rmtree(roots[2])
+    moved = installations[3].launcher
+    moved.write_text(moved.read_text().replace(str(with_uv.python.parent.parent), "/other"))
+    one, sister = installations[:2]
+    path, named = with_uv.acme("1.0"), "in the installations that share this environment: "
+    warning = f"cli: warning: this also {{}} acme-cli {named}"
+
+    def warned(by: Made, *words: str) -> str:
+        done = plugin(by, *words)
+        assert done.status == 0, done.stderr
+        return "".join(line for line in done.stderr.splitlines() if "warning" in line)
+
+    assert warned(one, "add", str(path)) == ""
+    assert sister.run("cloud", "py").stdout == "py 1.0\n"
+    changes, removes = (f"{warning.format(does)}{roots[1]}" for does in ("changes", "removes"))
+    with_uv.acme("2.0")
+    with_uv.acme("2.0").rename(with_uv.wheels / "acme_cli-2.0-1-py3-none-any.whl")
+    assert warned(one, "add", str(with_uv.wheels / "acme_cli-2.0-1-py3-none-any.whl")) == changes
+    assert warned(one, "rollback", "acme-cli") == changes
+    # What adds a package is known from then on, even if its environment was made anew.
+    (with_uv.python.parent.parent / "cli-host-installations").write_text(f"{roots[1]}\n")
+    assert warned(one, "add", "pip:acme-cli==2.0") == changes
+    by_sister = warning.format("changes") + str(roots[0])
+    assert warned(sister, "update", "--dry-run", "acme-cli") == by_sister
+    assert warned(sister, "remove", "acme-cli") == f"{warning.format('removes')}{roots[0]}"
+    assert one.run("cloud", "py").status == 2
+    assert warned(one, "sync") == ""
+    stopped = answering(one, "n\n", "remove", "acme-cli")
+    assert (stopped.status, removes in stopped.stderr) == (1, True)
+    assert one.run("cloud", "py").status == 0
 
 
 BROKEN = {

@@ -1,0 +1,322 @@
+"""Packages from git repositories: `pip:NAME @ git+ADDRESS`, cloned by our rules and built."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testing.installation import Made, command
+from testing.packages import BACKEND, PLUGIN, Environment, answering
+from testing.plugin_sources import (
+    Repository,
+    hidden,
+    listed,
+    plugin,
+    plugin_files,
+    registry,
+    tar_of,
+    wheel,
+    write_tree,
+)
+
+Install = Callable[..., Made]
+
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+BUILT = (
+    "acme-cli at commit {} has no wheel. Building one runs the package's own code; what the "
+    "package adds is shown after that\n"
+)
+
+
+class Package(Repository):
+    """A repository of the package acme-cli, whose build adds to the file `mark`."""
+
+    def __init__(self, path: Path, mark: Path, inside: str = "") -> None:
+        self.inside = inside
+        super().__init__(path, {})
+        self.first = self.release("one", BACKEND.format(mark=str(mark)))
+
+    def release(self, says: str, backend: str = "") -> str:
+        """Commit a package whose commands print `says`, always as version 1.0."""
+        text = PLUGIN.format(name="acme-cli", package="acme_cli", version=says)
+        folder = self.path / self.inside
+        files = {f"commands/cloud/{says}/command.json": command(description=says)}
+        files[f"commands/cloud/{says}/main.sh"] = f"echo {says}\n"
+        wheel(folder, "acme-cli", "1.0", text, files, requires=("needed; extra == 'more'",))
+        tree = {"pyproject.toml": PROJECT, "backend.py": backend} if backend else {}
+        return self.commit({f"{self.inside}{name}": text for name, text in tree.items()})
+
+
+def test_a_package_is_added_updated_rolled_back_and_shared(
+    either: Environment, tmp_path: Path
+) -> None:
+    made, mark = either.made, tmp_path / "mark"
+    repository = Package(tmp_path / "acme", mark)
+    first, stored = repository.first, f"acme-cli @ git+{repository.url}"
+    heading = f"acme-cli 1.0 (pip, {stored}, commit {first[:12]})\n"
+    refused = answering(made, "n\n", "add", f"pip:{stored}")
+    assert (refused.status, refused.stdout) == (1, BUILT.format(first[:12]))
+    assert not mark.exists()
+    assert "Build it? [y/N]: " in refused.stderr
+    added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}")
+    assert added.status == 0, added.stderr
+    commands = "commands: 2\n    cloud one one\n    cloud py  Python\n"
+    assert added.stdout.startswith(f"{BUILT.format(first[:12])}{heading}  A test\n{commands}")
+    entry = registry(made)["acme-cli"]
+    assert (entry["kind"], entry["source"], entry["ref"]) == ("pip", stored, None)
+    assert (entry["commit"], entry["sha256"], entry["version"]) == (first, None, "1.0")
+    assert made.run("cloud", "py").stdout == "py one\n"
+    again = plugin(made, "add", f"pip:{stored}")
+    assert (again.status, "is installed already" in again.stdout) == (0, True)
+    mark.unlink()
+    said = f"acme-cli: 1.0 ({first[:12]}) is the newest\n"
+    assert (plugin(made, "update").stdout, mark.exists()) == (said, False)
+    second = repository.release("two")
+    arrow = f"acme-cli: 1.0 ({first[:12]}) → "
+    dry = plugin(made, "update", "--dry-run")
+    assert (dry.stdout, mark.exists()) == (f"{arrow}{second[:12]}, which is to be built\n", False)
+    updated = plugin(made, "update")
+    change = f"{arrow}1.0 ({second[:12]})\n  + cloud two two\n  - cloud one one\n"
+    assert updated.stdout == f"{BUILT.format(second[:12])}{change}updated acme-cli\n"
+    assert made.run("cloud", "two").stdout == "two\n"
+    team = tmp_path / "team.json"
+    team.write_bytes((made.root / "plugins/registry.json").read_bytes())
+    assert plugin(made, "rollback", "acme-cli").status == 0
+    assert (registry(made)["acme-cli"]["commit"], made.run("cloud", "py").stdout) == (
+        first,
+        "py one\n",
+    )
+    repository.release("three")
+    # The registry of a team decides, also when the version is the same.
+    (made.root / "plugins/registry.json").write_bytes(team.read_bytes())
+    assert plugin(made, "sync").stdout.endswith("brought in acme-cli\n")
+    assert made.run("cloud", "py").stdout == "py two\n"
+    assert plugin(made, "sync").stdout == "nothing to bring in\n"
+    assert plugin(made, "remove", "acme-cli").status == 0
+    assert not list(either.packages.glob("acme_cli*"))
+    synced = plugin(made, "sync", str(team))
+    assert synced.status == 0, synced.stderr
+    assert (registry(made)["acme-cli"]["commit"], made.run("cloud", "py").stdout) == (
+        second,
+        "py two\n",
+    )
+    assert hidden(made) == []
+
+
+def test_ref_directory_and_extras(with_uv: Environment, tmp_path: Path) -> None:
+    made = with_uv.made
+    repository = Package(tmp_path / "a b@c", tmp_path / "mark", "py/acme cli/")
+    repository.git("tag", "v1")
+    repository.git("branch", "fix/#1@x")
+    repository.release("two")
+    wheel(with_uv.wheels, "needed", "2.0", "", points={})
+    address = f"git+file://{tmp_path}/a%20b%40c"
+    inside = "#subdirectory=py/acme%20cli"
+    for ref, option, says in (
+        ("@v1", (), "one"),
+        ("", ("--ref", "v1"), "one"),
+        ("@fix/%231%40x", (), "one"),
+        (f"@{repository.first}", (), "one"),
+        ("", (), "two"),
+    ):
+        source = f"pip:acme-cli[more] @ {address}{ref}{inside}"
+        done = plugin(made, "add", source, *option)
+        assert done.status == 0, done.stderr
+        assert made.run("cloud", "py").stdout == f"py {says}\n"
+        entry = registry(made)["acme-cli"]
+        assert entry["source"] == f"acme-cli[more] @ {address}{inside}"
+        kept = {"@fix/%231%40x": "fix/#1@x", "": option[-1] if option else None}
+        assert entry["ref"] == kept.get(ref, ref[1:])
+        stays = f"acme-cli: stays at {entry['ref']}\n"
+        pinned = entry["ref"] not in (None, "fix/#1@x")
+        assert (plugin(made, "update").stdout == stays) == pinned
+        assert list(with_uv.packages.glob("needed-2.0*"))
+        assert plugin(made, "remove", "acme-cli").status == 0
+    root = plugin(made, "add", f"pip:acme-cli @ {address}")
+    assert root.stderr == (
+        f"cli: acme-cli @ {address}: there is no pyproject.toml and no setup.py; name its "
+        "directory with #subdirectory=DIRECTORY\n"
+    )
+
+
+def test_nothing_of_the_repository_runs_but_its_build(with_uv: Environment, tmp_path: Path) -> None:
+    made, run = with_uv.made, tmp_path / "run"
+    other = Repository(tmp_path / "other", {"secret": "x"})
+    repository = Package(tmp_path / "acme", tmp_path / "mark")
+    repository.git("submodule", "--quiet", "add", other.url, "module")
+    backend = BACKEND.format(mark=str(tmp_path / "mark"))
+    backend += (
+        f'open({str(run)!r}, "a").write(open("text").read())\n'
+        'assert not os.path.exists(".git") and not os.path.exists("module")\n'
+    )
+    repository.commit(
+        {
+            ".gitattributes": "text filter=evil\n",
+            "text": "as it is",
+            "backend.py": backend,
+        }
+    )
+    (made.home / ".gitconfig").write_text(f'[filter "evil"]\n\tsmudge = touch {tmp_path}/evil\n')
+    hooks = repository.path / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-checkout", "post-upload-pack"):
+        write_tree(hooks, {name: f"#!/bin/sh\ntouch {tmp_path}/evil\n"})
+    done = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
+    assert done.status == 0, done.stderr
+    assert "module: a submodule; its content is not fetched" in done.stderr
+    assert set(run.read_text().split("as it is")) == {""}
+    assert not (tmp_path / "evil").exists()
+
+
+def test_what_is_built_must_be_the_plugin_that_was_named(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    made = with_uv.made
+    repository = Package(tmp_path / "acme", tmp_path / "mark")
+    other = plugin(made, "add", f"pip:other-cli @ git+{repository.url}")
+    assert (other.status, other.stderr.splitlines()[-1]) == (
+        1,
+        "cli: other-cli: what came calls itself acme-cli",
+    )
+    needed = plugin(made, "add", f"pip:click @ git+{repository.url}")
+    assert "this program itself needs it" in needed.stderr
+    wheel(repository.path, "acme-cli", "1.0", "", points={})
+    repository.commit({})
+    none = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
+    assert "is no plugin; it has no entry point for cli_host" in none.stderr
+    missing = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}@nope")
+    assert missing.stderr == f"cli: {repository.url}: there is no branch, tag or commit nope\n"
+    assert (listed(made), hidden(made)) == ({}, [])
+
+
+REFUSED = {
+    "a @ git+http://h.test/a": "only https, ssh, git and file are fetched with git",
+    "a @ git+ext::sh": "only https, ssh, git and file are fetched with git",
+    "a @ git+git@h.test:a/b": "only https, ssh, git and file are fetched with git",
+    "a @ git+https://h.test/a@--upload-pack=x": "not a branch, tag or commit",
+    "a @ git+https://h.test/a@": "there is no branch, tag or commit after the @",
+    "a @ git+https://h.test/a#egg=a": "expected #subdirectory=DIRECTORY at its end",
+    "a @ git+https://h.test/a#subdirectory=../b": "expected #subdirectory=DIRECTORY at its end",
+    "a @ git+https://h.test/a#subdirectory=/b": "expected #subdirectory=DIRECTORY at its end",
+    "a @ git+https://h.test/a#subdirectory=%2E%2E/b": "expected #subdirectory=DIRECTORY at its end",
+    "a @ git+https://h.test/a?token=abc": "git takes no secret in a query",
+    "a @ git+https://h.test/a ; python_version > '3'": "no requirement",
+    "a @ hg+https://h.test/a": "no requirement",
+    "git+https://h.test/a": "or acme-cli @ git+https://…",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED.items())
+def test_refused_addresses(install: Install, tmp_path: Path, text: str, said: str) -> None:
+    made = install()
+    done = plugin(made, "add", f"pip:{text}")
+    assert (done.status, said in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+    source = text.replace("git+https", "git+file") if "token" in text else text
+    entry = {"name": "a", "kind": "pip", "source": source, "version": "1", "commit": "0" * 40}
+    team = tmp_path / "team.json"
+    team.write_text(json.dumps({"version": "1.0.0", "plugins": [entry]}))
+    assert plugin(made, "sync", str(team)).status != 0
+    assert listed(made) == {}
+
+
+def test_options_that_do_not_go_with_it(install: Install) -> None:
+    made, source = install(), "pip:a @ git+https://192.0.2.1/a@v1"
+    for option, said in (
+        (("--ref", "v2"), "cli: --ref v2: the source names v1 already\n"),
+        (("--sha256", "0" * 64), "cli: --sha256 goes with an archive or a wheel; git has --ref "),
+        (("--name", "b"), "cli: --name does not go with a distribution; its name is its own\n"),
+    ):
+        done = plugin(made, "add", source, *option)
+        assert (done.status, done.stderr.startswith(said)) == (2, True), done.stderr
+
+
+NAMED = '[project]\nname = "acme-cli"\n'
+DIRECTORIES: dict[str, dict[str, Any]] = {
+    "plugin.json": {"pyproject.toml": NAMED, "demo/__init__.py": "", "plugin.json": {}},
+    "a project of its tools": {"pyproject.toml": NAMED},
+    "settings of tools": {"pyproject.toml": "[tool.ruff]\n", "setup.cfg": "[flake8]\n"},
+    "no TOML": {"pyproject.toml": "["},
+    "odd TOML": {"pyproject.toml": "tool = 3\nproject = 4\n"},
+    "setup.py": {"setup.py": "setup(name='x')\n"},
+    "modules beside": {"pyproject.toml": NAMED, "demo/hi/__init__.py": "", "lib/__init__.py": ""},
+}
+
+
+@pytest.mark.parametrize("more", DIRECTORIES.values(), ids=DIRECTORIES)
+def test_a_directory_plugin_may_hold_files_of_python_tools(
+    install: Install, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    made = install()
+    tree = write_tree(tmp_path / "acme", plugin_files() | more)
+    done = plugin(made, "add", str(tree), "--name", "acme")
+    assert done.status == 0, done.stderr
+    assert made.run("demo", "hi").stdout == "hi\n"
+
+
+ENTRY_POINT = NAMED + "[project.entry-points.{}]\nacme = 'acme_cli'\n"
+IN_SETUP_CFG = "[metadata]\nversion = 1\nname = acme-cli\n"
+PACKAGES = {
+    "commands in a package": {"pyproject.toml": NAMED, "demo/__init__.py": ""},
+    "metadata in setup.cfg": {
+        "pyproject.toml": "[build-system]\n",
+        "setup.cfg": IN_SETUP_CFG,
+        "demo/__init__.py": "",
+    },
+    "an entry point": {"pyproject.toml": ENTRY_POINT.format("cli_host")},
+    "a quoted entry point": {"pyproject.toml": ENTRY_POINT.format('"cli_host"')},
+    "poetry": {
+        "pyproject.toml": '[tool.poetry]\nname = "acme-cli"\n[tool.poetry.plugins."cli_host"]\n'
+    },
+    "setup.cfg": {
+        "setup.py": "setup()\n",
+        "setup.cfg": f"{IN_SETUP_CFG}[options.entry_points]\ncli_host =\n  acme = acme_cli\n",
+    },
+    "setup.py": {
+        "setup.py": "setup(name='acme-cli', entry_points={'cli_host': ['a = acme_cli']})\n"
+    },
+    "an odd name": {"setup.py": "'''\n[cli_host]\na = b\n'''\nsetup(name='a b; c')\n"},
+}
+
+
+@pytest.mark.parametrize(("case", "files"), PACKAGES.items(), ids=PACKAGES)
+def test_a_package_is_refused_with_what_adds_it(
+    install: Install, tmp_path: Path, case: str, files: dict[str, str]
+) -> None:
+    made = install()
+    files = plugin_files() | files
+    repository = Repository(tmp_path / "acme", files)
+    name, packed_name = ("acme", "acme-1.0") if case == "an odd name" else ("acme-cli", "acme-cli")
+    what = "is a Python package, not a directory of commands; "
+    add = f"cli self plugin add 'pip:{name} @ git+file://{tmp_path}/acme"
+    done = plugin(made, "add", repository.url, "--ref", "main")
+    assert done.all == (1, "", f"cli: {repository.url}: {what}add it with: {add}@main'\n")
+    linked = plugin(made, "add", str(repository.path))
+    assert linked.stderr.endswith(f" -e {repository.path}; add it with: {add}'\n")
+    packed = tmp_path / "acme-1.0.tar.gz"
+    packed.write_bytes(tar_of(files, "acme-1.0/"))
+    done = plugin(made, "add", str(packed))
+    assert done.stderr == (
+        f"cli: {packed}: {what}from an index: cli self plugin add pip:{packed_name}; or build a "
+        "wheel and add that\n"
+    )
+    assert listed(made) == {}
+
+
+def test_what_is_advised_can_be_pasted(with_uv: Environment, tmp_path: Path) -> None:
+    """Also for a package in a folder of its repository, with names that pip's addresses escape."""
+    made = with_uv.made
+    repository = Package(tmp_path / "a b@c#d", tmp_path / "mark", "py/acme/")
+    names = {"py/acme/pyproject.toml": f'{PROJECT}[project]\nname = "acme-cli"\nversion = "1.0"\n'}
+    repository.commit(names)
+    for source in (repository.path / "py/acme", repository.path / "py/../py/acme"):
+        advised = plugin(made, "add", str(source))
+        assert advised.status == 1
+        line = advised.stderr.strip().rpartition("add it with: cli self plugin add ")[2]
+        added = plugin(made, "add", line.strip("'"))
+        assert added.status == 0, added.stderr
+        assert made.run("cloud", "py").stdout == "py one\n"
+        assert plugin(made, "remove", "acme-cli").status == 0
