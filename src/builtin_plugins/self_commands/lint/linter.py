@@ -19,7 +19,7 @@ from builtin_plugins.self_commands.lint.definitions import (
     usual_names,
 )
 from builtin_plugins.self_commands.lint.finding import Finding, JsonFile
-from builtin_plugins.self_commands.lint.scripts import script_findings
+from builtin_plugins.self_commands.lint.scripts import script_findings, undefined_scripts
 from host import Definition, HostError
 from host.run.definition import read_config, read_definition
 
@@ -89,21 +89,24 @@ class Lint:
         for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
             if getattr(said, key) and not os.path.exists(place):
                 yield file.at(key, f'"{key}": there is no {place}', "plugin")
-        yield from self._tree(said.tree)
+        yield from self._tree(said.tree, is_category=False)
 
-    def _tree(self, root: str) -> Iterator[Finding]:
+    def _tree(self, root: str, *, is_category: bool = True) -> Iterator[Finding]:
+        """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
         finder = Directories(root)
         commands: dict[str, list[Linted]] = {}  # by the directory that they are in
         told: list[str] = []
-        pending = [(root, "")]
+        pending = [(root, "", is_category)]
         while pending:
-            place, above = pending.pop()
+            place, above, is_category = pending.pop()
             command = yield from self._place(place, above)
             if command is not None:
                 above = command[0].path
                 commands.setdefault(os.path.dirname(place), []).append(command)
-            inner = finder.inner(place, told.append)
-            pending += [(path, above) for _, path in reversed(inner)]
+            if is_category and not above:
+                yield from undefined_scripts(place)
+            for _, path in reversed(finder.inner(place, told.append)):
+                pending.append((path, above, is_category or finder.holds_commands(path)))
         for place, siblings in commands.items():
             yield from alias_findings([word for word, _ in finder.inner(place)], siblings)
         for text in told:
