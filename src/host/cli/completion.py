@@ -11,7 +11,7 @@ from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
 from host.run.definition import is_reference
-from host.run.paths import join
+from host.run.paths import basename, join
 from host.run.text import printable
 
 TYPE_CHECKING = False
@@ -62,6 +62,9 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
     if shell == "bash":
         breaks, line = words
         words, quote = split_line(line)
+        called, program = [basename(word) for word in words], installation.layout.program
+        if called[0] == "sudo" and program in called:
+            words = words[called.index(program) :]
         words = words[1:] or [""]
         dropped = _broken_at(words[-1], breaks, quote)
     try:
@@ -84,18 +87,21 @@ def complete_words(
     words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
 ) -> Offer:
     """Return what can follow `words` where `current` is what is typed of the next one."""
-    left = list(words)
+    left, asks_help = list(words), False
     while left and left[0].startswith("-"):
         option, value = take_option(left)
         if option in VALUES and value is None:
             return Offer((one, "") for one in VALUES[option])
-    asks_help = left[:1] == ["help"]
+        asks_help = asks_help or option in ("-h", "--help")
+    if left[:1] == ["help"]:
+        asks_help = True
+        del left[0]
     from host.cli.definition_index import DefinitionIndex
 
     index = DefinitionIndex(installation)
     catalog = Catalog(lock, index.read_definition)
-    found = catalog.find(left[asks_help:])
-    rest = left[asks_help + len(found.words) :]
+    found = catalog.find(left)
+    rest = left[len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
 
         def ask(reference: str, given: "Sequence[str]") -> "Iterable[Candidate]":
@@ -111,15 +117,15 @@ def complete_words(
         return _inside(catalog, found, current)
     if current.startswith("-"):
         return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
-    inside = _inside(catalog, found, current)
+    inside = _inside(catalog, found, current, asks_help=asks_help)
     index.save()
     return inside
 
 
-def _inside(catalog: Catalog, category: "Match", current: str) -> Offer:
+def _inside(catalog: Catalog, category: "Match", current: str, *, asks_help: bool = False) -> Offer:
     """Return the words of a category that listings show, and the aliases that are meant.
 
-    One that is hidden is among them when it is typed in full.
+    One that is hidden is among them when it is typed in full. `help` has its topics besides.
     """
     names: list[Candidate] = [] if category.words else [_HELP]
     for one in catalog.children(category)[0]:
@@ -132,6 +138,11 @@ def _inside(catalog: Catalog, category: "Match", current: str) -> Offer:
                 for name in (word, *definition.aliases)
                 if not definition.hidden or name == current
             ]
+    if asks_help and not category.words:
+        from host.cli.topics import TOPICS
+
+        taken = {name for name, _ in names}
+        names += [(one, "Help topic") for one in TOPICS if one not in taken]
     return Offer(sorted(names))
 
 

@@ -20,6 +20,8 @@ EFFECTS = ("read", "change", "destroy")
 HELP = ("script", "page")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
+# What a category.json does not hand on to the commands below it.
+_OF_COMMANDS = ("envs", "env_files", "required_envs", "requires", "group")
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
@@ -107,6 +109,8 @@ class Definition:
         self.starts_commands: bool = fields.flag("starts_commands")
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
+        is_category = not required and not self.entrypoint
+        ignored = [key for key in _OF_COMMANDS if is_category and fields.value(key)]
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
@@ -114,6 +118,9 @@ class Definition:
         if type(fields.value("sudo")) is list:
             foreign = _foreign(fields.texts("sudo"))
             misspelt += [f'{fields.path}: "sudo": {foreign}'] if foreign else []
+        for key in ignored:
+            remedy = "" if key == "requires" else "; set it in each command.json"
+            misspelt.append(f'{fields.path}: "{key}": has no effect in a category{remedy}')
         self.warnings: tuple[str, ...] = tuple(misspelt)
 
     def _takes_sources(self, fields: Fields) -> bool:

@@ -68,6 +68,19 @@ def stays_inside(directory: str, path: str) -> bool:
     return realpath(file).startswith(realpath(directory) + "/")
 
 
+def why_outside(directory: str, path: str) -> str:
+    """Return how a path from `directory` leaves it, "" where it `stays_inside`."""
+    if stays_inside(directory, path):
+        return ""
+    from os.path import normpath
+
+    file = join(directory, path)
+    if normpath(file).startswith(f"{normpath(directory)}/"):
+        target = realpath(file)
+        return f"{path} is a link, and its target {target} is outside the command's folder"
+    return f"{path} is not inside the command's folder"
+
+
 def is_file(path: str) -> bool:
     return _stat.S_ISREG(_mode(path))
 

@@ -12,7 +12,7 @@ from host.errors import (
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.layers import Layers, Reading
 from host.run.nested import RUN, run_variable
-from host.run.paths import dirname, is_file, join, stays_inside
+from host.run.paths import dirname, is_file, join, why_outside
 from host.run.process import Exec, asks_help, start_of
 from host.run.text import Messages
 
@@ -124,11 +124,9 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     if definition.in_python:
         return ""
     file = join(definition.directory, definition.entrypoint)
-    if not stays_inside(definition.directory, definition.entrypoint):
-        raise DefinitionError(
-            f'{definition.file}: "entrypoint": {definition.entrypoint} is not inside the '
-            "command's directory"
-        )
+    outside = why_outside(definition.directory, definition.entrypoint)
+    if outside:
+        raise DefinitionError(f'{definition.file}: "entrypoint": {outside}')
     return file
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from host.run.definition import SYSTEM_OS
 from host.run.process import start_of
+from host.run.text import printable
 from testing.installation import PROJECT, builder, command
 
 OTHER_OS = "mac" if SYSTEM_OS == "linux" else "linux"
@@ -306,8 +307,13 @@ def test_an_entrypoint_outside_the_directory(made, entrypoint):
     for name, target in (("link.sh", "../pid/main.sh"), ("linked", "../pid")):
         if not (file.parent / name).is_symlink():
             (file.parent / name).symlink_to(target)
-    one_line(made, made.run("demo", "outside"), 1, f'{file.parent}/command.json: "entrypoint": ')
-    one_line(made, made.run("demo", "outside", "--help"), 1, "not inside")
+    pid = made.root / "commands/demo/pid/main.sh"
+    reason = f"{entrypoint} is not inside the command's folder"
+    if entrypoint.startswith("link"):
+        reason = f"{entrypoint} is a link, and its target {pid} is outside the command's folder"
+    said = f'{file.parent}/command.json: "entrypoint": {printable(reason)}'
+    one_line(made, made.run("demo", "outside"), 1, said)
+    one_line(made, made.run("demo", "outside", "--help"), 1, said)
 
 
 def test_an_entrypoint_below_or_linked_inside(made):

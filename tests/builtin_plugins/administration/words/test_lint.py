@@ -186,6 +186,104 @@ def test_an_entrypoint_that_cannot_be(install: Install, entrypoint: str, said: s
     assert shown.startswith(f'{HERE}/command.json:4:3: "entrypoint": {said}')
 
 
+def test_an_entrypoint_that_is_a_link(install: Install) -> None:
+    made = install(tree())
+    (made.root / HERE / "main.sh").unlink()
+    (made.root / HERE / "main.sh").symlink_to("../../../core/cli.json")
+    said = f"main.sh is a link, and its target {made.root}/core/cli.json is outside the command's"
+    status, shown = lint(made)
+    assert (status, len(shown.splitlines())) == (1, 1)
+    assert f'"entrypoint": {said} folder\n' in shown
+
+
+UNDEFINED = {
+    "in a category": ("a/x.sh", "move it to a folder of its own in {root}/commands/a and write a"),
+    "without execute bit": ("a/x", "move it to a folder of its own in {root}/commands/a and"),
+    "at the top": ("x.py", "move it to a folder of its own in {root}/commands and write a"),
+    "in a folder of its own": (
+        "a/x/main.sh",
+        'write {root}/commands/a/x/command.json with "entrypoint": "main.sh"',
+    ),
+    "in a new category": (
+        "x/y/main.py",
+        'write {root}/commands/x/y/command.json with "entrypoint"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "remedy"), UNDEFINED.values(), ids=UNDEFINED)
+def test_a_script_that_no_definition_names_is_a_hint(
+    install: Install, name: str, remedy: str
+) -> None:
+    made = install(tree(**{f"commands/{name}": "#!/bin/sh\n"}))
+    (made.root / "commands" / name).chmod(0o644)
+    said = f"no command.json names this script; {remedy.format(root=made.root)}"
+    status, shown = lint(made)
+    assert (status, len(shown.splitlines())) == (0, 1)
+    assert shown.startswith(f"commands/{name}:1:1: {said}")
+    assert lint(made, "--format", "github")[1].startswith(f"::notice file=commands/{name},line=1,")
+    made.write({"commands/a/category.json": '{"name": 1}'})
+    assert lint(made)[0] == 1  # beside a finding
+
+
+def test_a_command_json_without_entrypoint_names_no_script(install: Install) -> None:
+    made = install(tree({"name": "B", "description": "x"}))
+    assert lint(made) == (
+        0,
+        f"{HERE}/main.sh:1:1: no command.json names this script; "
+        f'write {made.root}/{HERE}/command.json with "entrypoint": "main.sh"\n',
+    )
+
+
+def test_what_is_no_script_of_a_category(install: Install) -> None:
+    more = {
+        f"{HERE}/helper.sh": BASH,  # a command's own file
+        f"{HERE}/lib/helper.sh": BASH,
+        "commands/a/_library.sh": BASH,
+        "commands/a/.hidden.sh": BASH,
+        "commands/a/README.md": "#!",
+        "commands/a/data.json": "#!/x",
+        "commands/a/notes": "x",
+        "commands/tool/category.json": {"entrypoint": "all.sh"},
+        "commands/tool/all.sh": BASH,
+        "plugins/p/install.sh": BASH,
+        "plugins/p/tests/run.sh": BASH,
+        "plugins/p/x/y/command.json": command(),
+        "plugins/p/x/y/main.sh": BASH,
+    }
+    made = install(tree(**more))
+    os.mkfifo(made.root / "commands/a/fifo", 0o755)
+    assert lint(made) == (0, "nothing is wrong in 5 definitions\n")
+    made.write({"plugins/p/x/loose.sh": BASH})
+    assert lint(made)[1].startswith("plugins/p/x/loose.sh:1:1: no command.json names this script")
+
+
+IGNORED: dict[str, Any] = {
+    "envs": {"A": "1"},
+    "env_files": [".env"],
+    "required_envs": ["A"],
+    "requires": ["jq"],
+    "group": "G",
+}
+
+
+@pytest.mark.parametrize("key", IGNORED)
+def test_a_key_that_has_no_effect_in_a_category(install: Install, key: str) -> None:
+    made = install(tree(**{"commands/a/run": BASH}))
+    said = f'"{key}": has no effect in a category'
+    warning = f"cli: warning: {made.root}/commands/a/category.json: {said}"
+    for fields, warned in (
+        ({key: IGNORED[key]}, True),
+        ({key: None}, False),
+        ({key: IGNORED[key], "entrypoint": "run"}, False),
+    ):
+        made.write({"commands/a/category.json": {"name": "A", **fields}})
+        for words in (["a"], []):
+            assert made.run(*words).stderr.startswith(warning) is warned
+        assert made.run("a", "b").all == (0, "ran\n", "")
+        assert (said in lint(made)[1]) is warned
+
+
 def test_commands_below_a_command(install: Install) -> None:
     made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
     assert made.run("a", "b", "c").stdout == "ran\n"  # the words of the command above

@@ -100,8 +100,8 @@ def definitions(patient: Patient) -> Iterator[Diagnosis]:
         if one.rule != "plugin":  # these are told as plugins
             place = f"{shown_path(one.file)}:{one.line}:{one.column}"
             remedy = one.remedy or f"mend {shown_path(one.file)}"
-            runs = one.rule in ("executable", "no-shebang")
-            yield Diagnosis(f"{place}: {one.message}", remedy, hint=runs)
+            hint = one.hint or one.rule in ("executable", "no-shebang")
+            yield Diagnosis(f"{place}: {one.message}", remedy, hint=hint)
 
 
 def clashes(patient: Patient) -> Iterator[Diagnosis]:

@@ -19,7 +19,8 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
 
     DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a
     command or a category; without them, it is this installation. Each finding is a line
-    FILE:LINE:COLUMN: MESSAGE, and with one the exit status is 1. Scripts are checked with
+    FILE:LINE:COLUMN: MESSAGE, and with one the exit status is 1; a script that no command.json
+    names leaves it at 0. Scripts are checked with
     shellcheck where it is on PATH.
     """
     below: tuple[str, ...] = ("",)
@@ -44,7 +45,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         session.show_lines(f"nothing is wrong in {where}")
     if scripts and not shellcheck and session.output.terminal.cuts:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
-    return 1 if findings else 0
+    return 1 if any(not one.hint for one in findings) else 0
 
 
 def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:

@@ -37,6 +37,11 @@ class Finding(NamedTuple):
     remedy: str = ""
 
     @property
+    def hint(self) -> bool:
+        """Whether it is about something that may be intended: the exit status stays 0."""
+        return self.rule == "undefined"
+
+    @property
     def text(self) -> str:
         return f"{self.message}; {self.remedy}" if self.remedy else self.message
 
@@ -145,7 +150,8 @@ def as_json(findings: Iterable[Finding]) -> str:
 def as_github(findings: Iterable[Finding]) -> str:
     """Return workflow commands, which GitHub shows beside the lines."""
     return "".join(
-        f"::error file={printable(shown_path(one.file).translate(_GITHUB_PROPERTY))},"
+        f"::{'notice' if one.hint else 'error'} "
+        f"file={printable(shown_path(one.file).translate(_GITHUB_PROPERTY))},"
         f"line={one.line},col={one.column},title=lint {one.rule}::"
         f"{printable(one.text.translate(_GITHUB))}\n"
         for one in findings

@@ -11,7 +11,7 @@ from builtin_plugins.administration.words.lint.definitions import (
     usual_names,
 )
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
-from builtin_plugins.administration.words.lint.scripts import script_findings
+from builtin_plugins.administration.words.lint.scripts import script_findings, undefined_scripts
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     Manifest,
@@ -89,21 +89,25 @@ class Lint:
         for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
             if getattr(said, key) and not os.path.exists(place):
                 yield file.at(key, f'"{key}": there is no {place}', "plugin")
-        yield from self._tree(said.tree)
+        yield from self._tree(said.tree, is_category=False)
 
-    def _tree(self, root: str) -> Iterator[Finding]:
+    def _tree(self, root: str, *, is_category: bool = True) -> Iterator[Finding]:
+        """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
         tree = FolderTree(root)
         commands: dict[str, list[Linted]] = {}  # by the directory that they are in
         told: list[str] = []
-        pending = [(root, "")]
+        pending = [(root, "", is_category)]
         while pending:
-            place, above = pending.pop()
+            place, above, is_category = pending.pop()
             command = yield from self._place(place, above)
             if command is not None:
                 above = command[0].path
                 commands.setdefault(os.path.dirname(place), []).append(command)
-            words = tree.words(place, told)
-            pending += [(tree.path_of(place, word), above) for word in reversed(words)]
+            if is_category and not above:
+                yield from undefined_scripts(place)
+            for word in reversed(tree.words(place, told)):
+                path = tree.path_of(place, word)
+                pending.append((path, above, is_category or tree.holds_commands(path)))
         for place, siblings in commands.items():
             yield from alias_findings(tree.words(place), siblings)
         for text in told:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError
-from host.run.paths import read_regular, stays_inside
+from host.run.definition import read_definition
+from host.run.paths import read_regular, why_outside
 from host.run.process import start_of
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script
+_NO_SCRIPTS = (  # documents and data, executable or not
+    *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
+    *(".conf", ".env", ".lock", ".log"),
+)
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 120.0  # seconds for one call of shellcheck
 _AT_ONCE = 100  # files that one call gets
@@ -22,6 +28,34 @@ _OPTIONS = (
 )
 
 
+def undefined_scripts(folder: str) -> Iterator[Finding]:
+    """Yield the files in a category that look like scripts and that no definition names."""
+    named = set()
+    try:
+        for name in ("category.json", "command.json"):
+            with suppress(FileNotFoundError):
+                named.add(read_definition(os.path.join(folder, name)).entrypoint)
+        files = sorted(os.scandir(folder), key=lambda one: one.name)
+    except (HostError, OSError):
+        return  # reported as what is wrong with them
+    for file in files:
+        if file.name not in named and _looks_like_a_script(file):
+            remedy = f"move it to a folder of its own in {folder} and write a command.json there"
+            if file.name.startswith("main."):
+                remedy = f'write {folder}/command.json with "entrypoint": "{file.name}"'
+            yield Finding(file.path, 1, 1, "undefined", "no command.json names this script", remedy)
+
+
+def _looks_like_a_script(file: os.DirEntry[str]) -> bool:
+    if file.name.startswith((".", "_")) or file.name.endswith(_NO_SCRIPTS) or not file.is_file():
+        return False
+    try:
+        with open(file, "rb") as script:
+            return os.access(file, os.X_OK) or script.read(2) == b"#!"
+    except OSError:
+        return False
+
+
 def script_findings(
     file: JsonFile, definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
@@ -29,10 +63,8 @@ def script_findings(
     if definition.in_python:
         return
     script = os.path.join(definition.directory, definition.entrypoint)
-    wrong = ""
-    if not stays_inside(definition.directory, definition.entrypoint):
-        wrong = f"{definition.entrypoint} is not inside the command's directory"
-    elif not os.path.lexists(script):
+    wrong = why_outside(definition.directory, definition.entrypoint)
+    if not wrong and not os.path.lexists(script):
         wrong = f"there is no {script}"
     if wrong:
         key = "entrypoint" if "entrypoint" in file.offsets else "script"
