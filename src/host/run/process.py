@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _PLAIN = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
 )  # characters that `env -S` takes as they are
+_SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 _MOST_NAMED = 3  # variables, where an environment is too large
 
@@ -86,9 +87,32 @@ def restore_signals() -> None:
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
 
+def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
+    """Return which of SIGPIPE and SIGXFSZ the caller ignored, as far as that can be known.
+
+    Python ignores both before it runs any code and keeps no record of what was before. A shell
+    gives to its children what it ignores itself, and so does systemd by default, to the process
+    that SYSTEMD_EXEC_PID names. Other programs often ignore SIGPIPE for themselves alone.
+    """
+    if environ.get("SYSTEMD_EXEC_PID") == str(posix.getpid()):
+        return [_signal.SIGPIPE]
+    try:
+        with open(f"/proc/{posix.getppid()}/status", "rb") as file:
+            status = decode(file.read())
+    except OSError:
+        return []
+    name, _, rest = status.removeprefix("Name:\t").partition("\n")
+    if name not in _SHELLS:
+        return []
+    ignored = int(rest.partition("SigIgn:\t")[2].split("\n")[0], 16)
+    return [one for one in (_signal.SIGPIPE, _signal.SIGXFSZ) if ignored >> (one - 1) & 1]
+
+
 def execute(plan: Exec) -> HostError:
     """Become the planned process; returns only the error that kept it from starting."""
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
+    for number in ignored_by_caller(plan.env):
+        _signal.signal(number, _signal.SIG_IGN)
     if plan.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
