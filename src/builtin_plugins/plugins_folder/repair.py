@@ -128,9 +128,46 @@ def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> I
     for label in labels:
         is_known = label in wanted or name in registry.refused
         if not is_known and record(plugins_dir, name, label) is not None:
-            yield partial(_remove, versions, name, label)
+            yield partial(take_away, plugins_dir, name, label)
     if not labels:
         yield partial(_remove, versions, name)
+
+
+def take_away(plugins_dir: str, name: str, label: str) -> None:
+    """Remove a kept version of a plugin, if possible; a kill leaves it whole or not kept."""
+    version = os.path.join(plugins_dir, VERSIONS, name, label)
+    area = os.path.join(plugins_dir, f"{AREA}{name}@{label}")
+    while os.path.lexists(area):
+        area += "+"
+    with suppress(OSError):
+        os.rename(version, area)
+        os.rmdir(os.path.dirname(version))
+    _remove(area)
+
+
+def check_gone(plugins_dir: str, name: str) -> None:
+    """Raise OperationError for files of plugin `name` that cannot be removed, though they should.
+
+    These are in versions that are not kept any more.
+    """
+    import shlex
+    import shutil
+
+    entry = read_registry(registry_path(plugins_dir)).entries.get(name)
+    wanted = {entry.label, *entry.versions} if entry else set()
+    versions = os.path.join(plugins_dir, VERSIONS)
+    labels = [one for one in _own(versions, name) if one not in wanted]
+    left = [os.path.join(versions, name, one) for one in labels if record(plugins_dir, name, one)]
+    for one in names_in(plugins_dir):
+        if one.startswith(f"{AREA}{name}@"):
+            gone = os.path.join(plugins_dir, one)
+            shutil.rmtree(gone, onerror=lambda _, path, __: left.append(path))
+    if left:
+        directory = shlex.quote(os.path.dirname(left[0]))
+        raise OperationError(
+            f"{left[0]}: cannot be removed, a file of {name}",
+            f"allow it with: chmod -R u+w {directory}; the next change of plugins removes it",
+        )
 
 
 def relink(plugins_dir: str, entry: Entry) -> None:

@@ -22,8 +22,8 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     is_plugin_name,
 )
-from builtin_plugins.plugins_folder.repair import now, relink, set_aside
-from host import HostError, PluginError
+from builtin_plugins.plugins_folder.repair import check_gone, now, relink, set_aside
+from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
 Change = Callable[[Entry, Entry | None], object]
@@ -105,6 +105,10 @@ def put(
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _put_in_place(entry, work, undo)
         registry.put(entry)
+    try:
+        check_gone(work.plugins_dir, entry.name)
+    except OperationError as error:  # a former version, which stops nobody
+        session.messages.warn(str(error))
 
 
 def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
