@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -24,6 +23,7 @@ from builtin_plugins.administration.plugins.sources.parse import Origin, parse_r
 from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file
 from builtin_plugins.administration.plugins.transaction import Work
 from builtin_plugins.administration.program.environment.copy import (
+    VenvCopy,
     check_change,
     check_environment,
     check_starts,
@@ -98,18 +98,18 @@ def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
     check_collisions_in_copy(session, entry, work, force=force)
 
 
-def uninstall(entry: Entry, work: Work, undo: ExitStack) -> None:
-    """Swap in a copy of the environment without the distribution, if that is installed."""
+def uninstall(entry: Entry, work: Work) -> VenvCopy | None:
+    """Return a copy of the environment without the distribution, None if it is not installed."""
     complete_import_path()
     name = entry.name
     if find_distribution(name) is None:
-        return
+        return None
     copy = work.exits.enter_context(copied_environment(work.reporter.info))
     copy.change(work.installer, "uninstall", "--yes", name)
     there = installed_files(copy.prefix, {*host_requirements(), "pip"})
     check_change(copy, name, there.replaced(names={}))  # what took a name may go
     check_starts(copy.python, f"without {name}, this program")
-    copy.swap(undo)
+    return copy
 
 
 def host_requirements(*more: str) -> dict[str, str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from testing import httpserver
 from testing.installation import command
+from testing.machine import needs
 from testing.packages import Environment
-from testing.plugin_sources import listed, plugin, registry, wheel
+from testing.plugin_sources import hidden, listed, plugin, registry, wheel
 
 
 def test_a_requirement_added_updated_rolled_back_removed(environment: Environment) -> None:
@@ -526,6 +527,37 @@ def test_kills_in_the_middle(with_uv: Environment) -> None:
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     assert registry(made)["acme-cli"]["version"] == "2.0"
     assert not with_uv.stage.exists()
+
+
+def test_a_removal_that_is_killed(with_uv: Environment) -> None:
+    """Before the environment is swapped, and before the registry is written."""
+    made = with_uv.made
+    needs("strace")
+    wheels = [with_uv.acme("1.0"), with_uv.acme("2.0")]
+    plugins, venv = made.root / "plugins", with_uv.python.parent.parent
+    renames = "rename,renameat,renameat2"
+    for place, gone in ((venv, False), (plugins / ".registry.json.tmp", True)):
+        for one in wheels:
+            assert plugin(made, "add", str(one)).status == 0
+        assert plugin(made, "disable", "acme-cli").status == 0
+        before = listed(made)
+        kill = ["-P", str(place), "-e", f"trace={renames}", "-e", f"inject={renames}:signal=KILL"]
+        strace = ["strace", "-f", "-qqq", "-o", "/dev/null", *kill]
+        words = [*strace, made.launcher, "self", "plugin", "remove", "acme-cli"]
+        killed = subprocess.run(
+            words,
+            env={"HOME": str(made.home), **made.environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        assert killed.returncode in (-9, 137), killed.stderr
+        assert bool(list(with_uv.packages.glob("acme_cli"))) is not gone
+        assert listed(made) == ({} if gone else before)
+        if not gone:
+            assert plugin(made, "remove", "acme-cli").status == 0
+        assert (registry(made), hidden(made)) == ({}, [])
+        assert not (plugins / ".removed").exists()
 
 
 DECLARES = """
