@@ -120,8 +120,12 @@ def wheel(  # noqa: PLR0913, PLR0917
     points: Mapping[str, str] | None = None,
     scripts: str = "",
     top: Mapping[str, str] | None = None,
+    recorded: tuple[str, ...] = (),
 ) -> Path:
-    """Write a wheel with `plugin` as its hook module, `top` beside its package; return its path."""
+    """Write a wheel with `plugin` as its hook module, `top` beside its package; return its path.
+
+    Its RECORD also lists the files `recorded`.
+    """
     package = name.replace("-", "_")
     info = f"{package}-{version}.dist-info"
     contents: dict[str, str] = {f"{package}/__init__.py": "", f"{package}/plugin.py": plugin}
@@ -140,7 +144,7 @@ def wheel(  # noqa: PLR0913, PLR0917
     listed = "".join(f"{point} = {module}\n" for point, module in points.items())
     group = f"[cli_host]\n{listed}" if listed else ""
     contents[f"{info}/entry_points.txt"] = f"{group}{scripts}"
-    rows = []
+    rows = [f"{path},,\n" for path in recorded]
     for path, text in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
         rows.append(f"{path},sha256={digest.decode()},{len(text.encode())}\n")

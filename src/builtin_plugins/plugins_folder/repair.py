@@ -36,6 +36,7 @@ from builtin_plugins.plugins_folder.registry import (
 )
 from builtin_plugins.plugins_folder.registry_file import exclusive, is_kept, write_registry
 from host import HostError, OperationError
+from host.run.importing import complete_import_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 Repair = Callable[[], object]
 
 _PENDING = ".pending"  # what a directory is called while its removal is under way
+_UNINSTALLED = "pip:"  # where a link of that name leads for a distribution
 AREA = ".cli-change-"  # how the names of staging areas in `plugins/` begin
 
 
@@ -128,9 +130,46 @@ def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> I
     for label in labels:
         is_known = label in wanted or name in registry.refused
         if not is_known and record(plugins_dir, name, label) is not None:
-            yield partial(_remove, versions, name, label)
+            yield partial(take_away, plugins_dir, name, label)
     if not labels:
         yield partial(_remove, versions, name)
+
+
+def take_away(plugins_dir: str, name: str, label: str) -> None:
+    """Remove a kept version of a plugin, if possible; a kill leaves it whole or not kept."""
+    version = os.path.join(plugins_dir, VERSIONS, name, label)
+    area = os.path.join(plugins_dir, f"{AREA}{name}@{label}")
+    while os.path.lexists(area):
+        area += "+"
+    with suppress(OSError):
+        os.rename(version, area)
+        os.rmdir(os.path.dirname(version))
+    _remove(area)
+
+
+def check_gone(plugins_dir: str, name: str) -> None:
+    """Raise OperationError for files of plugin `name` that cannot be removed, though they should.
+
+    These are in versions that are not kept any more.
+    """
+    import shlex
+    import shutil
+
+    entry = read_registry(registry_path(plugins_dir)).entries.get(name)
+    wanted = {entry.label, *entry.versions} if entry else set()
+    versions = os.path.join(plugins_dir, VERSIONS)
+    labels = [one for one in _own(versions, name) if one not in wanted]
+    left = [os.path.join(versions, name, one) for one in labels if record(plugins_dir, name, one)]
+    for one in names_in(plugins_dir):
+        if one.startswith(f"{AREA}{name}@"):
+            gone = os.path.join(plugins_dir, one)
+            shutil.rmtree(gone, onerror=lambda _, path, __: left.append(path))
+    if left:
+        directory = shlex.quote(os.path.dirname(left[0]))
+        raise OperationError(
+            f"{left[0]}: cannot be removed, a file of {name}",
+            f"allow it with: chmod -R u+w {directory}; the next change of plugins removes it",
+        )
 
 
 def relink(plugins_dir: str, entry: Entry) -> None:
@@ -160,14 +199,27 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     place = os.path.join(plugins_dir, name)
     if not os.path.lexists(place):
         return ""
-    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
-    while os.path.lexists(kept) or os.path.lexists(kept + _PENDING):
-        kept += "+"
+    kept = _free_name(plugins_dir, name)
     is_link = os.path.islink(place)
-    make_directory(os.path.dirname(kept))
     os.rename(place, kept + _PENDING)
     undo.callback(os.rename, kept + _PENDING, place)
     return "" if is_link else kept
+
+
+def mark_uninstalled(plugins_dir: str, name: str, undo: ExitStack) -> None:
+    """Note that a distribution is being uninstalled, until the registry has forgotten it."""
+    mark = _free_name(plugins_dir, name) + _PENDING
+    os.symlink(_UNINSTALLED, mark)
+    undo.callback(os.unlink, mark)
+
+
+def _free_name(plugins_dir: str, name: str) -> str:
+    """Return a path for what is removed of a plugin; its directory is there then."""
+    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
+    while os.path.lexists(kept) or os.path.lexists(kept + _PENDING):
+        kept += "+"
+    make_directory(os.path.dirname(kept))
+    return kept
 
 
 def _pending(plugins_dir: str) -> list[str]:
@@ -179,7 +231,12 @@ def _settle_removal(plugins_dir: str, registry: Registry, file: str) -> None:
     pending = os.path.join(plugins_dir, REMOVED, file)
     name = file.removesuffix(_PENDING).rstrip("+")[: -len("-2000-01-01T000000Z")]
     place = os.path.join(plugins_dir, name)
-    if name in registry.names and not os.path.lexists(place):
+    if os.path.islink(pending) and os.readlink(pending) == _UNINSTALLED:
+        if name in registry.entries and not _is_installed(name):
+            registry.drop(name)
+            write_registry(registry_path(plugins_dir), registry)
+        os.unlink(pending)
+    elif name in registry.names and not os.path.lexists(place):
         os.rename(pending, place)
     elif os.path.islink(pending):
         os.unlink(pending)
@@ -187,6 +244,13 @@ def _settle_removal(plugins_dir: str, registry: Registry, file: str) -> None:
         os.rename(pending, pending.removesuffix(_PENDING))
     with suppress(OSError):
         os.rmdir(os.path.dirname(pending))
+
+
+def _is_installed(name: str) -> bool:
+    complete_import_path()
+    import importlib_metadata  # only a killed removal of a package needs it
+
+    return any(importlib_metadata.distributions(name=name))
 
 
 def _clear_area(area: str) -> None:

@@ -123,6 +123,54 @@ def test_a_lock_file_that_nobody_may_open_stops_no_command(two: Made) -> None:
     assert refused.stderr.endswith(".registry.lock: Permission denied\n")
 
 
+def test_files_that_cannot_be_removed_are_named_and_never_installed(
+    install: Install, tmp_path: Path
+) -> None:
+    """As after a command that filled a module cache of Go: its directories are read-only."""
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
+    plugins = made.root / "plugins"
+    assert plugin(made, "add", repository.url).status == 0
+    write_tree(plugins / "acme", {"cache/mod/file": "x"})
+    (plugins / "acme/cache/mod").chmod(0o555)
+    removed = _without_rights(made, "self", "plugin", "remove", "acme")
+    [left] = plugins.glob(".cli-change-acme@*/tree/cache/mod")
+    problem = (
+        f"{left}/file: cannot be removed, a file of acme; allow it with: chmod -R u+w {left}; "
+        "the next change of plugins removes it\n"
+    )
+    assert (removed.returncode, removed.stdout) == (1, "removed acme\n")
+    assert removed.stderr == f"cli: {problem}"
+    added = _without_rights(made, "self", "plugin", "add", repository.url)
+    assert (added.returncode, added.stderr) == (0, f"cli: warning: {problem}")
+    assert _without_rights(made, "demo", "hi").stdout == "hi\n"
+    assert sorted(os.listdir(plugins / "acme")) == ["demo"]
+    left.chmod(0o755)
+    removed = _without_rights(made, "self", "plugin", "remove", "acme")
+    assert (removed.returncode, removed.stdout, removed.stderr) == (0, "removed acme\n", "")
+    assert hidden(made) == []
+    assert os.listdir(plugins / ".versions") == []
+
+
+def test_a_kept_version_that_lost_files_is_not_used(install: Install, tmp_path: Path) -> None:
+    """As a removal left it that did not take versions away in one step."""
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))
+    versions = made.root / "plugins/.versions/acme"
+    for record in (True, False):
+        assert plugin(made, "add", repository.url).status == 0
+        shutil.copytree(versions, tmp_path / f"kept-{record}")
+        assert plugin(made, "remove", "acme").status == 0
+        shutil.copytree(tmp_path / f"kept-{record}", versions)
+        [script] = versions.rglob("main.sh")
+        script.unlink()
+        if not record:
+            next(versions.rglob("entry.json")).unlink()
+        assert plugin(made, "add", repository.url).status == 0
+        assert made.run("demo", "hi").stdout == "hi\n"
+        assert plugin(made, "remove", "acme").status == 0
+
+
 def test_others_read_what_was_added_under_a_narrow_umask(install: Install, tmp_path: Path) -> None:
     made = install()
     repository = Repository(tmp_path / "acme", plugin_files("demo/hi", "hi"))

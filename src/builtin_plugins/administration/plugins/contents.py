@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.program.environment.distributions import (
+    find_distribution,
+    packages_directory,
+)
+from builtin_plugins.administration.program.environment.owned_files import wheel_paths
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Record, is_word
 from host.cli.contents import contents
@@ -29,6 +34,7 @@ from host.run.paths import read_regular
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 _MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
 _TREE_NAMES = ("commands", "cli_commands")
+_SCRIPTS = ("console_scripts", "gui_scripts")
 
 Words = tuple[str, ...]
 
@@ -40,7 +46,7 @@ class PluginContents(Record):
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
     `manifest` is what it says of itself. `names` are those of a distribution's plugins,
-    `requires` is what that needs.
+    `requires` is what that needs, `files` is where its files are in the environment.
     """
 
     commands: Mapping[Words, Definition] = _NONE
@@ -48,7 +54,8 @@ class PluginContents(Record):
     problems: tuple[str, ...] = ()
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
-    requires: tuple[Requirement, ...] = ()
+    requires: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def read_contents(root: str) -> PluginContents:
@@ -89,16 +96,22 @@ def _read(archive: zipfile.ZipFile) -> PluginContents:
             raise ValueError(f"{name} is of unusual size")
         return archive.read(name).decode("utf-8", "replace")
 
-    names = archive.namelist()
+    names = [one for one in archive.namelist() if not one.endswith("/")]
     packed = _Packed(names, text)
     said = packed.metadata
     name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
     canonicalize_name(name, validate=True)
     Version(version)  # both become names of files
-    return _of_distribution(packed, names, text).replaced(
-        manifest=Manifest(name, version, summary),
-        requires=tuple(map(Requirement, packed.requires or ())),
-    )
+    for one in packed.requires or ():
+        Requirement(one)
+    listed = {row[0] for row in csv.reader((packed.read_text("RECORD") or "").splitlines()) if row}
+    if foreign := listed.difference(names):
+        raise ValueError(f"its RECORD lists {min(foreign)}, which it does not contain")
+    points = packed.entry_points
+    scripts = [one.name for group in _SCRIPTS for one in points.select(group=group)]
+    files = tuple(wheel_paths(names, scripts, packages_directory(), name))
+    found = _of_distribution(packed, names, text)
+    return found.replaced(manifest=Manifest(name, version, summary), files=files)
 
 
 class _Packed(importlib_metadata.Distribution):
@@ -160,6 +173,8 @@ def _of_distribution(
         tuple(dict.fromkeys(hooks)),
         tuple(f"{distribution.metadata['Name']}: {one}" for one in problems),
         names=tuple(point.name for point in points),
+        requires=tuple(distribution.requires or ()),
+        files=tuple(f"{packages_directory()}/{name}" for name in names),
     )
 
 

@@ -17,7 +17,6 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.files.atomic import discard, write_link
-from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.plugins_folder.directory import kept_label
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
@@ -25,8 +24,14 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     is_plugin_name,
 )
-from builtin_plugins.plugins_folder.repair import now, relink, set_aside
-from host import HostError, PluginError
+from builtin_plugins.plugins_folder.repair import (
+    check_gone,
+    mark_uninstalled,
+    now,
+    relink,
+    set_aside,
+)
+from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
 Change = Callable[[Entry, Entry | None], object]
@@ -115,6 +120,10 @@ def put(
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _put_in_place(entry, work, undo)
         registry.put(entry)
+    try:
+        check_gone(work.plugins_dir, entry.name)
+    except OperationError as error:  # a former version, which stops nobody
+        session.messages.warn(str(error))
     return True
 
 
@@ -140,29 +149,32 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 def _put_in_place(entry: Entry, work: Work, undo: ExitStack) -> None:
     if entry.kind != "local":
         keep(work, entry)
-        if entry.kind == "pip":
-            VenvCopy().swap(undo)
-        else:
-            relink(work.plugins_dir, entry)
+    if entry.kind == "pip":
+        VenvCopy().swap(undo)
         return
     place = os.path.join(work.plugins_dir, entry.name)
-    if os.path.lexists(place):  # it leads to nothing any more
+    if os.path.islink(place):
         undo.callback(write_link, place, os.readlink(place))
-    else:
+    elif not os.path.lexists(place):
         undo.callback(discard, place)
-    write_link(place, entry.source)
+    if entry.kind == "local":
+        write_link(place, entry.source)
+    else:
+        relink(work.plugins_dir, entry)
 
 
 def remove(entry: Entry, work: Work) -> str:
     """Take a plugin away; return where its only copy is kept, "" when there is another."""
-    with undoing() as undo:
-        if entry.kind == "pip":  # first, as who adds one holds the environment first, too
-            pip.uninstall(entry, work, undo)
-        with changing(work) as (registry, undo_here):
-            kept = ""
-            if entry.kind != "pip":
-                kept = set_aside(work.plugins_dir, entry.name, undo_here)
-            registry.drop(entry.name)
+    # First, as who adds a package holds the environment first, too.
+    copy = pip.uninstall(entry, work) if entry.kind == "pip" else None
+    with changing(work) as (registry, undo):
+        kept = ""
+        if entry.kind != "pip":
+            kept = set_aside(work.plugins_dir, entry.name, undo)
+        elif copy:
+            mark_uninstalled(work.plugins_dir, entry.name, undo)
+            copy.swap(undo)
+        registry.drop(entry.name)
     return kept
 
 

@@ -12,9 +12,14 @@ from builtin_plugins.administration.plugins.contents import (
     read_contents,
     read_installed,
 )
+from builtin_plugins.administration.plugins.sources.pip import needed_by
 from builtin_plugins.administration.plugins.sources.staged import Staged
-from builtin_plugins.administration.program.environment.distributions import installed_version
+from builtin_plugins.administration.program.environment.distributions import (
+    installed_version,
+    packages_directory,
+)
 from builtin_plugins.administration.program.environment.installations import other_installations
+from builtin_plugins.administration.program.environment.owned_files import run_at_start
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
@@ -62,7 +67,18 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     if found.hooks:
         hooks = f"{entry.hooks}: " if entry.hooks else ""
         lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
+    lines += [
+        f"{what}: {', '.join(those)}" for what, those in _package_facts(entry, found) if those
+    ]
     return lines
+
+
+def _package_facts(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
+    """Return what a package needs, and which of its files each start of Python runs."""
+    return [
+        ("needs", [str(one).partition(";")[0] for one in needed_by(entry, found)]),
+        ("runs at each start of Python", run_at_start(found.files, packages_directory())),
+    ]
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
@@ -96,6 +112,10 @@ def _change_lines(
     hooks = [hook for hook in after.hooks if hook not in before.hooks]
     if hooks:
         lines.append(f"  ! new Python hooks: {', '.join(hooks)}")
+    facts = dict(_package_facts(former, before))
+    for what, those in _package_facts(entry, after):
+        if fresh := [one for one in those if one not in facts[what]]:
+            lines.append(f"  ! now {what}: {', '.join(fresh)}")
     return lines
 
 

@@ -31,7 +31,7 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import Entry, Registry, registry_path
 from builtin_plugins.plugins_folder.registry_file import exclusive, write_registry
-from builtin_plugins.plugins_folder.repair import AREA, heal
+from builtin_plugins.plugins_folder.repair import AREA, heal, take_away
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
@@ -82,7 +82,7 @@ def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
         with _staging(plugins_dir, reporter.line) as (area, held), ExitStack() as exits:
             yield Work(plugins_dir, area, held, session.environ, reporter, seconds, exits)
     except OSError as failure:
-        where = os.fsdecode(failure.filename or plugins_dir)
+        where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, AREA)):
             where = plugins_dir  # what was staged is gone
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
@@ -130,11 +130,13 @@ def changing(work: Work) -> Iterator[tuple[Registry, ExitStack]]:
 def keep(work: Work, entry: Entry) -> None:
     """Move the staged version to where versions are kept, flushed, with its record beside it.
 
-    Healing removes it again where the registry is not written.
+    Healing removes it again where the registry is not written. What is there already may be
+    incomplete, so it makes way; a version that was not staged is kept already.
     """
-    place = os.path.dirname(kept_tree(work.plugins_dir, entry))
-    if os.path.isdir(place):
+    if not os.path.isdir(work.tree):
         return
+    place = os.path.dirname(kept_tree(work.plugins_dir, entry))
+    take_away(work.plugins_dir, entry.name, entry.label)
     os.chmod(work.version, mode_below(work.plugins_dir))
     write_file(os.path.join(work.version, RECORD), json.dumps(entry.fields(), indent=2))
     sync_file_system(work.version)

@@ -114,6 +114,26 @@ def test_a_change_that_is_broken_off(
     assert result["steps"] > 3
 
 
+FIRST = [("archive", errno.ENOSPC), ("git", errno.EIO)]
+EACH_FIRST = [(kind, error) for kind in ("archive", "git") for error in (errno.ENOSPC, errno.EIO)]
+
+
+@pytest.mark.parametrize(("kind", "error"), EACH_FIRST if FULL else FIRST)
+def test_a_first_plugin_that_cannot_be_added(
+    scene: Scene, install: Install, tmp_path: Path, shim: Path, kind: str, error: int
+) -> None:
+    """There is no registry yet, so healing makes one of what is in place."""
+    made, before = install(), tmp_path / "before"
+    before.mkdir()
+    asked = {
+        "root": str(made.root),
+        "before": str(before),
+        "launcher": str(made.launcher),
+        "words": ["self", "plugin", *scene.words(f"add-{kind}")],
+    }
+    run_sweep("plugins", asked, shim, error=error, stride=3, home=made.home)
+
+
 def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Path) -> None:
     """Every process adds its plugins and removes half of them; a reader reads each registry."""
     processes, each = (8, 20) if FULL else (8, 2)

@@ -7,8 +7,8 @@ it; `build_wheel` and `install` come after the question.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -28,14 +28,18 @@ from builtin_plugins.administration.plugins.sources.parse import (
 from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file
 from builtin_plugins.administration.plugins.transaction import Work
 from builtin_plugins.administration.program.environment.copy import (
+    VenvCopy,
+    check_change,
     check_environment,
-    check_others,
     check_starts,
     copied_environment,
+    installed_files,
+    refuse,
 )
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.installer import INSTALLERS
+from builtin_plugins.administration.program.environment.owned_files import problems
 from builtin_plugins.plugins_folder.directory import kept_tree
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
@@ -109,41 +113,39 @@ def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
     complete_import_path()
     wheel, wheels = _wheel_of(entry, work)
     remember(session.layout.root)
+    kept = _kept()
     copy = work.exits.enter_context(copied_environment(work.reporter.info))
     exact = f"{entry.name}=={entry.version}"
     work.reporter.info(f"installing {exact}")
     alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
     copy.change(work.installer, *alone, exact)
-    by_name = entry.source and "/" not in entry.source
-    extras = parse_requirement(entry.source).extras if by_name else set()
-    if entry.from_repository:
-        extras = repository_of(entry.source).requirement.extras
-    if any(needed(wheel.requires, extras)):
+    if needed_by(entry, wheel):
         constraints = os.path.join(work.area, "constraints.txt")
         with open(constraints, "w", encoding="utf-8") as file:
-            kept = host_requirements(*INSTALLERS)  # they stay whatever a plugin asks for
             file.writelines(f"{name}=={version}\n" for name, version in kept.items())
-        more = f"[{','.join(sorted(extras))}]" if extras else ""
+        extras = ",".join(sorted(_extras(entry)))
+        more = f"[{extras}]" if extras else ""
         asked = f"{entry.name}{more}=={entry.version}"
         copy.change(work.installer, "install", "--constraint", constraints, asked)
     if entry.from_repository:
         copy.record_origin(entry.name, repository_of(entry.source).origin(entry.commit))
-    check_others(copy, entry.name)
+    check_change(copy, entry.name, installed_files(copy.prefix, set(kept)))
     check_starts(copy.python, f"with {entry.name}, this program")
     check_collisions_in_copy(session, entry, work, force=force)
 
 
-def uninstall(entry: Entry, work: Work, undo: ExitStack) -> None:
-    """Swap in a copy of the environment without the distribution, if that is installed."""
+def uninstall(entry: Entry, work: Work) -> VenvCopy | None:
+    """Return a copy of the environment without the distribution, None if it is not installed."""
     complete_import_path()
     name = entry.name
     if find_distribution(name) is None:
-        return
+        return None
     copy = work.exits.enter_context(copied_environment(work.reporter.info))
     copy.change(work.installer, "uninstall", "--yes", name)
-    check_others(copy, name, {*host_requirements(), "pip"})
+    there = installed_files(copy.prefix, {*host_requirements(), "pip"})
+    check_change(copy, name, there.replaced(names={}))  # what took a name may go
     check_starts(copy.python, f"without {name}, this program")
-    copy.swap(undo)
+    return copy
 
 
 def host_requirements(*more: str) -> dict[str, str]:
@@ -158,13 +160,30 @@ def host_requirements(*more: str) -> dict[str, str]:
         if distribution is None:
             continue
         found[name] = str(distribution.version)
-        pending += [one.name for one in needed(map(Requirement, distribution.requires or ()))]
+        pending += [one.name for one in needed(distribution.requires or ())]
     return found
 
 
-def needed(requires: Iterable[Requirement], extras: Collection[str] = ()) -> Iterator[Requirement]:
+def _kept() -> dict[str, str]:
+    """Return the distributions that no plugin may replace, with their versions."""
+    return host_requirements(*INSTALLERS)
+
+
+def needed_by(entry: Entry, found: PluginContents) -> list[Requirement]:
+    """Return what the distribution of an entry needs here, with the extras that were asked for."""
+    return list(needed(found.requires, _extras(entry)))
+
+
+def _extras(entry: Entry) -> set[str]:
+    if entry.from_repository:
+        return repository_of(entry.source).requirement.extras
+    by_name = entry.source and "/" not in entry.source
+    return parse_requirement(entry.source).extras if by_name else set()
+
+
+def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Requirement]:
     """Yield what of a distribution's requirements counts here, with these extras."""
-    for one in requires:
+    for one in map(Requirement, requires):
         if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
             yield one
 
@@ -179,6 +198,7 @@ def _staged(path: str, entry: Entry) -> Staged:
     name = canonicalize_name(said.name)
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: what came calls itself {name}")
+    refuse(name, problems(found.files, {name}, installed_files(sys.prefix, set(_kept()))))
     return Staged(entry.replaced(name=name, **said.facts), found)
 
 
@@ -192,7 +212,7 @@ def _checked_version(entry: Entry) -> str:
 
 def _refuse_needed(name: str) -> None:
     """Raise PluginError for the name of anything that this program stands on."""
-    if canonicalize_name(name) in {*host_requirements(), *INSTALLERS}:
+    if canonicalize_name(name) in {*_kept(), *INSTALLERS}:
         raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
 
 

@@ -11,6 +11,7 @@ from builtin_plugins.administration.plugins.transaction import working
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.plugins_folder.directory import VERSIONS
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
+from builtin_plugins.plugins_folder.repair import check_gone
 from host.cli.session import Session
 
 
@@ -33,6 +34,7 @@ def command(session: Session, name: str, yes: bool) -> None:
         session.show_lines(f"its files are untouched: {entry.source}")
     elif kept:
         session.show_lines(f"its files are kept: {kept}")
+    check_gone(session.installation.plugins_dir, entry.name)
 
 
 def _row(session: Session, name: str) -> Row:

@@ -12,15 +12,19 @@ import os
 import shutil
 import stat
 import sys
-import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
 import importlib_metadata
 from packaging.utils import canonicalize_name
 
+from builtin_plugins.administration.program.environment.distributions import (
+    find_distribution,
+    packages_directory,
+)
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
+from builtin_plugins.administration.program.environment.owned_files import InstalledFiles, problems
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import exchange, sync_file_system, write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
@@ -31,6 +35,8 @@ _SECONDS = 60.0  # for one start of this program
 # What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
 # at a new one. No installation is named, so that none can get in the way.
 _DOOR = ("host", "--safe", "self", "version")
+# The RECORD of an editable installation does not list them.
+_OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
 _LOCKED = "pyvenv.cfg"  # whoever changes the environment holds it; every copy shares it
 
 
@@ -210,44 +216,81 @@ def check_starts(python: str, what: str) -> str:
     return said.rpartition(" ")[2]
 
 
-def check_others(copy: VenvCopy, name: str, only: set[str] | None = None) -> None:
-    """Raise OperationError when the change of distribution `name` changed a file of another.
+def check_change(copy: VenvCopy, name: str, there: InstalledFiles) -> None:
+    """Raise OperationError if the change of distribution `name` touches files of others.
 
-    `only` are the distributions to look at, canonical names, None for all. One that pip
-    brought in another version is as it should be.
+    `there` is the environment before it. Distributions that came along count as `name` does.
     """
-    after = _installed(copy.path)
-    for owner, distribution in _installed(copy.prefix).items():
-        there = after.get(owner)
-        if owner == name or (only is not None and owner not in only):
-            continue
-        if there is not None and there.version != distribution.version:
-            continue
-        for file in _files(distribution, copy.prefix):
-            if not _is_same(os.path.join(copy.prefix, file), os.path.join(copy.path, file)):
-                raise OperationError(
-                    f"{name}: {file} is a file of {owner} too, which would be broken; nothing was "
-                    "changed"
-                )
+    before, after = _installed(copy.prefix), _installed(copy.path)
+    came = {one for one in after if one not in before or after[one].version != before[one].version}
+    recorded = {path for one in came for path in _files(after[one], copy.path)}
+    refuse(name, problems(_changed(copy.prefix, copy.path) | recorded, came | {name}, there))
+
+
+def refuse(name: str, found: Iterable[str]) -> None:
+    """Raise OperationError for the first problem that was found in distribution `name`."""
+    lines = list(found)
+    if lines:
+        more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+        raise OperationError(f"{name}: {lines[0]}{more}; nothing was changed")
+
+
+def installed_files(prefix: str, needed: set[str]) -> InstalledFiles:
+    """Return the files in the environment at `prefix`, whose program needs those distributions."""
+    owners: dict[str, set[str]] = {path.casefold(): set() for path in _entries(prefix)}
+    for name, distribution in _installed(prefix).items():
+        for path in _files(distribution, prefix):
+            owners.setdefault(path.casefold(), set()).add(name)
+    names = {**_OWN_NAMES}
+    for name in needed:  # also one that is elsewhere, where the environment sees that
+        for file in getattr(find_distribution(name), "files", None) or ():
+            if top := file.parts[0].partition(".")[0]:
+                names.setdefault(top.casefold(), name)
+    return InstalledFiles(packages_directory(), owners, needed, names)
 
 
 def _installed(prefix: str) -> dict[str, Any]:
     """Return the distributions that the environment at `prefix` itself holds."""
-    place = sysconfig.get_path("purelib", vars={"base": prefix})
-    found = importlib_metadata.distributions(path=[place])
-    return {canonicalize_name(str(one.metadata["Name"])): one for one in found}
+    found: dict[str, Any] = {}
+    for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
+        with suppress(KeyError, OSError):  # its metadata is damaged
+            found[canonicalize_name(str(one.metadata["Name"]))] = one
+    return found
 
 
 def _files(distribution: Any, prefix: str) -> Iterator[str]:
     """Yield the files that a distribution records and that are there, relative to `prefix`."""
     for file in distribution.files or ():
         path = os.path.relpath(str(file.locate()), prefix)
-        if not path.startswith("..") and not path.endswith(".pyc"):
+        if not path.startswith(".."):
             yield path
 
 
-def _is_same(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)
-    except FileNotFoundError:
-        return not os.path.lexists(one)
+def _changed(one: str, other: str) -> set[str]:
+    """Return the paths at which two environments have different files, or one has none."""
+    ours, theirs = _entries(one), _entries(other)
+    return {
+        path
+        for path in ours.keys() | theirs.keys()
+        if path not in ours or path not in theirs or not _is_same(ours[path], theirs[path])
+    }
+
+
+def _entries(prefix: str) -> dict[str, os.DirEntry[str]]:
+    """Return the files and links in a tree by relative path, without what Python compiled."""
+    found, pending = {}, [prefix]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    found[os.path.relpath(entry.path, prefix)] = entry
+                elif entry.name != "__pycache__":
+                    pending.append(entry.path)
+    return found
+
+
+def _is_same(one: os.DirEntry[str], other: os.DirEntry[str]) -> bool:
+    if one.is_symlink() or other.is_symlink():
+        links = one.is_symlink() and other.is_symlink()
+        return links and os.readlink(one.path) == os.readlink(other.path)
+    return one.inode() == other.inode() or filecmp.cmp(one.path, other.path, shallow=False)

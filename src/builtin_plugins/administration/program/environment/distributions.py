@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sysconfig
 from typing import Any
 
 import importlib_metadata
@@ -26,3 +28,8 @@ def installed_version(name: str) -> str | None:
     """Return the version of an installed distribution, None when it is not there."""
     found = find_distribution(name)
     return found and str(found.version)
+
+
+def packages_directory() -> str:
+    """Return where importable packages are in a virtual environment, relative to it."""
+    return os.path.relpath(sysconfig.get_path("purelib", vars={"base": "/"}), "/")

@@ -12,12 +12,11 @@ import tarfile
 import time
 from pathlib import Path
 
-import pytest
-
 from testing import httpserver
 from testing.installation import Made, command
+from testing.machine import needs
 from testing.packages import Environment, answering
-from testing.plugin_sources import listed, plugin, registry, wheel
+from testing.plugin_sources import hidden, listed, plugin, registry, wheel
 
 
 def test_a_requirement_added_updated_rolled_back_removed(environment: Environment) -> None:
@@ -172,22 +171,89 @@ def test_a_name_that_is_taken(environment: Environment, tmp_path: Path) -> None:
     assert listed(made).keys() == {"acme-cli"}
 
 
-@pytest.mark.parametrize(
-    ("file", "owner"), [("host/__init__.py", "cli-host"), ("click/core.py", "click")]
-)
-def test_a_wheel_with_files_of_another_distribution(
-    with_uv: Environment, file: str, owner: str
-) -> None:
+DATA = "acme_cli-1.0.data"
+FOREIGN = {
+    "host/__init__.py": "host/__init__.py belongs to cli-host",
+    "host/secrets/__init__.py": "host/secrets/__init__.py belongs to cli-host",
+    "builtin_plugins/new.py": "builtin_plugins/new.py belongs to cli-host",
+    "Click.py": "Click.py belongs to click",
+    f"{DATA}/purelib/click/core.py": "click/core.py belongs to click",
+    f"{DATA}/data/pyvenv.cfg": "pyvenv.cfg belongs to the environment itself",
+    f"{DATA}/scripts/cli": "bin/cli belongs to cli-host",
+    "other_cli/plugin.py": "other_cli/plugin.py belongs to other-cli",
+}
+
+
+def test_a_wheel_with_files_of_another_distribution(with_uv: Environment) -> None:
     made = with_uv.made
-    with_uv.acme("1.0", top={file: "VERSION = 1\n"})
-    done = plugin(made, "add", "pip:acme-cli")
-    assert (done.status, done.stderr.splitlines()[-1]) == (
+    with_uv.unpack(wheel(with_uv.wheels, "other-cli", "1.0", ""))
+    for file, problem in FOREIGN.items():
+        path = with_uv.acme("1.0", top={file: "VERSION = 1\n"})
+        said = f"cli: acme-cli: {problem}; nothing was changed\n"
+        assert plugin(made, "add", str(path)).all == (1, "", said)
+    path = with_uv.acme("1.0", recorded=("idna/__init__.py",))
+    assert plugin(made, "add", str(path)).all == (
         1,
-        f"cli: acme-cli: lib/{with_uv.packages.parent.name}/site-packages/{file} is a file of "
-        f"{owner} too, which would be broken; nothing was changed",
+        "",
+        f"cli: {path.name}: not a sound wheel: its RECORD lists idna/__init__.py, which it does "
+        "not contain\n",
     )
     assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert set(listed(made)) == {"other-cli"}
+
+
+def test_a_wheel_that_another_one_needs_with_files_of_this_program(
+    environment: Environment,
+) -> None:
+    """Both installers: uv leaves files out of its records that no RECORD lists."""
+    made = environment.made
+    acme = environment.acme("1.0", requires=("helper",))
+    wheel(environment.wheels, "helper", "1.0", "", points={}, top={"host/new.so": ""})
+    said = "cli: acme-cli: host/new.so belongs to cli-host; nothing was changed"
+    refused = plugin(made, "add", str(acme))
+    assert (refused.status, refused.stderr.splitlines()[-1]) == (1, said)
+    with environment.without_pip():
+        refused = plugin(made, "add", str(acme))
+    assert (refused.status, refused.stderr.splitlines()[-1]) == (1, said)
     assert listed(made) == {}
+
+
+def test_packages_that_share_a_namespace(with_uv: Environment) -> None:
+    made = with_uv.made
+    for name in ("team-a", "team-b"):
+        text = DECLARES.format(words=(name, "x"), package=name.replace("-", "_"), marker="hookimpl")
+        top = {f"team/{name[-1]}.py": ""}
+        for version in ("1.0", "2.0"):
+            path = wheel(with_uv.wheels, name, version, text, top=top)
+            assert plugin(made, "add", str(path)).status == 0
+    assert {row["version"] for row in listed(made).values()} == {"2.0"}
+    assert plugin(made, "remove", "team-a").status == 0
+    assert [one.name for one in (with_uv.packages / "team").glob("*.py")] == ["b.py"]
+
+
+def test_a_package_that_took_names_of_this_program_can_be_removed(with_uv: Environment) -> None:
+    made = with_uv.made
+    with_uv.unpack(with_uv.acme("1.0", top={"host/new.py": ""}))
+    assert plugin(made, "remove", "acme-cli").status == 0
+    assert not (with_uv.packages / "host/new.py").exists()
+
+
+def test_what_a_package_needs_and_what_each_start_runs_is_shown(with_uv: Environment) -> None:
+    made = with_uv.made
+    wheel(with_uv.wheels, "needed", "2.0", "", points={})
+    with_uv.acme("1.0", requires=("needed>=1",), top={"acme.pth": "", "sitecustomize.py": ""})
+    added = plugin(made, "add", "pip:acme-cli")
+    assert added.stdout.splitlines()[5:-3] == [
+        "Python hooks: discover_commands",
+        "needs: needed>=1",
+        "runs at each start of Python: acme.pth, sitecustomize.py",
+    ]
+    needs = ("needed>=1", "click>=8", "needed>=9; python_version < '3'")
+    with_uv.acme("2.0", requires=needs, top={"acme.pth": "", "new.pth": ""})
+    assert plugin(made, "update", "--dry-run").stdout == (
+        "acme-cli: 1.0 → 2.0\n  ! now needs: click>=8\n"
+        "  ! now runs at each start of Python: new.pth\n"
+    )
 
 
 def test_a_wheel_that_keeps_this_program_from_starting(with_uv: Environment) -> None:
@@ -207,7 +273,7 @@ def test_a_removal_that_would_take_files_of_this_program(with_uv: Environment) -
     text = record.read_text()
     record.write_text(f"{text}host/__init__.py,,\n")
     done = plugin(made, "remove", "acme-cli")
-    assert (done.status, "is a file of cli-host too" in done.stderr) == (1, True)
+    assert (done.status, "host/__init__.py belongs to cli-host" in done.stderr) == (1, True)
     assert made.run("cloud", "disk").stdout == "disk 1.0\n"
     record.write_text(text)
 
@@ -503,6 +569,37 @@ def test_kills_in_the_middle(with_uv: Environment) -> None:
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     assert registry(made)["acme-cli"]["version"] == "2.0"
     assert not with_uv.stage.exists()
+
+
+def test_a_removal_that_is_killed(with_uv: Environment) -> None:
+    """Before the environment is swapped, and before the registry is written."""
+    made = with_uv.made
+    needs("strace")
+    wheels = [with_uv.acme("1.0"), with_uv.acme("2.0")]
+    plugins, venv = made.root / "plugins", with_uv.python.parent.parent
+    renames = "rename,renameat,renameat2"
+    for place, gone in ((venv, False), (plugins / ".registry.json.tmp", True)):
+        for one in wheels:
+            assert plugin(made, "add", str(one)).status == 0
+        assert plugin(made, "disable", "acme-cli").status == 0
+        before = listed(made)
+        kill = ["-P", str(place), "-e", f"trace={renames}", "-e", f"inject={renames}:signal=KILL"]
+        strace = ["strace", "-f", "-qqq", "-o", "/dev/null", *kill]
+        words = [*strace, made.launcher, "self", "plugin", "remove", "acme-cli"]
+        killed = subprocess.run(
+            words,
+            env={"HOME": str(made.home), **made.environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        assert killed.returncode in (-9, 137), killed.stderr
+        assert bool(list(with_uv.packages.glob("acme_cli"))) is not gone
+        assert listed(made) == ({} if gone else before)
+        if not gone:
+            assert plugin(made, "remove", "acme-cli").status == 0
+        assert (registry(made), hidden(made)) == ({}, [])
+        assert not (plugins / ".removed").exists()
 
 
 DECLARES = """
