@@ -6,7 +6,7 @@ import os
 
 from host.cli.cached_property import cached_property
 from host.cli.stdout import Output
-from host.errors import InstallationError
+from host.errors import InstallationError, SourceError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
 
@@ -123,6 +123,21 @@ class Session:
         The lock when it holds; else installed distributions are asked, unless in safe mode.
         """
         return self.lock_on_disk or self.ask_plugins(directory_hooks=False)
+
+    def checked(self, lock: Lock) -> Lock:
+        """Return `lock`; a plugin whose files of variables cannot be read is broken there."""
+        from host.run.env_file import read_env_file
+        from host.run.lock import Lock, Plugin
+
+        plugins = {name: Plugin.of_row(one.row()) for name, one in lock.plugins.items()}
+        for source in lock.sources:
+            for path in source.files if source.reader == "dotenv" else ():
+                try:
+                    read_env_file(path, lambda _: None)
+                except SourceError as failure:
+                    plugin = plugins[source.plugin]
+                    plugin.broken = plugin.broken or failure.what
+        return Lock(lock.trees, lock.commands, lock.sources, plugins, lock.stamps)
 
     def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
         """Return what plugins say now, in safe mode without anybody's Python; nothing is written.

@@ -32,18 +32,18 @@ def time_limit(environ: "Mapping[str, str]") -> float:
 
 
 def report_of(start: "Callable[[Pipes, Iterable[int]], int]", timeout: float) -> bytes | None:
-    """Return what a child says, None when time ran out, b"" where it ends without saying it.
+    """Return a child's report: None if time ran out, b"" if the child ends without one.
 
-    `start(pipes, mask)` starts it in a session of its own, with the signal mask `mask`, and
-    returns its process id. Its report is the processes that it leaves running, a NUL, what it
-    says, and END. Nothing that it started is there afterwards. What it writes to stderr is
-    passed on.
+    `start(pipes, mask)` starts the child in a session of its own, with the signal mask `mask`,
+    and returns its process id. END follows the report; the child's process group is ended then.
+    Without END, everything that descends from the child is ended. The child's stderr is passed
+    on.
     """
     import _signal
 
     pipes = Pipes()
     pid = 0
-    left: list[int] | None = None
+    ended = False
     passed_on: list[int] = []
     # A caller may ignore SIGCHLD; then nobody could wait for the child.
     disposition = _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
@@ -60,14 +60,11 @@ def report_of(start: "Callable[[Pipes, Iterable[int]], int]", timeout: float) ->
         output = _read_until_end(pipes, pid, timeout)
         if output is None:
             return None
-        jobs, _, said = output.removesuffix(END).partition(b"\0")
-        if not output.endswith(END) or not all(map(bytes.isdigit, jobs.split())):
-            return b""
-        left = list(map(int, jobs.split()))
-        return said
+        ended = output.endswith(END)
+        return output.removesuffix(END) if ended else b""
     finally:
         if pid:
-            _end_tree(pid, [pid] if left is None else left)
+            _end(pid, tree=not ended)
         for number in passed_on:
             _signal.signal(number, _signal.SIG_DFL)
         pipes.close()
@@ -88,7 +85,7 @@ def answer_of(question: "Callable[[], bytes]", timeout: float) -> bytes | None:
 
 
 def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes]") -> "NoReturn":
-    """Be the child: answer, behind the processes that the question leaves running."""
+    """Be the child: end what the question started, answer, and exit."""
     import _signal
     import sys
 
@@ -97,13 +94,14 @@ def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes
         posix.setsid()
         report = pipes.enter()
         _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
-        answer = question()
-        running = " ".join(map(str, descendants([own])[1:]))
-        answer = running.encode() + b"\0" + answer + END
+        answer = question() + END
         if sys.stdout is not None:
             sys.stdout.flush()
-        while answer and posix.getpid() == own:  # a fork in the question comes back here, too
-            answer = answer[posix.write(report, answer) :]
+        if posix.getpid() == own:  # a fork in the question comes back here, too
+            for one in _descendants(own)[1:]:
+                _send(one, _signal.SIGKILL)
+            while answer:
+                answer = answer[posix.write(report, answer) :]
     finally:
         posix._exit(0)  # noqa: SLF001 - it is os._exit, which a question may have replaced
 
@@ -216,7 +214,7 @@ def _pass_on(numbers: "Iterable[int]", pid: int) -> list[int]:
 
     def end(number: int, _: object) -> None:
         try:
-            _end_tree(pid, [pid])
+            _end(pid, tree=True)
         finally:
             _signal.signal(number, _signal.SIG_DFL)
             posix.kill(posix.getpid(), number)
@@ -256,12 +254,12 @@ def _is_over(pid: int) -> bool:
     return posix.waitid(posix.P_PID, pid, posix.WEXITED | posix.WNOHANG | posix.WNOWAIT) is not None
 
 
-def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
-    """Kill the process group `pid`, and `jobs` with what descends from them in other groups."""
+def _end(pid: int, *, tree: bool) -> None:
+    """Kill the process group `pid`, and with `tree` what descends from it in other groups."""
     import _signal
 
     found: set[int] = set()
-    while inner := set(descendants(jobs)) - found:
+    while tree and (inner := set(_descendants(pid)) - found):
         for one in inner:  # what is stopped starts no more
             _send(one, _signal.SIGSTOP)
         for one in inner:
@@ -277,9 +275,9 @@ def _end_tree(pid: int, jobs: "Iterable[int]") -> None:
         _send(one, _signal.SIGKILL)
 
 
-def descendants(roots: "Iterable[int]") -> list[int]:
-    """Return `roots` and what they started, and so on, where the system lists it (Linux)."""
-    found = list(roots)
+def _descendants(pid: int) -> list[int]:
+    """Return `pid` and what it started, and so on, where the system lists it (Linux)."""
+    found = [pid]
     for one in found:
         try:
             with open(f"/proc/{one}/task/{one}/children", "rb") as file:

@@ -201,7 +201,14 @@ class Reading(Struct):
 
         faults: list[str] = []
         try:
-            entries = read_env_file(path, faults.append)
+            try:
+                entries = read_env_file(path, faults.append)
+            except SourceError as failure:
+                if source.reader != "dotenv":
+                    raise
+                entries = []  # a plugin stops no command
+                see = f"see: {self.messages.program} self plugin list"
+                self.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
             if entries is None:
                 self.layers.missing.append(path)
             for entry in entries or ():

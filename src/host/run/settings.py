@@ -22,51 +22,44 @@ if TYPE_CHECKING:
 # a program called there that would read one of them again stops.
 READING = "__cli_reading"
 
-# What bash sets by itself in every environment that it makes.
+# Variables that bash itself sets in every environment.
 _OWN_NAMES = frozenset(
     ["_", "SHLVL", "PWD", "OLDPWD", "SHELLOPTS", "BASHOPTS", "BASH", "UID", "EUID", "PPID"]
 )
 
-# The status that bash's `.` ends with on a syntax error, unless it stands in a test or
-# an array: then the file is parsed once more, without running it.
-_BAD_SYNTAX = "257"
-_ARRAY, _TEST = b"=(", b"[["
-
-# RETURN fires at depth 0 exactly when the file was read to its end, whatever its
-# last status and even under `set -e`; EXIT without it means that the file ended
-# the shell. A file with a RETURN trap of its own comes back from `.` instead. DEBUG
-# keeps the line for that message (in the EXIT trap the command is the `.` itself),
-# and `set -a` on: a file that loads others between `set -a` and `set +a` assigns more
-# after them. Traps work with stderr closed, as `set -x` would show their lines.
-# Everything the capture itself says goes to descriptor $2: the process ids of what still
-# runs, a NUL, "end STATUS" or "exit LINE", a NUL, what a parse without running says ($3
-# asks for one, and so does a status above 0), a NUL, the exported variables as `export -p`
-# words them, two NULs. One builtin prints them all, as a loop over the names costs 2 ms more.
+# Before the file can redefine anything, bash parses it as the body of a loop, which never runs.
+# The `done` behind its last line is the marker that must be reached. Messages in the C locale
+# give the line. `eval ')'` resets a parser that stopped inside `[[`.
+# RETURN fires at depth 0 when bash has left the file, even under `set -e`; EXIT without it
+# means that the shell has ended. If the file sets a RETURN trap of its own, bash comes back
+# from `.` instead. DEBUG keeps the line, notes a top-level `return`, and keeps `set -a`: a
+# file that loads others between `set -a` and `set +a` assigns more after them. Traps close
+# stderr, as `set -x` would show their lines.
+# A file may redefine any builtin. In POSIX mode no function replaces a special builtin, so the
+# report uses these, and removes functions that stand for the other two.
+# The report goes to descriptor $2: messages of the parser, "parsed", a NUL, "end LINE" or "exit
+# LINE", perhaps " return", a NUL, the exported variables as `export -p` words them, two NULs.
+# One builtin prints them all, as a loop over the names costs 2 ms more.
 _CAPTURE = r"""
-__cli_dump() {
-  builtin set +aefuvxT +o posix
-  builtin trap - DEBUG RETURN EXIT
+__cli_report() {
+  [[ -o posix ]] || POSIXLY_CORRECT=y
+  unset -f enable printf
+  enable trap printf export exit
+  trap - DEBUG RETURN EXIT
   {
-    builtin jobs -pr
-    builtin printf '\0end %s\0-' "$__cli_status"
-    if [[ $__cli_status != 0 || -n $__cli_check ]]; then
-      "$BASH" -O extglob -n "$__cli_file" 2>&1
-    fi
-    builtin printf '\0'
-    builtin export -p
-    builtin printf '\0\0'
+    printf '\0%s %s\0' "$1" "$__cli_line"
+    export -p
+    printf '\0\0'
   } >&"$__cli_out"
-  builtin exit 0
+  exit 0
 }
-__cli_early() {
-  builtin jobs -pr
-  builtin printf '\0exit %s\0\0' "$__cli_line"
-} >&"$__cli_out"
 __cli_step() {
   if [[ ${BASH_SOURCE[1]-} == "$__cli_file" && $BASH_COMMAND != ". \"\$__cli_file\"" ]]; then
     __cli_line=$1
+    [[ ${FUNCNAME[1]}:$BASH_COMMAND != source:return?( *) ]] || __cli_line+=' return'
   fi
-  builtin set -a
+  [[ -o allexport ]] || builtin set -a
+  [[ -o allexport ]] || set -a
 }
 command_not_found_handle() {
   builtin printf '%s: line %s: %s: command not found\n' "$0" "${BASH_LINENO[0]}" "$1"
@@ -76,21 +69,32 @@ command_not_found_handle() {
   fi
   builtin return 127
 } >&2
-__cli_file=$1 __cli_out=$2 __cli_check=$3 __cli_line=
-builtin trap '{ __cli_early; } 2>&-' EXIT
-builtin trap '{ __cli_status=$?; ((${#BASH_SOURCE[@]})) || __cli_dump; } 2>&-' RETURN
-builtin trap '{ __cli_step "$LINENO"; } 2>&-' DEBUG
-builtin set -aT --
-. "$__cli_file"
-{ __cli_status=$?; __cli_dump; } 2>&-
+__cli_file=$1 __cli_out=$2 __cli_line=
+trap '{ __cli_report exit; } 2>&-' EXIT
+{
+  IFS= read -rd '' __cli_text <"$1"
+  shopt -s extglob
+  LC_ALL=C eval "__cli_text() while :; do :
+${__cli_text%$'\n'}
+done" && printf parsed || eval ')' 2>&-
+  shopt -u extglob
+} >&"$2" 2>&1
+trap '{ ((${#BASH_SOURCE[@]})) || __cli_report end; } 2>&-' RETURN
+trap '{ __cli_step "$LINENO"; } 2>&-' DEBUG
+set -aT --
+{
+  . "$__cli_file"
+  { __cli_report end; } 2>&-
+}
 """
+_LINES_BEFORE = _CAPTURE.partition("eval ")[0].count("\n") + 1
 
 
 def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables that the settings file at `path` leaves exported or assigned.
 
-    bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr;
-    nothing else of it has an effect, and nothing that it starts is there afterwards.
+    bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr.
+    Nothing else of it has an effect; its process group is ended.
     Functions, arrays and bash's own variables are left out. An absent file gives {}.
     Raises SourceError when the file cannot be read as text, is open to everybody, calls
     this program or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10),
@@ -120,9 +124,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     timeout = time_limit(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
-    # bash goes on after an error in an array or in a test: the file is parsed once more.
-    parse = "yes" if _ARRAY in content or _TEST in content else ""
-    output = _run(bash, path, parse, env, timeout)
+    output = _run(bash, path, env, timeout)
     if output is None:
         raise SourceError(
             f"{path}: did not end within {timeout:g} s",
@@ -154,14 +156,12 @@ def _check_text(path: str, content: bytes) -> None:
         )
 
 
-def _run(
-    bash: str, path: str, parse: str, environ: "Mapping[str, str]", timeout: float
-) -> bytes | None:
+def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> bytes | None:
     """Return what the capture wrote, or None when time ran out."""
     import _signal
 
     def start(pipes: "Pipes", mask: "Iterable[int]") -> int:
-        own = (basename(path), path, str(pipes.output_number), parse)
+        own = (basename(path), path, str(pipes.output_number))
         return posix.posix_spawn(
             bash,
             [encode(word) for word in (bash, "-p", "-c", _CAPTURE, *own)],
@@ -186,31 +186,35 @@ def _run(
 
 
 def _read_records(path: str, output: bytes) -> dict[str, str]:
-    verdict, _, rest = output.partition(b"\0")
-    said, _, exports = rest.partition(b"\0")
-    word, detail, *_ = [*decode(verdict).split(" "), "", ""]
+    parsing, _, rest = output.partition(b"\0")
+    verdict, _, exports = rest.partition(b"\0")
+    word, line, *returned = [*decode(verdict).split(" "), ""]
+    if word and not parsing.endswith(b"parsed") and "return" not in returned:
+        where = _error_line(decode(parsing))
+        after = f" after line {line}" if line and not where else ""
+        raise SourceError(f"{path}{where}: syntax error{after}")
     if word != "end":
-        where = f"{path}:{detail}" if word == "exit" and detail else path
+        where = f"{path}:{line}" if line else path
         raise SourceError(
             f"{where}: ended before its last line (exit, exec, set -e, set -u or a signal)"
         )
-    line = _error_line(decode(said))
-    if line or detail == _BAD_SYNTAX:
-        raise SourceError(f"{path}:{line}: syntax error" if line else f"{path}: syntax error")
     return {
         name: value
         for name, value in parse_exports(exports)
-        if is_name(name) and name not in _OWN_NAMES and not name.startswith("__cli_")
+        if is_name(name)
+        and name not in _OWN_NAMES
+        and not name.startswith("__cli_")
+        and (name, value) != ("POSIXLY_CORRECT", "y")  # set by `set -o posix`
     }
 
 
 def _error_line(said: str) -> str:
-    """Return the number of the first line of which bash said an error, "" when there is none."""
+    """Return ":N" for the first line of the file that bash reports an error in, "" for none."""
     for line in said.splitlines():
         _, found, rest = line.partition(": line ")
-        number, _, what = rest.partition(": ")
-        if found and number.isdigit() and not what.startswith("warning"):
-            return number
+        number = rest.partition(": ")[0]
+        if found and number.isdigit():
+            return f":{int(number) - _LINES_BEFORE}"
     return ""
 
 

@@ -12,7 +12,7 @@ from bisect import bisect_left
 import pytest
 
 import host.run.settings
-from host.errors import MissingError, SourceError
+from host.errors import MissingError
 from host.run.settings import parse_exports
 from testing.installation import command
 from testing.processes import processes_left_with
@@ -155,6 +155,17 @@ REACHES = {
     "the terminal": ("read X 2>/dev/null </dev/tty\nX=1\n", {"X": "1"}),
     "coproc": ("coproc sleep 60\nX=1\nunset COPROC_PID\n", {"X": "1"}),
     "getopts": ("getopts ab X -a\nunset OPTIND OPTARG\n", {"X": "a"}),
+    "return before what is no bash": ("X=1\nreturn 0\n[[ -z && ]]\n) done\n", {"X": "1"}),
+    "return in a condition": ("[[ a ]] && X=1\nif [[ a ]]; then return; fi\n[[ \n", {"X": "1"}),
+    "a comment that ends in a backslash": ("X=1\n# c \\\n", {"X": "1"}),
+    "a value that ends in backslashes": ("X=1\\\\\n", {"X": "1\\"}),
+    "a comment alone": ("# X=1", {}),
+    "extended patterns": ("shopt -s extglob\nX=aab\nX=${X##+(a)}\n", {"X": "b"}),
+    "function that returns": ("f() { return 1; }\nX=1\nf\n", {"X": "1"}),
+    "locale": (
+        "X=$LC_ALL:$LANGUAGE:$LANG\nexport LC_ALL=C LANGUAGE=de\nLANG=de_DE.UTF-8\n",
+        {"X": "::", "LC_ALL": "C", "LANGUAGE": "de", "LANG": "de_DE.UTF-8"},
+    ),
 }
 
 
@@ -184,6 +195,64 @@ def test_where_the_file_is(place):
     )
 
 
+# Words of bash that a file may redefine, and how.
+WORDS = [
+    *("builtin", "jobs", "export", "printf", "declare", "trap", "eval", "unset", "set", "exit"),
+    *("test", "enable", "return", "shopt"),
+]
+REDEFINES = {
+    "function": "{0}() {{ echo ran {0} >&2; return 1; }}\nX=1\n",
+    "alias": "shopt -s expand_aliases\nalias {0}='no such thing'\nX=1\n",
+    "disabled": "enable -n {0}\nX=1\n",
+    "under set -e": "set -eu\n{0}() {{ return 1; }}\nX=1\n",
+}
+
+
+@pytest.mark.parametrize("text", REDEFINES.values(), ids=REDEFINES)
+@pytest.mark.parametrize("word", WORDS)
+def test_a_file_that_redefines_a_builtin_loses_nothing(place, word, text):
+    write(place, text.format(word))
+    result = place.run("demo", "show")
+    assert (result.status, result.stderr, variables(result.stdout)) == (0, "", {"X": "1"})
+
+
+# What else a file may do to the shell that reads it.
+DISTURBS = {
+    "BASH": ("BASH=/no/such\nX=1\n", {"X": "1"}),
+    "BASH beside an array": ("export BASH=sh\nA=([a]=1)\nX=1\nfalse\n", {"X": "1"}),
+    "all words at once": (
+        "".join(f"{word}() {{ :; }}\n" for word in WORDS if word.isalpha()) + "X=1\n",
+        {"X": "1"},
+    ),
+    "several that are disabled": ("enable -n printf export exit trap builtin\nX=1\n", {"X": "1"}),
+    "builtin, and set +a": ("builtin() { :; }\nset +a\nX=1\nY=2\n", {"X": "1", "Y": "2"}),
+    "set, and set +a": ("set +a\nset() { :; }\nX=1\nY=2\n", {"X": "1", "Y": "2"}),
+    "POSIX mode": ("set -o posix\nX=1\n", {"X": "1"}),
+    "POSIX mode that is left": ("set -o posix\nX=1\nset +o posix\nY=2\n", {"X": "1", "Y": "2"}),
+    "POSIXLY_CORRECT": ("POSIXLY_CORRECT=1\nX=1\n", {"X": "1", "POSIXLY_CORRECT": "1"}),
+    "POSIXLY_CORRECT that is readonly": (
+        "readonly POSIXLY_CORRECT=1\nX=1\n",
+        {"X": "1", "POSIXLY_CORRECT": "1"},
+    ),
+    "readonly locale": (
+        "readonly LC_ALL=C LANGUAGE=de\nX=1\n",
+        {"X": "1", "LC_ALL": "C", "LANGUAGE": "de"},
+    ),
+    "readonly IFS": ("readonly IFS=x BASH_ENV=y\nX=1\n", {"X": "1", "IFS": "x", "BASH_ENV": "y"}),
+    "readonly functions": (
+        "builtin() { :; }\nexport() { :; }\nreadonly -f builtin export\nX=1\n",
+        {"X": "1"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), DISTURBS.values(), ids=DISTURBS)
+def test_a_file_that_disturbs_its_shell_loses_nothing(place, text, expected):
+    write(place, text)
+    result = place.run("demo", "show")
+    assert (result.status, result.stderr, variables(result.stdout)) == (0, "", expected)
+
+
 # What ends it before its end: text, the line that is named ("" for none).
 ENDS = {
     "syntax error": ("X=1\nif\nY=2\n", "4"),
@@ -193,6 +262,10 @@ ENDS = {
     "exit": ("X=1\nexit\n", "2"),
     "exit 0": ("X=1\n\nexit 0\nY=2\n", "3"),
     "exit 3": ("exit 3\n", "1"),
+    "exit among builtins that are functions": (
+        "builtin() { :; }\nprintf() { :; }\ntrap() { :; }\nexit 3\n",
+        "4",
+    ),
     "exit in a function": ("f() {\n  exit 3\n}\nf\n", "2"),
     "exec": ("X=1\nexec true\n", ""),
     "set -e": ("set -e\nX=1\nfalse\nY=2\n", "3"),
@@ -205,6 +278,52 @@ ENDS = {
     "readonly": ("readonly X=1\nset -o posix\nX=2\nY=1\n", None),
     "trap EXIT and exit": ("trap 'echo bye' EXIT\nexit 0\n", None),
 }
+
+
+# Where a file stops being bash, and the line that is named; bash itself goes on after some.
+BAD_SYNTAX = {
+    "if": ("X=1\nif\nY=2\n", ":4: syntax error"),
+    "test": ("X=1\n[[ -z $Q && ]] && C=1\nY=2\n", ": syntax error after line 1"),
+    "test, first of all": ("[[ -z $Q && ]] && C=1\nY=2\n", ": syntax error"),
+    "open test": ("X=1\n[[ x\nY=2\n", ":2: syntax error"),
+    "open array": ("X=1\nA=(\nY=2\n", ":2: syntax error"),
+    "open index": ("X=1\nA=([x)=1)\nY=1\n", ":2: syntax error"),
+    "array in an array": ("X=1\nA=(a (b)\nY=1\n", ":2: syntax error"),
+    "open double quote": ('X=1\nY="a\nZ=3\n', ":2: syntax error"),
+    "open single quote": ("X=1\nY='a\n", ":2: syntax error"),
+    "open expansion": ("X=1\nY=${a\n", ":2: syntax error"),
+    "open arithmetic": ("X=1\nY=$((1+\n", ":2: syntax error"),
+    "open substitution": ("X=1\nY=$(a\nZ=1\n", ":4: syntax error"),
+    "open backquote": ("X=1\nY=`a\n", ":2: syntax error"),
+    "open case": ("X=1\ncase x in\n", ":3: syntax error"),
+    "stray parenthesis": ("X=1 )\nY=2\n", ":1: syntax error"),
+    "stray brace": ("X=1\n}\nY=2\n", ":2: syntax error"),
+    "stray fi": ("X=1\nfi\nY=2\n", ":2: syntax error"),
+    "stray semicolons": ("X=1;;\n", ":1: syntax error"),
+    "for": ("X=1\nfor\nY=2\n", ":2: syntax error"),
+    "open function": ("X=1\nf() {\nY=2\n", ":4: syntax error"),
+    "open here-document": ("X=1\nread Y <<END\nY=2\nZ=3\n", ":5: syntax error"),
+    "open here-document at the end": ("X=1\ncat <<END\n", ":3: syntax error"),
+    "a backslash at the end": ("X=1\nY=2\\\n", ":4: syntax error"),
+    "a backslash and no newline": ("X=1\nY=2 \\", ":4: syntax error"),
+    "an operator at the end": ("X=1\ntrue &&\n", ":3: syntax error"),
+    "after a function that returns": ("f() { return; }\nX=1\nf\n)\n", ":4: syntax error"),
+    "after a word like return": ("returned=1\n)\n", ":2: syntax error"),
+    "BASH": ("BASH=/no/such\nX=1\nif\n", ":4: syntax error"),
+    "POSIX mode": ("set -o posix\nX=1\nif\n", ":4: syntax error"),
+    "set -e": ("set -e\nX=1\n)\n", ":3: syntax error"),
+}
+
+
+@pytest.mark.parametrize("language", ["", "de"])
+@pytest.mark.parametrize(("text", "expected"), BAD_SYNTAX.values(), ids=BAD_SYNTAX)
+def test_a_syntax_error_is_an_error_in_every_language(place, text, expected, language):
+    path = write(place, text)
+    env = {"LANGUAGE": language, "LC_ALL": "C.UTF-8", "CLI_SETTINGS_TIMEOUT": "60"}
+    result = place.run("demo", "show", env=env)
+    assert (result.status, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[-1] == f"cli: {path}{expected}"
+    assert "__cli" not in result.stderr
 
 
 @pytest.mark.parametrize(("text", "line"), ENDS.values(), ids=ENDS.keys())
@@ -753,21 +872,16 @@ def test_what_bash_prints(printed, found):
     assert list(parse_exports(printed)) == found
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["A=1\nB=(\nC=2\n", "A=1\n[[ x\nC=2\n", "A=1\nB=([x)=1)\nC=1\n", "A=1\nB=(a (b)\nC=1\n"],
-    ids=["array open", "test", "index open", "array in array"],
-)
-def test_a_syntax_error_that_bash_goes_on_after(tmp_path, text):
-    file = tmp_path / "settings.conf"
-    file.write_text(text)
-    with pytest.raises(SourceError, match=f"{file}:2: syntax error"):
-        host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})
-
-
 def test_descriptors_and_arguments_of_the_file_are_its_own(tmp_path):
     file = tmp_path / "settings.conf"
     file.write_text("exec 3>&1 4>&1 5>&1\nCOUNT=$#\n")
     assert (
         host.run.settings.capture_settings(str(file), {"PATH": os.environ["PATH"]})["COUNT"] == "0"
     )
+
+
+def test_the_file_sees_the_callers_locale(place):
+    write(place, "A=é\nX=${#A}:$LC_ALL:$LANGUAGE\nunset A\n")
+    env = {"LC_ALL": "C.UTF-8", "LANGUAGE": "de"}
+    result = place.run("demo", "show", env=env)
+    assert variables(result.stdout) == {**env, "X": "1:C.UTF-8:de"}

@@ -83,7 +83,7 @@ def inventory(session: Session) -> list[Row]:
     registry = effective_registry(plugins_dir)
     if registry.damage:
         session.messages.warn(registry.damage)
-    lock, program = session.plugins_known, session.program
+    lock, program = session.checked(session.plugins_known), session.program
     directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)}
     points = _points_by_distribution(lock)
     rows = []

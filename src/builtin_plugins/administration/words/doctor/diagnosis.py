@@ -71,7 +71,7 @@ class Patient:
     @cached_property
     def lock(self) -> Lock:
         """Return what plugins say now; in safe mode without anybody's Python."""
-        return self.session.lock_on_disk or self.session.ask_plugins()
+        return self.session.checked(self.session.lock_on_disk or self.session.ask_plugins())
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:

@@ -14,7 +14,7 @@ import pytest
 
 from builtin_plugins.administration.plugins.inventory import Row, find_row
 from builtin_plugins.plugins_folder.registry import Entry
-from testing.installation import Made
+from testing.installation import Made, command
 from testing.plugin_sources import (
     Repository,
     listed,
@@ -215,3 +215,102 @@ def test_who_waits_for_another_change_is_told(install: Install, tmp_path: Path) 
         told = waiting.stderr.readline()
     assert told.startswith(f"waiting for process {os.getpid()}, at work since ")
     assert waiting.communicate(timeout=60) == ("acme is disabled\n", "")
+
+
+SOURCE = """from host import EnvSource, hookimpl
+
+@hookimpl
+def env_sources(installation):
+    good = f"{installation.config_dir}/good.env"
+    yield EnvSource("acme", rank=4, files=("FILE", good), words=WORDS)
+"""
+
+
+def _directory(path: Path) -> None:
+    path.mkdir()
+
+
+def _large(path: Path) -> None:
+    path.write_bytes(b"A=1\n" * (1 << 19))
+
+
+def _zeros(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _utf_16(path: Path) -> None:
+    path.write_bytes("A=1\n".encode("utf-16"))
+
+
+def _nul(path: Path) -> None:
+    path.write_bytes(b"A=1\nB=\0\n")
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+BAD_FILES = {
+    _directory: "not a regular file",
+    _large: "larger than 1048576 bytes",
+    _zeros: "not a regular file",
+    _fifo: "not a regular file",
+    _utf_16: "is UTF-16",
+    _nul: "2: holds a NUL",
+    _loop: "Too many levels of symbolic links",
+}
+
+
+@pytest.mark.parametrize("make", BAD_FILES, ids=lambda one: one.__name__)
+def test_a_bad_file_of_variables_breaks_its_plugin_only(
+    install: Install, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    file = tmp_path / "bad.env"
+    make(file)
+    made = install(
+        {
+            "commands/a/b/command.json": command(),
+            "commands/a/b/main.sh": '#!/bin/sh\necho "$GOOD"\n',
+            "commands/c/d/command.json": command(),
+            "commands/c/d/main.sh": "#!/bin/sh\necho other\n",
+            "config/good.env": "GOOD=good\n",
+            "plugins/acme/plugin.json": {"hooks": "hooks.py"},
+            "plugins/acme/hooks.py": SOURCE.replace("FILE", str(file)).replace("WORDS", '("a",)'),
+        }
+    )
+    assert made.run("c", "d").all == (0, "other\n", "")
+    told = f"plugin acme is broken: {file}:"
+    run = made.run("a", "b")
+    assert (run.status, run.stdout, run.stderr.count("\n")) == (0, "good\n", 1)
+    assert run.stderr.startswith(f"cli: warning: {told}")
+    assert run.stderr.endswith(f"{BAD_FILES[make]}; see: cli self plugin list\n")
+    assert made.run("self", "env", "a", "b").stderr == run.stderr
+    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    assert row["state"] == "broken"
+    assert row["reason"].endswith(BAD_FILES[make])
+    assert f"plugins: {told}" in made.run("self", "doctor").stdout
+    file.rmdir() if file.is_dir() else file.unlink()
+    assert made.run("a", "b").all == (0, "good\n", "")
+    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    assert row["state"] == "enabled"
+
+
+def test_a_bad_file_for_all_commands_stops_none(install: Install, tmp_path: Path) -> None:
+    made = install(
+        {
+            "commands/a/b/command.json": command(),
+            "commands/a/b/main.sh": "#!/bin/sh\necho ran\n",
+            "config/good.env": "",
+            "plugins/acme/plugin.json": {"hooks": "hooks.py"},
+            "plugins/acme/hooks.py": SOURCE.replace("FILE", str(tmp_path)).replace("WORDS", "()"),
+        }
+    )
+    what = f"plugin acme is broken: {tmp_path}: not a regular file"
+    told = f"cli: warning: {what}; see: cli self plugin list\n"
+    for words in (("a", "b"), ("self", "env", "a", "b"), ("help", "a", "b")):
+        run = made.run(*words)
+        assert (run.status, run.stderr) == (0, told)
