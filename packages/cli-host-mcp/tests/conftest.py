@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -23,6 +24,14 @@ from host import Program
 
 MODES = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
 SECRET = "correct horse battery"
+
+
+def pytest_configure() -> None:
+    """Start processes with the default signals, whatever the caller ignores or blocks."""
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)  # no handler outlives an exec
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 @dataclass
