@@ -290,7 +290,7 @@ def test_a_broken_plugin_harms_nobody(
         assert acme.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
         assert acme.run("cloud", "login").status == 7
         listing = acme.run()
-        assert listing.stdout.startswith("acme 0.1.0\n")
+        assert listing.stdout.startswith("acme 1.0.0\n")
         assert ("broken-cli" in listing.stderr) == bool(reason)
     finally:
         environment.take_out("broken-cli")

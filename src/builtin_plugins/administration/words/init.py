@@ -46,7 +46,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                 raise OperationError(
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
-            made = sum(_copies(root, name))
+            made = sum(_copies(root, program))
             made += write_launcher(launcher)
             _remember(root)
     said = f"{made} files made" if made else "nothing to do: every file is there"
@@ -106,12 +106,15 @@ def _remember(root: Path) -> None:
             file.write(line)
 
 
-def _copies(root: Path, name: str | None) -> Iterator[bool]:
-    """Copy what is missing; yield for each file whether it was made."""
+def _copies(root: Path, program: str) -> Iterator[bool]:
+    """Copy what is missing; yield for each file whether it was made.
+
+    The installation has the name of its program; the shipped cli.json has that of `cli`.
+    """
     for file in shipped_files():
         target = root / file.relative
         content = file.source.read_bytes()
-        if name and target == root / "core" / "cli.json":
-            values = json.loads(content) | {"name": name}
+        if program != "cli" and target == root / "core" / "cli.json":
+            values = json.loads(content) | {"name": program}
             content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
         yield make_file(target, content, file.source.stat().st_mode & 0o777)

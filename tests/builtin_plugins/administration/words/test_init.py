@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,29 @@ def test_what_is_in_the_launchers_place_and_is_none_is_told_before_anything_is_m
     assert made.run("self", "init", str(tmp_path / "new")).all == (1, "", said)
     assert [*(tmp_path / "new").rglob("*")] == [theirs.parent, theirs]
     assert made.run("self", "init", str(tmp_path / "new"), "--name", "acme").status == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "name"),
+    [
+        ("cli", [], "CLI"),
+        ("acme", [], "acme"),
+        ("cli", ["--name", "zed"], "zed"),
+        ("acme", ["--name", "cli"], "CLI"),
+    ],
+)
+def test_an_installation_has_its_programs_name_and_a_version_of_its_own(
+    install: Install, tmp_path: Path, program: str, words: list[str], name: str
+) -> None:
+    made = install(program=program)
+    root = tmp_path / "new"
+    assert made.run("self", "init", str(root), *words).status == 0
+    [launcher] = (path for path in (root / "core").iterdir() if path.name in ("cli", "acme", "zed"))
+    new = Made(root, launcher, made.home)
+    assert new.run("--version").all == (0, f"{name} 1.0.0\n", "")
+    assert new.run().stdout.startswith(f"{name} 1.0.0\n")
+    facts = json.loads(new.run("self", "version", "--format", "json").stdout)
+    assert (facts["version"], facts["host"]) == ("1.0.0", version("cli-host"))
+    new.write({"core/cli.json": {"name": "Ours", "version": "7.0.1"}})
+    facts = json.loads(new.run("self", "version", "--format", "json").stdout)
+    assert (facts["version"], facts["host"]) == ("7.0.1", version("cli-host"))
