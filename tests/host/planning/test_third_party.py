@@ -323,9 +323,10 @@ def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: P
         "commands/demo/precedence/.env",
         "config/settings.conf.example",
         "plugins/README.md",
+        ".gitignore",
     } <= shipped
     (root / "core" / "cli.json").write_text('{"name": "Mine", "version": "2.0.0"}')
-    (root / "commands" / "demo" / "hello" / "main.sh").unlink()
+    (root / "core" / "lib" / "logger.sh").unlink()
     again = run("self", "init")
     assert "1 files made" in again.stdout
     assert run("--version").stdout == "Mine 2.0.0\n"
