@@ -7,7 +7,8 @@ usage() {
   cat <<'TEXT'
 Usage: install.sh [options]
 
-  --name NAME      the program's name (default: cli)
+  --name NAME      the program's name (default: cli), and the installation's unless
+                   core/cli.json already has one of its own
   --bin-dir DIR    where its symlink goes (default: /usr/local/bin when writable,
                    else ~/.local/bin)
   --add-to-path    add that directory to PATH in your shell's start-up file
@@ -119,6 +120,16 @@ check_ways() {
   fi
   if [[ -e $link || -L $link ]] && ! is_ours; then
     fail "$link exists and is not this installation's; remove it, or use --name or --bin-dir"
+  fi
+}
+
+# The shipped cli.json has the name CLI. The first other name of the program replaces it.
+name_installation() {
+  local file=$root/core/cli.json
+  if [[ $name != cli ]] && grep -qsx '  "name": "CLI",' "$file"; then
+    cp -p "$file" "$file.cli-new"
+    sed "s/^  \"name\": \"CLI\",\$/  \"name\": \"$name\",/" "$file" >"$file.cli-new"
+    mv "$file.cli-new" "$file"
   fi
 }
 
@@ -234,6 +245,7 @@ fi
 check_ways
 make_venv
 install_package
+name_installation
 write_launcher
 link_launcher
 link_page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socketserver
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from testing.memory import in_memory
 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
+    reset_signals()
     if config.option.basetemp is None and (memory := in_memory()):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
     with suppress(OSError):
@@ -43,6 +45,17 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fixed")
     # One store of packages for all the homes that tests make, as a user has one.
     os.environ.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache/pip"))
+
+
+def reset_signals() -> None:
+    """Start processes with the default signals, whatever the caller ignores or blocks.
+
+    pytest itself goes on ignoring what its caller ignores: a handler does not outlive an exec.
+    """
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

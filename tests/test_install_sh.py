@@ -78,6 +78,8 @@ def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str,
     assert run(acme, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     assert run(acme, "demo", "nope", env=env)[2].startswith("acme: unknown command nope in demo")
     assert acme.resolve() == (checkout / "core" / "acme").resolve()
+    assert run(acme, "--version", env=env) == (0, "acme 1.0.0\n", "")
+    assert run(acme, env=env)[1].startswith("acme 1.0.0\nYour team's commands under one name\n")
 
 
 def test_its_man_page_has_its_name(checkout: Path, env: dict[str, str]) -> None:
@@ -137,6 +139,8 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     done = run("bash", checkout / "install.sh", *_named("second", env), env=found)
     assert done[0] == 0, done
     assert done[1].endswith("\nTry: second demo hello\n")
+    # cli.json has the name already: it is no longer the one that it came with.
+    assert run(binaries / "second", "--version", env=env) == (0, "acme 1.0.0\n", "")
     gone = f"Removing {binaries}/first: there is no {checkout}/core/first any more\n"
     assert gone in done[1]
     assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")

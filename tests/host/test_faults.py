@@ -88,7 +88,9 @@ def test_a_bad_cli_json(made, tmp_path, content, words, how):
     elif content is not None:
         path.write_bytes(content)
     env = {} if path == own else {"GLOBAL_CONFIG_FILE": str(path)}
-    asked = [("demo", "good"), ()]
+    asked = [("demo", "good")]
+    if content is not None:  # where there is none, no words are answered with the page of --help
+        asked.append(())
     if path != own and content is not None:  # --version answers where there is none
         asked.append(("--version",))
     try:

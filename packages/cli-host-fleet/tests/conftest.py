@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,14 @@ FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # as long as the test wants
 _CONTROL = "/tmp/cli-fleet-test."  # short: the path of a socket
+
+
+def pytest_configure() -> None:
+    """Start processes with the default signals, whatever the caller ignores or blocks."""
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)  # no handler outlives an exec
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 @dataclass

@@ -62,8 +62,9 @@ def show(session: Session, asked: GlobalOptions) -> None:
 
 
 def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
-    """Tell whether this is help on the program itself, where it has no installation yet."""
-    helps = asked.help or not {*asked.words[-1:]}.isdisjoint(HELP_WORDS)
+    """Check for help on the program itself, or for no words at all, without an installation."""
+    alone = not (asked.words or asked.everything or asked.format)
+    helps = alone or asked.help or not {*asked.words[-1:]}.isdisjoint(HELP_WORDS)
     return helps and asked.words[:1] in ((), (RESERVED,)) and session.is_missing
 
 

@@ -15,10 +15,11 @@ from testing.terminal import on_terminal
 Install = Callable[..., Made]
 
 
+_ALONE = ([], ["--safe"], ["--yes"], ["--color", "never"])
 _HELP = (["--help"], ["-h"], ["help"], ["self", "--help"], ["self", "plugin", "-h"])
 
 
-@pytest.mark.parametrize("words", [*_HELP, ["help", "self", "new"]], ids=" ".join)
+@pytest.mark.parametrize("words", [*_HELP, ["help", "self", "new"], *_ALONE], ids=" ".join)
 def test_help_without_an_installation(install: Install, tmp_path: Path, words: list[str]) -> None:
     made = install()
     nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
@@ -26,7 +27,8 @@ def test_help_without_an_installation(install: Install, tmp_path: Path, words: l
     assert (shown.status, shown.stderr) == (0, "")
     assert f"There is no installation yet: no {tmp_path}/nowhere/core/cli.json.\n" in shown.stdout
     assert "\nUsage: cli self init [DIRECTORY] [--name NAME]\n" in shown.stdout
-    assert made.run(env=nowhere).status == 1
+    for listing in (["--all"], ["--format", "json"], ["demo"]):
+        assert made.run(*listing, env=nowhere).status == 1
     assert made.run("self", "plugin", env=nowhere).status == 1
     assert made.run("help", "self", "plugim", env=nowhere).status == 2
     made.write({"core/cli.json": "{"})

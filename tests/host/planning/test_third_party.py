@@ -290,7 +290,7 @@ def test_a_broken_plugin_harms_nobody(
         assert acme.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
         assert acme.run("cloud", "login").status == 7
         listing = acme.run()
-        assert listing.stdout.startswith("acme 0.1.0\n")
+        assert listing.stdout.startswith("acme 1.0.0\n")
         assert ("broken-cli" in listing.stderr) == bool(reason)
     finally:
         environment.take_out("broken-cli")
@@ -323,9 +323,10 @@ def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: P
         "commands/demo/precedence/.env",
         "config/settings.conf.example",
         "plugins/README.md",
+        ".gitignore",
     } <= shipped
     (root / "core" / "cli.json").write_text('{"name": "Mine", "version": "2.0.0"}')
-    (root / "commands" / "demo" / "hello" / "main.sh").unlink()
+    (root / "core" / "lib" / "logger.sh").unlink()
     again = run("self", "init")
     assert "1 files made" in again.stdout
     assert run("--version").stdout == "Mine 2.0.0\n"

@@ -13,6 +13,7 @@ import host
 from builtin_plugins.io.files.atomic import discard, write_file
 
 IN_CORE = ("cli.json", "lib", "schema")
+CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 
 _SHIPPED = (  # files and directories; a checkout that is an installation has more of its own
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
@@ -33,6 +34,11 @@ class ShippedFile(NamedTuple):
     def is_programs(self) -> bool:
         """Tell whether it stays this program's own: the rest is its user's from then on."""
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
+
+    @property
+    def is_needed(self) -> bool:
+        """Tell whether an installation is incomplete without it: the rest are examples."""
+        return self.is_programs or self.relative in (CLI_JSON, GITIGNORE)
 
     def became(self, root: str) -> str:
         """Tell what an installation has of it: "missing", "same" or "changed"."""
@@ -55,6 +61,7 @@ def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
         for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if source.is_file() and source.parent.name != "__pycache__":
                 yield ShippedFile(source.relative_to(skeleton), source)
+    yield ShippedFile(GITIGNORE, Path(__file__).parent / "templates/installation/.gitignore.txt")
 
 
 def skeleton_in(prefix: str) -> Path:

@@ -7,11 +7,17 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.program.launcher import make_file, write_launcher
-from builtin_plugins.administration.program.shipped_files import IN_CORE, shipped_files
+from builtin_plugins.administration.program.shipped_files import (
+    CLI_JSON,
+    GITIGNORE,
+    IN_CORE,
+    shipped_files,
+)
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import locked
 from builtin_plugins.io.files.undo import explained
@@ -25,6 +31,8 @@ _PATIENCE = 60.0  # seconds that this waits for another one
 
 def command(session: Session, directory: str | None, name: str | None) -> None:
     """Make a complete installation in DIRECTORY; no file that is there is overwritten.
+
+    An installation that is there gets what it lacks to work, but no examples.
 
     Without DIRECTORY it is where this program looks for its installation.
     """
@@ -45,7 +53,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                 raise OperationError(
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
-            made = sum(_copies(root, name))
+            made = sum(_copies(root, program))
             made += write_launcher(launcher)
             remember(str(root))
     said = f"{made} files made" if made else "nothing to do: every file is there"
@@ -59,6 +67,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
         f"start it with: {path}",
         f"on PATH it is {launcher.name}" if on_path else _to_path(launcher, there, session),
         *([tab] if shell else []),
+        *_to_ignore(root),
         f"next: {launcher.name if on_path else path} self new command team hello",
     )
 
@@ -94,12 +103,36 @@ def _starts(program: str, launcher: Path, session: Session) -> bool:
     return ours and usual == os.path.realpath(launcher.parent.parent)
 
 
-def _copies(root: Path, name: str | None) -> Iterator[bool]:
-    """Copy what is missing; yield for each file whether it was made."""
-    for file in shipped_files():
+def _copies(root: Path, program: str) -> Iterator[bool]:
+    """Copy what is missing; yield for each file whether it was made.
+
+    The installation has the name of its program; the shipped cli.json has that of `cli`. It is
+    copied last: where it is, the examples that are missing were removed by the user.
+    """
+    examples = not _is_installation(root)
+    for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
+        if not (examples or file.is_needed):
+            continue
         target = root / file.relative
         content = file.source.read_bytes()
-        if name and target == root / "core" / "cli.json":
-            values = json.loads(content) | {"name": name}
+        if program != "cli" and file.relative == CLI_JSON:
+            values = json.loads(content) | {"name": program}
             content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
         yield make_file(target, content, file.source.stat().st_mode & 0o777)
+
+
+def _to_ignore(root: Path) -> Iterator[str]:
+    """Yield how to add the shipped lines to a user's own .gitignore, unless it has the first."""
+    [shipped] = (file.source for file in shipped_files() if file.relative == GITIGNORE)
+    own = root / GITIGNORE
+    with suppress(OSError):
+        if b"\n/core/*\n" not in b"\n" + own.read_bytes() + b"\n":
+            add = f"{{ echo; cat {shlex.quote(str(shipped))}; }} >> {shlex.quote(str(own))}"
+            yield f"to keep the launcher and other files of this machine out of git: {add}"
+
+
+def _is_installation(root: Path) -> bool:
+    """Check for a cli.json that is not alone: by itself it is what a user begins with."""
+    if not os.path.lexists(root / CLI_JSON):
+        return False
+    return [*os.listdir(root), *os.listdir(root / "core")] != ["core", "cli.json"]

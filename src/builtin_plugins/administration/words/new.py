@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.asking import answer, is_attended
+from builtin_plugins.io.files.atomic import remove_tree
+from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
 
+STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
 
@@ -138,19 +140,22 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
     """Make a directory with all its files, or nothing; raises OperationError."""
     with explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        staged = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-        try:
-            for name, text in files.items():
-                path = staged / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-                if text.startswith("#!"):
-                    path.chmod(0o755)
-            staged.chmod(0o755)
-            staged.rename(target)
-        except BaseException:
-            shutil.rmtree(staged, ignore_errors=True)
-            raise
+        staged = target.parent / STAGE
+        with locked(os.path.realpath(target.parent), PATIENCE):
+            if os.path.lexists(staged):  # a killed run left it
+                remove_tree(str(staged))
+            try:
+                for name, text in files.items():
+                    path = staged / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text, encoding="utf-8")
+                    if text.startswith("#!"):
+                        path.chmod(0o755)
+                staged.chmod(0o755)
+                staged.rename(target)
+            except BaseException:
+                shutil.rmtree(staged, ignore_errors=True)
+                raise
 
 
 def _asked_words(label: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from builtin_plugins.administration.program.environment.installations import (
     is_launcher,
     launchers_in,
 )
-from builtin_plugins.administration.program.launcher import links_on_path
+from builtin_plugins.administration.program.launcher import launcher_of, links_on_path
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.asking import confirm, is_attended
@@ -48,30 +48,42 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     with explained():
         for shell in completed:
             completion.complete_in(shell, session.program, session.environ, present=False)
+        root = session.layout.root
+        for file in shipped_files():  # an interrupted run leaves directories that it emptied
+            _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in goes:
-            _remove(path, session.layout.root)
+            if os.path.lexists(path):  # not one inside another
+                remove_tree(path)
+            _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"{session.program} is uninstalled")
 
 
 def _removed(session: Session, *, purge: bool) -> list[str]:
     """Return the files, links and directories that go, absolute, in the order in which they do.
 
-    Launchers are the last, so that what was interrupted can be called again.
+    The launchers and then cli.json go last: an interrupted run can be started again.
     """
     installation, layout = session.installation, session.layout
     launchers = launchers_in(layout.core_dir)
+    launchers.sort(key=launcher_of(layout).__eq__)
     files = [path for path in (*installation.locks, *installation.indexes) if os.path.isfile(path)]
     files += _unchanged(layout.root)
     trees: list[str] = []
     if purge:
         root = os.path.realpath(layout.root) + os.sep
         own = (layout.config_dir, installation.commands_dir, installation.plugins_dir)
-        for path in (*own, layout.core_dir):
+        for path in own:
             inside = os.path.realpath(path).startswith(root)
             if inside and is_tree(path):
                 trees.append(path)
+        if os.path.realpath(layout.core_dir).startswith(root) and is_tree(layout.core_dir):
+            names = sorted(os.listdir(layout.core_dir))
+            trees += (os.path.join(layout.core_dir, name) for name in names)
         files = [one for one in files if not one.startswith(tuple(f"{tree}/" for tree in trees))]
-    return [*_links(session, launchers), *files, *trees, *launchers]
+    goes = [*files, *trees, *_links(session, launchers), *launchers]
+    config_file = os.path.join(layout.core_dir, "cli.json")
+    last = [*launchers, config_file] if config_file in goes else launchers
+    return [*(path for path in goes if path not in last), *last]
 
 
 def _unchanged(root: str) -> Iterator[str]:
@@ -129,13 +141,14 @@ def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
     }
 
 
-def _has_more(directory: str, files: list[str]) -> bool:
-    """Tell whether a directory holds anything but `files`."""
-    return any(
-        os.path.join(place, name) not in files
-        for place, inner, names in os.walk(directory)
-        for name in [*names, *(one for one in inner if os.path.islink(os.path.join(place, one)))]
-    )
+def _has_more(directory: str, goes: list[str]) -> bool:
+    """Check whether a directory holds files or links that are neither in `goes` nor below it."""
+    for place, inner, names in os.walk(directory):
+        inner[:] = [name for name in inner if os.path.join(place, name) not in goes]
+        paths = [os.path.join(place, name) for name in (*names, *inner)]
+        if any(path not in goes and not is_tree(path) for path in paths):
+            return True
+    return False
 
 
 def _siblings(session: Session, root: str) -> list[str]:
@@ -146,12 +159,10 @@ def _siblings(session: Session, root: str) -> list[str]:
     return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
-def _remove(path: str, root: str) -> None:
-    """Remove a file, link or directory, and those above it in `root` that are empty then."""
-    if os.path.lexists(path):  # not one inside another
-        remove_tree(path)
-    above = os.path.dirname(path)
+def _remove_empty(directory: str, root: str) -> None:
+    """Remove a directory if it is empty or gone, then in the same way those above it in `root`."""
     with suppress(OSError):
-        while f"{above}/".startswith(f"{root}/"):
-            os.rmdir(above)
-            above = os.path.dirname(above)
+        while f"{directory}/".startswith(f"{root}/"):
+            with suppress(FileNotFoundError):
+                os.rmdir(directory)
+            directory = os.path.dirname(directory)

@@ -252,7 +252,7 @@ LEFT = [
     "core/.cli.json.tmp",
     "commands/demo/hello/.main.sh.tmp",
     ".cli.lock.new",
-    "commands/a/.new-abcd_123/command.json",
+    "commands/a/.cli-new/command.json",
     ".venv.cli-stage/bin/python",
     "opt/.postman.setup/x/y",
     "home/..bashrc.tmp",
@@ -270,14 +270,12 @@ def test_what_killed_runs_leave(install: Install, how: str) -> None:
     env = {"CLI_ROOT": str(made.root), "HOME": str(made.root / "home")}
     assert findings(made, **env) == []
     made.write(dict.fromkeys(LEFT, ""))
-    told = ["cli-stage", "postman.setup", ".cli.lock.new"]
+    told = ["cli-stage", "postman.setup", ".cli.lock.new", ".cli-new"]
     at_work = [row["message"] for row in findings(made, **env)]  # what is a minute old may be
     assert [name for name in told if any(name in one for one in at_work)] == told
     assert len(at_work) == len(told)
     for name in LEFT:
-        path = made.root / name
-        for one in (path, path.parent) if path.parent.name.startswith(".new") else (path,):
-            os.utime(one, (1, 1))
+        os.utime(made.root / name, (1, 1))
     rows = findings(made, **env)
     assert {row["check"] for row in rows} == {"leftovers"}
     assert all(row["fixable"] for row in rows)
@@ -292,12 +290,18 @@ def test_what_killed_runs_leave(install: Install, how: str) -> None:
     assert (made.root / "commands/a/b/main.sh").exists()
 
 
-def test_what_somebody_works_in_is_no_leftover(install: Install) -> None:
+@pytest.mark.parametrize(
+    ("left", "locked"),
+    [(".cli.lock.new", ".cli.lock.new"), ("commands/a/.cli-new/command.json", "commands/a")],
+)
+def test_what_somebody_works_in_is_no_leftover(install: Install, left: str, locked: str) -> None:
     made = install(WELL)
-    made.write({".cli.lock.new": ""})
-    with (made.root / ".cli.lock.new").open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        assert findings(made) == []
+    made.write({left: ""})
+    descriptor = os.open(made.root / locked, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert findings(made) == []
+    os.close(descriptor)
+    assert len(findings(made)) == 1
 
 
 def test_the_program_on_path(install: Install, tmp_path: Path) -> None:

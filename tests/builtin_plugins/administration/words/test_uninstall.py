@@ -57,7 +57,9 @@ def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
 
 
 def test_purge_leaves_nothing_of_it(made: Made) -> None:
-    assert made.run("self", "uninstall", "--purge", "--yes").status == 0
+    done = made.run("self", "uninstall", "--purge", "--yes")
+    assert (done.status, done.stderr) == (0, "")
+    assert "what is yours" not in done.stdout
     assert not made.root.exists()
 
 

@@ -81,6 +81,9 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     assert _version(python) == "0.1.0"
     assert made.run("self", "update").stdout == "0.1.0 → 0.2.0\nupdated\n"
     assert _version(python) == "0.2.0"
+    assert made.run("--version").stdout == "CLI 1.0.0\n"  # the installation's, which did not change
+    facts = json.loads(made.run("self", "version", "--format", "json").stdout)
+    assert (facts["version"], facts["host"]) == ("1.0.0", "0.2.0")
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
     assert (root / "config/settings.conf").read_text() == "A=1\n"
     assert (root / "core/lib/own.sh").read_text() == "# mine\n"

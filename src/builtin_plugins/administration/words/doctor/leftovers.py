@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 import time
@@ -15,6 +14,7 @@ from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words.completion import SHELLS, start_up_file
 from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Patient
+from builtin_plugins.administration.words.new import STAGE
 from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.io.files.flock import locked
 from builtin_plugins.plugins_folder.repair import settle, was_interrupted
@@ -24,7 +24,6 @@ from builtin_plugins.setup.linux.state import starts_from_stage
 from builtin_plugins.setup.tool_settings import Places
 from host import OperationError
 
-_STAGED = re.compile(r"\.[A-Za-z0-9][A-Za-z0-9._-]*-[a-z0-9_]{8}\Z")  # of `self new`
 _YOUNG = 60.0  # seconds in which what is there may be at work
 
 
@@ -95,10 +94,8 @@ def _written(patient: Patient) -> Iterator[str]:
 
 def _staged(commands_dir: str) -> Iterator[str]:
     for place, names, _ in os.walk(commands_dir):
-        for name in names:
-            path = os.path.join(place, name)
-            if _STAGED.match(name) and _is_old(path):
-                yield path
+        if STAGE in names and _is_free(place):
+            yield os.path.join(place, STAGE)
         names[:] = [name for name in names if not name.startswith(".")]
 
 
