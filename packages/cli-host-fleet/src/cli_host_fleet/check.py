@@ -16,7 +16,7 @@ import click
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
 from cli_host_fleet.conversation import Output
-from cli_host_fleet.fleet import Fleet, Options, View
+from cli_host_fleet.fleet import Fleet, Options, View, die_of
 from cli_host_fleet.job import Job, Order, ShippedJob, choose, there
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.protocol import Facts
@@ -52,8 +52,11 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     view = CheckView(shown, sums)
     start = time.monotonic()
     options = Options(forks=given["forks"], connect_timeout=given["connect_timeout"])
-    Fleet(job, options, view).run(list(job.hosts))
+    fleet = Fleet(job, options, view)
+    fleet.run(list(job.hosts))
     shown.end(view.results, time.monotonic() - start)
+    if fleet.signal:
+        die_of(fleet.signal)
     sys.exit(exit_status(view.results))
 
 

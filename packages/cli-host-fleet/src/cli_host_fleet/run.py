@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import time
 from typing import Any
@@ -13,7 +12,7 @@ import click
 
 from cli_host_fleet import remembered
 from cli_host_fleet.asking import become, confirm
-from cli_host_fleet.fleet import Fleet, Options
+from cli_host_fleet.fleet import Fleet, Options, die_of
 from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, choose
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.preview import preview
@@ -87,6 +86,5 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
         program.messages.error(f"output: {view.problem.strerror}")
         return 1
     if fleet.signal:
-        signal.signal(fleet.signal, signal.SIG_DFL)
-        os.kill(os.getpid(), fleet.signal)
+        die_of(fleet.signal)
     return exit_status(results)

@@ -62,4 +62,5 @@ kill -TERM -- "-$!"
 wait "$!"
 trap - EXIT
 rm -rf "$fleet_dir"
-fleet_say "status $fleet_status"
+fleet_say "status $fleet_status" # ends stdout: a process that was left behind may write more
+fleet_say "status $fleet_status" >&3

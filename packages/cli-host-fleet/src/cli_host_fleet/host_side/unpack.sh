@@ -6,11 +6,12 @@
 # nobody else knows its name before. In it is run.sh, the rest of this script: bash reads a
 # connection byte by byte, and a file at once.
 #
-# On stderr, marked with the nonce: "refused REASON" instead of a run, "status N" after it.
+# Reports are marked with the nonce: "refused REASON" on stderr instead of a run; after a run
+# "status N" on stdout and on stderr, where it ends what the command wrote.
 
-fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1" >&3; }
+fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1"; }
 fleet_refuse() {
-  fleet_say "refused ${1%%$'\n'*}"
+  fleet_say "refused ${1%%$'\n'*}" >&3
   exit 1
 }
 
