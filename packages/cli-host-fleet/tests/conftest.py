@@ -119,6 +119,8 @@ def machines() -> Iterator[rigs.Rig]:
     made = rigs.open_rig(f"web{number:02}" for number in range(1, 5))
     made.add("nobash", faults=rigs.NO_BASH, login="/bin/sh")
     made.add("noroom", faults=rigs.NO_ROOM)
+    made.add("noexec", faults=rigs.NO_EXEC)
+    made.add("noexecs", faults=rigs.NO_EXEC_AT_HOME)
     made.add("nosudo", faults=rigs.NO_SUDO)
     for shell in filter(os.path.exists, _SHELLS):
         made.add(os.path.basename(shell), login=shell)

@@ -23,6 +23,7 @@ from conftest import AT_THE_GATE, FULL, Cli
         ("impostor", "unreachable", "Host key verification failed."),
         ("nobash", "refused", "no bash on this host"),
         ("noroom", "refused", "cannot be filled: tar: "),
+        ("noexecs", "refused", "/tmp is mounted noexec, and /root cannot replace it: it is noexec"),
     ],
 )
 def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> None:
@@ -36,6 +37,35 @@ def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> Non
     assert reason in found["reason"]
     assert (found["status"], found["stdout"], done.stderr) == (None, "", "")
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("user", ["root", "deploy"])
+def test_tmp_mounted_noexec(cli: Cli, user: str) -> None:
+    """HOME replaces /tmp: the script, its helper and its files are found there, then removed."""
+    cli.command(
+        '#!/bin/bash\nset -e\n"$CLI_DIR/commands/demo/do/tool" "$1" $(cat)\n'
+        '[[ $0 == "$CLI_DIR"/* && -d $LIB_DIR ]]\nlog_info found\n',
+    )
+    folder = cli.root / "commands" / "demo" / "do"
+    (folder / "main.sh").chmod(0o755)
+    (folder / "tool").write_text('#!/bin/sh\necho "$@"\n')
+    (folder / "tool").chmod(0o755)
+    (cli.root / "in").write_text("read")
+    given = ("--become-user", user, "--stdin", str(cli.root / "in"))
+    one = cli.run("noexec", *given, "demo", "do", "a&b").hosts()["noexec"]
+    assert (one["status"], one["stdout"]) == (0, "a&b read\n"), one
+    root = cli.rig.machines["noexec"].root
+    homes = [path.name for home in ("root", "home/deploy") for path in (root / home).iterdir()]
+    assert [name for name in homes if "cli-fleet" in name] == []
+
+
+def test_an_installed_program_needs_no_exec_in_tmp(cli: Cli) -> None:
+    cli.command("true\n")
+    program = cli.rig.machines["noexecs"].root / "opt" / "program"
+    program.write_text("#!/bin/sh\necho there\n")
+    program.chmod(0o755)
+    done = cli.run("noexecs", "--installed", "/opt/program", "demo", "do")
+    assert done.hosts()["noexecs"]["stdout"] == "there\n"
 
 
 def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:

@@ -51,7 +51,7 @@ class Job:
         self.order = order
         self.hosts = hosts
         self.shipment = Shipment()
-        self.shipment.add_text("run.sh", protocol.script("run.sh"))
+        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # shows a noexec mount
         self._program = program
         self._greeting = protocol.script("greeting.sh")
         self._environ = ssh.environment(os.environ)

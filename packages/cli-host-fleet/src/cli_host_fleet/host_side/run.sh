@@ -13,7 +13,8 @@ fleet_words() {
   IFS= read -r -d '' count || exit
   while ((count-- > 0)); do
     IFS= read -r -d '' word || exit
-    fleet_words[${#fleet_words[@]}]=$word
+    # Paths in the directory that the controller named; HOME may have replaced it.
+    fleet_words[${#fleet_words[@]}]=${word//"$fleet_sent"/"$fleet_dir"}
   done
 }
 IFS= read -r -d '' fleet_library || exit

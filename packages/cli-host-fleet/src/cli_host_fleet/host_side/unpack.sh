@@ -21,7 +21,15 @@ LC_ALL=C
 IFS= read -r -d '' fleet_nonce || exit # the connection has ended
 IFS= read -r -d '' fleet_size || exit
 IFS= read -r -d '' fleet_dir || exit
-trap 'rm -rf "$fleet_dir"' EXIT
+fleet_sent=$fleet_dir
+trap 'rm -rf "$fleet_dir" "$fleet_sent"' EXIT
 fleet_problem=$(head -c "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
   fleet_refuse "$fleet_dir cannot be filled: $fleet_problem"
+if [[ -d $fleet_dir/commands && ! -x $fleet_dir/run.sh ]]; then
+  # The file system is mounted noexec: the run takes place in HOME.
+  fleet_dir=$HOME/.${fleet_sent##*/}
+  fleet_problem=$(mv "$fleet_sent" "$fleet_dir" 2>&1) && fleet_problem="it is noexec, too"
+  [[ -x $fleet_dir/run.sh ]] ||
+    fleet_refuse "${fleet_sent%/*} is mounted noexec, and $HOME cannot replace it: $fleet_problem"
+fi
 . "$fleet_dir/run.sh"
