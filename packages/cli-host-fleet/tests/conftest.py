@@ -129,6 +129,8 @@ def machines() -> Iterator[rigs.Rig]:
     (noisy.root / "root" / ".bashrc").write_text("echo loud; echo louder >&2; cd /opt\n")
     made.wait()
     made.describe("down", rigs.free_port())
+    made.describe("behind", 22, "ProxyJump down")
+    made.describe("beyond", rigs.free_port(), "ProxyJump web01")
     made.describe("unknown", 22, "HostName nowhere.invalid")
     made.describe("stranger", made.machines["web03"].port, "HostKeyAlias stranger")
     made.describe("impostor", made.machines["web03"].port, "HostKeyAlias impostor")

@@ -19,8 +19,8 @@ from conftest import AT_THE_GATE, FULL, Cli
     [
         ("down", "unreachable", "Connection refused"),
         ("unknown", "unreachable", "Could not resolve hostname nowhere.invalid"),
-        ("stranger", "unreachable", "Host key verification failed."),
-        ("impostor", "unreachable", "Host key verification failed."),
+        ("stranger", "unreachable", "No ED25519 host key is known for stranger "),
+        ("impostor", "unreachable", "Host key for impostor has changed "),
         ("nobash", "refused", "no bash on this host"),
         ("noroom", "refused", "cannot be filled: tar: "),
         ("noexecs", "refused", "/tmp is mounted noexec, and /root cannot replace it: it is noexec"),
@@ -80,6 +80,21 @@ def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
     done = cli.fleet("run", *on, "--format", "json", "demo", "do")
     assert done.states() == {"impostor": "unreachable"}
     assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("behind", "ssh: connect to host 127.0.0.1 port "),
+        ("beyond", "channel 0: open failed: connect failed: Connection refused"),
+    ],
+)
+def test_a_gateway_that_cannot(cli: Cli, host: str, reason: str) -> None:
+    """ssh drops what a gateway's ssh prints if it is to keep the connection."""
+    cli.command("true\n")
+    one = cli.run(host, "--keep-connections", "0").hosts()[host]
+    assert one["state"] == "unreachable"
+    assert reason in one["reason"]
 
 
 def test_a_black_hole(cli: Cli) -> None:

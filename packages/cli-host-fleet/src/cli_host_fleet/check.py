@@ -113,7 +113,7 @@ class CheckView:
     def finished(self, result: Result) -> None:
         printed = self._printed.pop(result.host, _Printed()).streams
         if result.state == "failed":
-            reason = protocol.last_line(printed["stderr"]) or "its check failed"
+            reason = protocol.useful_line(printed["stderr"]) or "its check failed"
             result = replace(result, reason=reason)
         elif result.state == "ok" and self._sums is not None:
             differences = drift(self._sums, read_sums(printed["stdout"]))

@@ -88,7 +88,7 @@ class Conversation:
             self._status,
             self.stopped,
             ssh_status,
-            protocol.last_line(noise),
+            protocol.useful_line(noise),
         )
 
     def _greeted_with(self, greeting: Greeting, data: bytes) -> Iterator[bytes]:
