@@ -27,7 +27,11 @@ def test_what_an_inventory_says_of_a_host() -> None:
         assert f"-o{option}" in argv
 
 
-@pytest.mark.parametrize("name", ["-x", "a b", "a;b", "a\nb", "$(a)", "é", "a/b", "a@b"])
+def test_the_zone_of_an_address_is_no_token_of_ssh() -> None:
+    assert "-oHostName=fe80::1%%eth0" in call(Host("a", "fe80::1%eth0"), Calling(), "x")
+
+
+@pytest.mark.parametrize("name", ["-x", ":a", "a b", "a;b", "a\nb", "$(a)", "é", "a/b", "a@b"])
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(FleetError):
         Host(name)

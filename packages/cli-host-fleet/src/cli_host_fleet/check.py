@@ -39,7 +39,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Check that every host of a set can run the command WORDS; runs nothing of it."""
     program = Program.current()
     order = Order(choose(program, words)[0], ())
-    hosts = targets.hosts(program.root)
+    hosts = targets.hosts(program)
     job = (
         InstalledCheck(program, order, hosts, given["installed"])
         if given["installed"]

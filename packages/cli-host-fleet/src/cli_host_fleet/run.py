@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from cli_host_fleet import remembered
+from cli_host_fleet import remembered, ssh
 from cli_host_fleet.asking import become, confirm
 from cli_host_fleet.fleet import Fleet, Options, die_of
 from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, choose
@@ -51,7 +51,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
     program = Program.current()
     found, args = choose(program, words)
-    hosts = targets.hosts(program.root)
+    hosts = targets.hosts(program)
     order = Order(found, args, given["asked"], given["stdin"])
     job = (
         InstalledJob(program, order, hosts, given["installed"])
@@ -79,7 +79,8 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
     view.end(results, time.monotonic() - start)
     file = remembered.place(os.environ, program.root)
     try:
-        remembered.remember(file, [one.host for one in results if one.state != "ok"])
+        failed = [job.hosts[one.host] for one in results if one.state != "ok"]
+        remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
         program.messages.warn(f"{file}: {failure.strerror}; @failed will not be true")
     if view.problem and view.problem.errno != errno.EPIPE:

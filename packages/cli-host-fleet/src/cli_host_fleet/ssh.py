@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from cli_host_fleet.problem import FleetError
 
-_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+_ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, and nothing that ssh expands
 _LOCALE = ("LANG", "LANGUAGE")
 
@@ -20,7 +20,8 @@ _LOCALE = ("LANG", "LANGUAGE")
 class Host:
     """A host by its name; `address`, `port` and `user` are "" where ssh_config says them.
 
-    `variables` are the inventory's, for the environment of the command.
+    `variables` are the inventory's, for the environment of the command; `ignored` are its
+    settings of connections that have no effect.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Host:
     port: str = ""
     user: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for what in (self.name, self.address, self.user):
@@ -35,6 +37,11 @@ class Host:
                 raise FleetError(f"{what!r} cannot be the name of a host or a user")
         if self.port and not (self.port.isascii() and self.port.isdigit()):
             raise FleetError(f"{self.name}: {self.port!r} is no port")
+
+
+def login(host: Host) -> str:
+    """Return USER@HOST, or HOST if others decide who logs in."""
+    return f"{host.user}@{host.name}" if host.user else host.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ def call(host: Host, calling: Calling, command: str) -> list[str]:
         *("ServerAliveInterval=15", "ServerAliveCountMax=3"),
         f"ConnectTimeout={calling.connect_timeout}",
         *multiplexing,
-        *([f"HostName={host.address}"] if host.address else []),
+        *([f"HostName={host.address.replace('%', '%%')}"] if host.address else []),
         *([f"Port={host.port}"] if host.port else []),
         *([f"User={host.user}"] if host.user else []),
     ]

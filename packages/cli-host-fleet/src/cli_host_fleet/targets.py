@@ -6,7 +6,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -16,7 +16,9 @@ from cli_host_fleet.inventory import read_inventory
 from cli_host_fleet.node_sets import names_of
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.ssh import Calling, Host
+from host import Program
 
+_MOST_NAMED = 5
 _TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # as in ssh_config
 
 
@@ -28,19 +30,30 @@ class Targets:
     left_out: str
     inventory: str
     ssh_config: str
+    user: str
 
-    def hosts(self, root: str) -> dict[str, Host]:
-        """Return the hosts by name, in order; `root` is the installation's directory."""
+    def hosts(self, program: Program) -> dict[str, Host]:
+        """Return the hosts by name, in order; warn of what the inventory sets in vain."""
         inventory = read_inventory(self.inventory, self.ssh_config)
-        file = remembered.place(os.environ, root)
-        names = names_of(self.on, self.left_out, inventory, lambda: remembered.recall(file))
-        return {name: inventory.host(name) for name in names}
+        file = remembered.place(os.environ, program.root)
+        users = names_of(
+            *(self.on, self.left_out, inventory, lambda: remembered.recall(file), self.user)
+        )
+        hosts = {name: inventory.host(name) for name in users}
+        ignored = sorted({key for host in hosts.values() for key in host.ignored})
+        if ignored:
+            more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
+            program.messages.warn(
+                f"{self.inventory}: ignored: {', '.join(ignored[:_MOST_NAMED])}{more}; "
+                "ssh_config sets how to connect, --become who runs the command"
+            )
+        return {name: replace(host, user=users[name] or host.user) for name, host in hosts.items()}
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a click command the options of a set, as the argument `targets`."""
 
-    @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, @failed.")
+    @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
     @click.option("--except", "left_out", default="", metavar="SET", help="Less these.")
     @click.option(
         "--inventory",
@@ -49,9 +62,12 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="JSON as ansible-inventory --list prints it, or a program that prints it.",
     )
     @click.option("--ssh-config", default="", metavar="FILE", help="Instead of ~/.ssh/config.")
+    @click.option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
     @functools.wraps(command)
-    def wrapped(on: str, left_out: str, inventory: str, ssh_config: str, **others: Any) -> Any:
-        return command(targets=Targets(on, left_out, inventory, ssh_config), **others)
+    def wrapped(
+        on: str, left_out: str, inventory: str, ssh_config: str, user: str, **others: Any
+    ) -> Any:
+        return command(targets=Targets(on, left_out, inventory, ssh_config, user), **others)
 
     return wrapped
 
