@@ -19,7 +19,7 @@ import rig as rigs
 FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # as long as the test wants
-_CONTROL = "/tmp/cli-fleet-test."  # short: the path of a socket
+_CONTROL = "/tmp/clf."  # short: from 28 characters on fleet uses another directory
 
 
 @dataclass

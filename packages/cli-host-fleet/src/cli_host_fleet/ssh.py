@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_fleet.problem import FleetError
@@ -46,21 +46,28 @@ def login(host: Host) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """What is the same in every call: seconds, and the directory of shared connections."""
+    """What is the same in every call: seconds, and the directory of shared connections.
+
+    `own`: where ssh_config shares connections, that counts instead.
+    """
 
     config: str = ""
     connect_timeout: int = 10
     keep: str = "60s"
     control_directory: str = ""
+    own: bool = False
 
 
-def call(host: Host, calling: Calling, command: str) -> list[str]:
+def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
     """Return ssh's argv. Given options win over ssh_config, so they hold everywhere.
 
-    Unknown and changed host keys are refused, nothing is asked, forwarded or run besides.
+    Unknown and changed host keys are refused, nothing is asked, forwarded or run besides. `own`:
+    the options of a host whose connections ssh_config shares, see own_connections.
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
-    if calling.control_directory:
+    if own is not None:
+        multiplexing = [*own]
+    elif calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
             # %C is of address, port and user: a name that has them from another checks its own key.
@@ -74,12 +81,23 @@ def call(host: Host, calling: Calling, command: str) -> list[str]:
         *("ServerAliveInterval=15", "ServerAliveCountMax=3"),
         f"ConnectTimeout={calling.connect_timeout}",
         *multiplexing,
+    ]
+    return ["ssh", *(f"-o{option}" for option in options), *_target(host, calling), command]
+
+
+def settings_call(host: Host, calling: Calling) -> list[str]:
+    """Return the argv with which ssh prints what ssh_config says of a host."""
+    return ["ssh", "-G", *_target(host, calling)]
+
+
+def _target(host: Host, calling: Calling) -> list[str]:
+    options = [
         *([f"HostName={host.address.replace('%', '%%')}"] if host.address else []),
         *([f"Port={host.port}"] if host.port else []),
         *([f"User={host.user}"] if host.user else []),
     ]
     config = ["-F", calling.config] if calling.config else []
-    return ["ssh", *config, *(f"-o{option}" for option in options), "--", host.name, command]
+    return [*config, *(f"-o{option}" for option in options), "--", host.name]
 
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:

@@ -77,7 +77,11 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--forks", type=click.IntRange(1), default=20, show_default=True),
         click.option("--connect-timeout", type=click.IntRange(1), default=10, show_default=True),
-        click.option("--keep-connections", default="60s", show_default=True, metavar="TIME"),
+        click.option(
+            "--keep-connections",
+            metavar="TIME",
+            help="Default: as ssh_config says, else 60s.",
+        ),
         click.option("--become", is_flag=True, help="Run as root, by sudo."),
         click.option("--become-user", metavar="USER", help="Run as USER, by sudo."),
         click.option("--become-ask", is_flag=True, help="Ask for sudo's password, once."),
@@ -89,8 +93,9 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def calling(targets: Targets, given: Mapping[str, Any]) -> Calling:
     """Return how ssh is called; raises FleetError."""
-    keep = given["keep_connections"]
+    own = given["keep_connections"] is None
+    keep = "60s" if own else given["keep_connections"]
     if not _TIME.fullmatch(keep):
         raise FleetError(f"--keep-connections {keep}: expected a time such as 60s, or 0")
     shared = ssh.control_directory(os.environ) if keep.strip("0smhdw") else ""
-    return Calling(targets.ssh_config, given["connect_timeout"], keep, shared)
+    return Calling(targets.ssh_config, given["connect_timeout"], keep, shared, own)
