@@ -20,7 +20,7 @@ import rig as rigs
 FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # as long as the test wants
-_CONTROL = "/tmp/cli-fleet-test."  # short: the path of a socket
+_CONTROL = "/tmp/clf."  # short: from 28 characters on fleet uses another directory
 
 
 def pytest_configure() -> None:
@@ -128,6 +128,8 @@ def machines() -> Iterator[rigs.Rig]:
     made = rigs.open_rig(f"web{number:02}" for number in range(1, 5))
     made.add("nobash", faults=rigs.NO_BASH, login="/bin/sh")
     made.add("noroom", faults=rigs.NO_ROOM)
+    made.add("noexec", faults=rigs.NO_EXEC)
+    made.add("noexecs", faults=rigs.NO_EXEC_AT_HOME)
     made.add("nosudo", faults=rigs.NO_SUDO)
     for shell in filter(os.path.exists, _SHELLS):
         made.add(os.path.basename(shell), login=shell)
@@ -136,6 +138,8 @@ def machines() -> Iterator[rigs.Rig]:
     (noisy.root / "root" / ".bashrc").write_text("echo loud; echo louder >&2; cd /opt\n")
     made.wait()
     made.describe("down", rigs.free_port())
+    made.describe("behind", 22, "ProxyJump down")
+    made.describe("beyond", rigs.free_port(), "ProxyJump web01")
     made.describe("unknown", 22, "HostName nowhere.invalid")
     made.describe("stranger", made.machines["web03"].port, "HostKeyAlias stranger")
     made.describe("impostor", made.machines["web03"].port, "HostKeyAlias impostor")

@@ -52,6 +52,8 @@ NO_SUDO = "mount --bind /dev/null /usr/bin/sudo"
 # ext4 looks at each inode that went in the last minute for each new one: twenty machines on one
 # file system would measure that.
 IN_MEMORY = "mount -t tmpfs tmpfs /tmp"
+NO_EXEC = "mount -t tmpfs -o noexec tmpfs /tmp"
+NO_EXEC_AT_HOME = f"{NO_EXEC}; mount -o remount,bind,noexec /root"
 NO_ROOM = "mount -t tmpfs -o size=16k tmpfs /tmp"
 
 

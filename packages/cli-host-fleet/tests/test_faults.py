@@ -19,10 +19,11 @@ from conftest import AT_THE_GATE, FULL, Cli
     [
         ("down", "unreachable", "Connection refused"),
         ("unknown", "unreachable", "Could not resolve hostname nowhere.invalid"),
-        ("stranger", "unreachable", "Host key verification failed."),
-        ("impostor", "unreachable", "Host key verification failed."),
+        ("stranger", "unreachable", "No ED25519 host key is known for stranger "),
+        ("impostor", "unreachable", "Host key for impostor has changed "),
         ("nobash", "refused", "no bash on this host"),
         ("noroom", "refused", "cannot be filled: tar: "),
+        ("noexecs", "refused", "/tmp is mounted noexec, and /root cannot replace it: it is noexec"),
     ],
 )
 def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> None:
@@ -38,6 +39,35 @@ def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> Non
     assert not mark.exists()
 
 
+@pytest.mark.parametrize("user", ["root", "deploy"])
+def test_tmp_mounted_noexec(cli: Cli, user: str) -> None:
+    """HOME replaces /tmp: the script, its helper and its files are found there, then removed."""
+    cli.command(
+        '#!/bin/bash\nset -e\n"$CLI_DIR/commands/demo/do/tool" "$1" $(cat)\n'
+        '[[ $0 == "$CLI_DIR"/* && -d $LIB_DIR ]]\nlog_info found\n',
+    )
+    folder = cli.root / "commands" / "demo" / "do"
+    (folder / "main.sh").chmod(0o755)
+    (folder / "tool").write_text('#!/bin/sh\necho "$@"\n')
+    (folder / "tool").chmod(0o755)
+    (cli.root / "in").write_text("read")
+    given = ("--become-user", user, "--stdin", str(cli.root / "in"))
+    one = cli.run("noexec", *given, "demo", "do", "a&b").hosts()["noexec"]
+    assert (one["status"], one["stdout"]) == (0, "a&b read\n"), one
+    root = cli.rig.machines["noexec"].root
+    homes = [path.name for home in ("root", "home/deploy") for path in (root / home).iterdir()]
+    assert [name for name in homes if "cli-fleet" in name] == []
+
+
+def test_an_installed_program_needs_no_exec_in_tmp(cli: Cli) -> None:
+    cli.command("true\n")
+    program = cli.rig.machines["noexecs"].root / "opt" / "program"
+    program.write_text("#!/bin/sh\necho there\n")
+    program.chmod(0o755)
+    done = cli.run("noexecs", "--installed", "/opt/program", "demo", "do")
+    assert done.hosts()["noexecs"]["stdout"] == "there\n"
+
+
 def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
     """Nor over a connection that was kept for the real one, at the same address."""
     cli.command("true\n")
@@ -50,6 +80,21 @@ def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
     done = cli.fleet("run", *on, "--format", "json", "demo", "do")
     assert done.states() == {"impostor": "unreachable"}
     assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("behind", "ssh: connect to host 127.0.0.1 port "),
+        ("beyond", "channel 0: open failed: connect failed: Connection refused"),
+    ],
+)
+def test_a_gateway_that_cannot(cli: Cli, host: str, reason: str) -> None:
+    """ssh drops what a gateway's ssh prints if it is to keep the connection."""
+    cli.command("true\n")
+    one = cli.run(host, "--keep-connections", "0").hosts()[host]
+    assert one["state"] == "unreachable"
+    assert reason in one["reason"]
 
 
 def test_a_black_hole(cli: Cli) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def test_what_is_no_inventory(listing: dict[str, Any]) -> None:
     ],
 )
 def test_sets(wanted: str, left_out: str, names: list[str]) -> None:
-    assert names_of(wanted, left_out, from_listing(_LISTING), lambda: ["web2"]) == names
+    assert list(names_of(wanted, left_out, from_listing(_LISTING), lambda: ["web2"])) == names
 
 
 @pytest.mark.parametrize("wanted", ["@nobody", "web[1-", "web1!web1", "web[", "@", ""])
@@ -84,7 +85,50 @@ def test_sets_that_mean_nothing(wanted: str) -> None:
 
 def test_a_thousand_hosts_keep_their_order() -> None:
     names = names_of("n[0001-1000]", "", Inventory({}), list)
-    assert names == [f"n{number:04}" for number in range(1, 1001)]
+    assert list(names) == [f"n{number:04}" for number in range(1, 1001)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "login", "users"),
+    [
+        ("me@web1", "", {"web1": "me"}),
+        ("me@web1", "you", {"web1": "me"}),
+        ("web1,db1", "you", {"db1": "you", "web1": "you"}),
+        ("me@web[1-2],db1", "", {"db1": "", "web1": "me", "web2": "me"}),
+        ("me@web[1-2]!web2", "", {"web1": "me"}),
+        ("db1,me@@web", "you", {"db1": "you", "web1": "me", "web2": "me"}),
+        ("me@web*", "", {"web1": "me", "web2": "me"}),
+        ("@failed", "", {"db1": "", "web2": "last"}),
+        ("@failed", "you", {"db1": "you", "web2": "you"}),
+        ("me@@failed", "", {"db1": "me", "web2": "me"}),
+    ],
+)
+def test_users(wanted: str, login: str, users: dict[str, str]) -> None:
+    inventory = from_listing(_LISTING)
+    assert names_of(wanted, "", inventory, lambda: ["last@web2", "db1"], login) == users
+
+
+def test_a_user_does_not_hide_a_host_from_except() -> None:
+    assert names_of("me@web[1-3]", "web2,you@web3", Inventory({}), list) == {"web1": "me"}
+
+
+def test_two_users_of_a_host() -> None:
+    with pytest.raises(FleetError, match="web1 as me and as you"):
+        names_of("me@web1,you@web[1-2]", "", Inventory({}), list)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ("::1", ["::1"]),
+        ("[2001:db8::1],web1", ["2001:db8::1", "web1"]),
+        ("me@[2001:db8::1]", ["2001:db8::1"]),
+        ("fe80::1%eth0", ["fe80::1%eth0"]),
+        ("2001:db8::[1-2]", ["2001:db8::1", "2001:db8::2"]),
+    ],
+)
+def test_ipv6(wanted: str, names: list[str]) -> None:
+    assert [Host(name).name for name in names_of(wanted, "", Inventory({}), list)] == names
 
 
 def test_names_of_ssh_config(tmp_path: Path) -> None:
@@ -141,6 +185,65 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
     done = cli.fleet("run", "--on", "@app", *given, "demo", "do")
     assert done.hosts()["app1"]["stdout"] == "1 deploy web02\n", done
     shown = cli.fleet("hosts", "--on", "*", *given)
-    assert shown.hosts() == {"app1": {"host": "app1", "address": "127.0.0.1", "variables": ["X"]}}
+    assert shown.hosts() == {
+        "app1": {"host": "app1", "address": "127.0.0.1", "user": "deploy", "variables": ["X"]}
+    }
     beside = cli.fleet("run", "--on", "web01", *given, "demo", "do")
     assert beside.stderr == "cli fleet run: web01: not in the inventory\n"
+
+
+def test_settings_of_ansible_that_have_no_effect(cli: Cli) -> None:
+    """Those of the chosen hosts are named, once."""
+    keys = ("become", "ssh_private_key_file", "ssh_common_args", "connection", "password", "x")
+    own = {f"ansible_{key}": "1" for key in keys} | {"ansible_port": 22, "ansible_ssh_user": "me"}
+    listing = {
+        "app": {"hosts": ["app1", "app2"], "vars": {"ansible_connection": "ssh"}},
+        "_meta": {"hostvars": {"app1": own}},
+    }
+    file = cli.root / "hosts.json"
+    file.write_text(json.dumps(listing))
+    told = cli.fleet("hosts", "--on", "@app", "--inventory", str(file))
+    assert (told.status, told.stdout) == (0, b"app1\napp2\n")
+    assert told.stderr == (
+        f"cli fleet hosts: warning: {file}: ignored: ansible_become, ansible_connection, "
+        "ansible_password, ansible_ssh_common_args, ansible_ssh_private_key_file and 1 more; "
+        "ssh_config sets how to connect, --become who runs the command\n"
+    )
+    one = cli.fleet("hosts", "--on", "app2", "--inventory", str(file))
+    assert "ignored: ansible_connection; " in one.stderr
+
+
+def test_who_logs_in(cli: Cli) -> None:
+    """The user before `@`, `-l`, and for `@failed` the user of the last run."""
+    machine = cli.rig.machines["web01"]
+    cli.rig.describe("plain", machine.port, f"HostKeyAlias [127.0.0.1]:{machine.port}")
+    cli.command("id -un; exit 1\n")
+    for on, given in (("deploy@plain", ()), ("plain", ("-l", "deploy")), ("@failed", ())):
+        assert cli.run(on, *given).hosts()["plain"]["stdout"] == "deploy\n"
+    assert cli.run("@failed", "--user", "root").hosts()["plain"]["stdout"] == "root\n"
+    wrong = cli.run("plain", "-l", "-x")
+    assert (wrong.status, "cannot be the name of a host or a user" in wrong.stderr) == (2, True)
+
+
+def test_an_ipv6_address(cli: Cli) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("no IPv6 here")
+    machine = cli.rig.add("six", settings="ListenAddress ::1")
+    alias = f"HostKeyAlias [127.0.0.1]:{machine.port}"
+    cli.rig.describe("::1", machine.port, "HostName ::1", alias)
+    cli.rig.wait()
+    cli.command("echo $HOSTNAME\n")
+    assert cli.run("::1").hosts()["::1"]["stdout"] == "six\n"
+    assert cli.fleet("run", *cli.on("root@[::1]"), "demo", "do").stdout == b"::1: six\n"
+    cli.rig.describe("six-by-name", machine.port, alias)
+    listing = {
+        "six-by-name": {"ansible_host": "::1"},
+        "far": {"ansible_host": "fe80::1%lo", "ansible_port": 1},
+    }
+    file = cli.root / "hosts.json"
+    file.write_text(json.dumps({"_meta": {"hostvars": listing}}))
+    done = cli.run("six-by-name,far", "--inventory", str(file)).hosts()
+    assert done["six-by-name"]["stdout"] == "six\n"
+    assert "host fe80::1%lo port 1" in done["far"]["reason"]

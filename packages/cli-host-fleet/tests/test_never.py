@@ -184,6 +184,78 @@ def _files_with(text: str, cli: Cli) -> list[Path]:
     return [path for path in files if text.encode() in path.read_bytes()]
 
 
+_WRITES_ON = "echo up; setsid bash -c 'while :; do echo more; {0}; done' {1} & {2}\n"
+
+
+@pytest.mark.parametrize("pace", ["sleep 0.05", ":"], ids=["now and then", "a flood"])
+@pytest.mark.parametrize("stream", ["", "exec >&2; "], ids=["stdout", "stderr"])
+def test_a_process_that_keeps_writing_does_not_hold_up_the_end(
+    cli: Cli, mark: str, pace: str, stream: str
+) -> None:
+    """The command ends by itself on one host, by the deadline on the other."""
+    ending = "[[ $HOSTNAME == web01 ]] && exit 3; sleep 100"
+    cli.command(stream + _WRITES_ON.format(pace, mark, ending))
+    hosts = cli.run("web[01-02]", "--timeout", "3", "--keep-connections", "0").hosts()
+    assert {name: (one["state"], one["status"]) for name, one in hosts.items()} == {
+        "web01": ("failed", 3),
+        "web02": ("timeout", None),
+    }
+    assert hosts["web01"]["seconds"] < 3, "a second after the command's end"
+    assert hosts["web02"]["seconds"] < 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_that_keeps_writing_does_not_hold_up_a_signal(
+    cli: Cli, mark: str, number: signal.Signals
+) -> None:
+    cli.command(_WRITES_ON.format(":", mark, "sleep 100"))
+    process = cli.start("run", *cli.on("web[01-02]"), "demo", "do", stdout=subprocess.DEVNULL)
+    rigs.wait_for(lambda: len(rigs.running(mark)) >= 2, "the command runs")
+    os.kill(process.pid, number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == -number
+    assert said.decode().count("interrupted") == 3
+
+
+@pytest.mark.parametrize("form", ["text", "jsonl"])
+def test_ctrl_c_ends_a_run_whose_output_nobody_reads(cli: Cli, mark: str, form: str) -> None:
+    cli.command(f"[[ $HOSTNAME == web01 ]] && sleep {mark}; head -c 9000000 /dev/zero\n")
+    process = cli.start("run", *cli.on("web[01-02]"), "--format", form, "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.read(1), "it writes"
+    rigs.wait_for(lambda: rigs.running(mark), "the command runs")
+    time.sleep(1)  # until the pipe is full
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=30) == -signal.SIGINT
+    process.communicate()
+    rigs.wait_for(_gone(cli, mark), "the hosts end it by themselves")
+
+
+def test_a_slow_reader_gets_all_output(cli: Cli) -> None:
+    """The command ends long before its output is read."""
+    cli.command("yes 0123456789abcde | head -c 1600000\n")
+    process = cli.start("run", *cli.on("web01"), "demo", "do")
+    assert process.stdout is not None
+    printed = b""
+    while piece := process.stdout.read(60000):
+        printed += piece
+        time.sleep(0.1)
+    assert process.wait() == 0
+    assert printed.count(b"web01: 0123456789abcde\n") == 100000
+
+
+def test_ctrl_c_of_a_check(cli: Cli, mark: str) -> None:
+    program = cli.rig.machines["web01"].root / "opt" / "stuck"
+    program.write_text(f"#!/bin/sh\nexec sleep {mark}\n")
+    program.chmod(0o755)
+    cli.command("true\n")
+    process = cli.start("check", *cli.on("web01"), "--installed", "/opt/stuck", "demo", "do")
+    rigs.wait_for(lambda: rigs.running(mark), "the program there runs")
+    os.kill(process.pid, signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+
+
 def test_a_reader_that_goes_away_ends_the_run(cli: Cli, mark: str) -> None:
     cli.command(f"yes | head -c 1000000; sleep {mark}\n")
     line = " ".join(cli.argv("run", *cli.on("web[01-02]"), "demo", "do"))

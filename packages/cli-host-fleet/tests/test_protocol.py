@@ -14,10 +14,10 @@ from cli_host_fleet.protocol import (
     Greeting,
     Reports,
     items,
-    last_line,
     opening,
     order,
     script,
+    useful_line,
 )
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
 
@@ -114,11 +114,36 @@ def test_items_keep_bytes() -> None:
     assert items(["a", "", "\udcff\n"]) == b"a\0\0\xff\n\0"
 
 
+_REFUSED = "ssh: connect to host gate port 22: Connection refused"
+_KEX = "kex_exchange_identification: Connection closed by remote host"
+_DENIED = "root@web01: Permission denied (publickey)."
+
+
 @pytest.mark.parametrize(
-    ("noise", "line"), [(b"", ""), (b"a\r\n\n b \n\n", "b"), (b"\xff\n", "\ufffd")]
+    ("noise", "line"),
+    [
+        ("", ""),
+        ("a\r\n\n b \n\n", "b"),
+        ("\udcff\n", "\ufffd"),
+        (f"{_REFUSED}\n{_KEX}\n", _REFUSED),
+        (f"{_REFUSED}\nConnection closed by UNKNOWN port 65535\n", _REFUSED),
+        (f"{_KEX}\n", _KEX),
+        (f"Host key verification failed.\n{_KEX}\n", "Host key verification failed."),
+        (f"bash: no-such-program: not found\n{_KEX}", "bash: no-such-program: not found"),
+        (f'Load key "k": bad permissions\n{_DENIED}', 'Load key "k": bad permissions'),
+        (f"connecting …\n{_DENIED}", _DENIED),
+        (
+            "c: line 3: Bad configuration option: foo\nc: terminating, 1 bad configuration options",
+            "c: line 3: Bad configuration option: foo",
+        ),
+        (
+            "me is not in the sudoers file.\nThis incident has been reported to the administrator.",
+            "me is not in the sudoers file.",
+        ),
+    ],
 )
-def test_last_line(noise: bytes, line: str) -> None:
-    assert last_line(noise) == line
+def test_the_most_useful_line(noise: str, line: str) -> None:
+    assert useful_line(noise.encode(errors="surrogateescape")) == line
 
 
 def test_what_argv_shows_is_constant_and_safe_in_any_shell() -> None:

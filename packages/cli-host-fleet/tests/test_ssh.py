@@ -14,8 +14,7 @@ from cli_host_fleet.ssh import Calling, Host, call, control_directory, environme
 
 def test_what_holds_for_every_host_is_given_to_ssh() -> None:
     argv = call(Host("web01"), Calling("conf", 7), "hello")
-    assert argv[:3] == ["ssh", "-F", "conf"]
-    assert argv[-3:] == ["--", "web01", "hello"]
+    assert argv[-5:] == ["-F", "conf", "--", "web01", "hello"]
     for option in ("BatchMode=yes", "StrictHostKeyChecking=yes", "ForwardAgent=no",
                    "ConnectTimeout=7", "ControlMaster=no", "ControlPath=none"):  # fmt: skip
         assert f"-o{option}" in argv
@@ -27,7 +26,11 @@ def test_what_an_inventory_says_of_a_host() -> None:
         assert f"-o{option}" in argv
 
 
-@pytest.mark.parametrize("name", ["-x", "a b", "a;b", "a\nb", "$(a)", "é", "a/b", "a@b"])
+def test_the_zone_of_an_address_is_no_token_of_ssh() -> None:
+    assert "-oHostName=fe80::1%%eth0" in call(Host("a", "fe80::1%eth0"), Calling(), "x")
+
+
+@pytest.mark.parametrize("name", ["-x", ":a", "a b", "a;b", "a\nb", "$(a)", "é", "a/b", "a@b"])
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(FleetError):
         Host(name)

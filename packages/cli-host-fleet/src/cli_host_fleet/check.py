@@ -16,7 +16,7 @@ import click
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
 from cli_host_fleet.conversation import Output
-from cli_host_fleet.fleet import Fleet, Options, View
+from cli_host_fleet.fleet import Fleet, Options, View, die_of
 from cli_host_fleet.job import Job, Order, ShippedJob, choose, there
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.protocol import Facts
@@ -39,7 +39,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Check that every host of a set can run the command WORDS; runs nothing of it."""
     program = Program.current()
     order = Order(choose(program, words)[0], ())
-    hosts = targets.hosts(program.root)
+    hosts = targets.hosts(program)
     job = (
         InstalledCheck(program, order, hosts, given["installed"])
         if given["installed"]
@@ -52,8 +52,11 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     view = CheckView(shown, sums)
     start = time.monotonic()
     options = Options(forks=given["forks"], connect_timeout=given["connect_timeout"])
-    Fleet(job, options, view).run(list(job.hosts))
+    fleet = Fleet(job, options, view)
+    fleet.run(list(job.hosts))
     shown.end(view.results, time.monotonic() - start)
+    if fleet.signal:
+        die_of(fleet.signal)
     sys.exit(exit_status(view.results))
 
 
@@ -110,7 +113,7 @@ class CheckView:
     def finished(self, result: Result) -> None:
         printed = self._printed.pop(result.host, _Printed()).streams
         if result.state == "failed":
-            reason = protocol.last_line(printed["stderr"]) or "its check failed"
+            reason = protocol.useful_line(printed["stderr"]) or "its check failed"
             result = replace(result, reason=reason)
         elif result.state == "ok" and self._sums is not None:
             differences = drift(self._sums, read_sums(printed["stdout"]))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
-import select
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import Any
 
-from ClusterShell.Worker.EngineClient import EngineClient
+from ClusterShell.Worker.EngineClient import EngineClient, EngineClientEOF
 from ClusterShell.Worker.Worker import Worker
 
 from cli_host_fleet.conversation import Conversation
@@ -17,13 +18,17 @@ from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.results import Result, Stop, judge
 
 _GRACE = 8.0  # seconds for a host to end a process group; it takes 3 itself
-_DRAIN = 1.0  # seconds for the rest of the output, when something there still holds it
+_DRAIN = 1.0  # seconds after the command's end for a process that it left behind
+_CHUNK = 1 << 16
 
 
 class Connection(EngineClient):  # type: ignore[misc]
     """Carries a conversation; `ended` is called with the result when ssh is gone.
 
     `call` is ssh's argv and environment, `seconds` how long a greeting and the command may take.
+
+    The methods `_start`, `_handle_read`, `_handle_write`, `_close_stream` and `_close` are those
+    that ClusterShell's engine calls: a client must override them, and they have no public names.
     """
 
     def __init__(
@@ -34,10 +39,13 @@ class Connection(EngineClient):  # type: ignore[misc]
         lifelines: Lifelines,
         seconds: tuple[float, float],
         ended: Callable[[Result], None],
+        loop: Any,
     ) -> None:
         until_greeting, self._until_end = seconds
-        super().__init__(Worker(None), host, True, until_greeting, False)
+        super().__init__(Worker(None), host, True, None, False)
         self.conversation = conversation
+        self._loop = loop
+        self._deadline = time.monotonic() + until_greeting
         self._argv, self._environ = call
         self._lifelines = lifelines
         self._ended = ended
@@ -46,15 +54,34 @@ class Connection(EngineClient):  # type: ignore[misc]
         self._running = False
 
     def stop(self, why: Stop) -> None:
-        """End what runs there by ending the lifeline; end ssh at once where nothing runs."""
+        """End what runs there by ending the lifeline; end ssh at once if nothing runs."""
         conversation = self.conversation
-        if conversation.stopped or conversation.over:
+        if conversation.over:
+            self._limit(_DRAIN)
+        elif not conversation.stopped:
+            conversation.stopped = why
+            if conversation.running:
+                self._hang_up()
+                self._limit(_GRACE)
+            else:
+                self.abort()
+
+    def check(self) -> None:
+        """End what has passed its deadline; to be called several times a second."""
+        conversation = self.conversation
+        if conversation.over and {"stdout", "stderr"} & self.streams.keys() <= conversation.ended:
+            self._limit(_DRAIN)
+        if time.monotonic() < self._deadline:
             return
-        conversation.stopped = why
-        if conversation.running:
-            self._hang_up(_GRACE)
+        if conversation.over or conversation.stopped:
+            self.abort()
         else:
-            self._engine.remove(self, abort=True)
+            self._deadline = math.inf
+            self.stop("timeout" if conversation.running else "no answer")
+
+    def _limit(self, seconds: float) -> None:
+        """Allow at most so many seconds from now; no output makes it more."""
+        self._deadline = min(self._deadline, time.monotonic() + seconds)
 
     def _start(self) -> Connection:
         self._started = time.monotonic()
@@ -78,19 +105,23 @@ class Connection(EngineClient):  # type: ignore[misc]
 
     def _handle_read(self, sname: str) -> None:
         conversation = self.conversation
-        self._send(conversation.heard(sname, self._read(sname)))
+        data = os.read(self.streams[sname].fd, _CHUNK)
+        if not data:
+            raise EngineClientEOF
+        self._loop.set_reading(self, sname)
+        self._send(conversation.heard(sname, data))
         if conversation.over:
-            self._hang_up(_DRAIN)
+            self._hang_up()
         elif conversation.running and not self._running:
             self._running = True
-            self.set_nextfire(self._until_end)
+            self._deadline = time.monotonic() + self._until_end
 
     def _send(self, chunks: Iterator[bytes]) -> None:
         """Send now what is made now, and the rest as the host takes it."""
         first = next(chunks, None)
         if first is not None and "stdin" in self.streams:
             self._outgoing = chain(self._outgoing, [first], chunks)
-            self._set_writing("stdin")
+            self._loop.set_writing(self, "stdin")
 
     def _handle_write(self, sname: str) -> None:
         stream = self.streams[sname]
@@ -99,43 +130,21 @@ class Connection(EngineClient):  # type: ignore[misc]
             if not stream.wbuf and self.conversation.running:
                 self._lifelines.add(stream.fd)
         if self.conversation.over:
-            self._hang_up(_DRAIN)
+            self._hang_up()
         else:
             super()._handle_write(sname)
 
-    def _hang_up(self, seconds: float) -> None:
-        """Send nothing more, and wait so many seconds for the end."""
+    def _hang_up(self) -> None:
+        """Send nothing more; at this the host ends the command."""
         self._outgoing = iter(())
         stream = self.streams.get("stdin")
         if stream is not None:
-            self._engine.remove_stream(self, stream)
-        if self._engine:
-            self.set_nextfire(seconds)
+            self._loop.remove_stream(self, stream)
 
     def _close_stream(self, sname: str, abort: bool = False) -> None:
         if sname == "stdin" and sname in self.streams:
             self._lifelines.remove(self.streams[sname].fd)
         super()._close_stream(sname, abort)
-
-    def _fire(self) -> None:
-        """A deadline has passed: of the greeting, of the command, of its end or of the rest."""
-        conversation = self.conversation
-        if conversation.over and self._more_to_read():
-            self.set_nextfire(_DRAIN)
-        elif conversation.over or conversation.stopped:
-            self._engine.remove(self, abort=True)
-        elif conversation.running:
-            conversation.stopped = "timeout"
-            self._hang_up(_GRACE)
-        else:
-            conversation.stopped = "no answer"
-            self._engine.remove(self, abort=True)
-
-    def _more_to_read(self) -> bool:
-        poll = select.poll()
-        for stream in self.streams.active_readers():
-            poll.register(stream.fd, select.POLLIN)
-        return any(event & select.POLLIN for _, event in poll.poll(0))
 
     def _close(self, abort: bool, timeout: bool) -> None:
         if abort and self._process.poll() is None:

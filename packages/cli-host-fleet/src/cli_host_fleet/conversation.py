@@ -35,7 +35,8 @@ class Conversation:
     """From the greeting to the host's report of the end.
 
     `prepare(facts, nonce)` returns what the host needs, or raises RefusedError. After `heard`
-    the bytes to send are in what it returned, and `over` tells that nothing more is to come.
+    the bytes to send are in what it returned. `over`: the command has ended or does not start;
+    `ended`: the streams that have no more of the command's output.
     """
 
     def __init__(
@@ -43,13 +44,14 @@ class Conversation:
     ) -> None:
         self.stopped: Stop = ""
         self.over = False
+        self.ended: set[str] = set()
         self._nonce = nonce
         self._elevation = elevation
         self._to_come = 2 if elevation else 1
         self._prepare = prepare
         self._output = output
         self._greeting: Greeting | None = Greeting()
-        self._reports = Reports(nonce, self._to_come)
+        self._reports = {"stdout": Reports(nonce, 0), "stderr": Reports(nonce, self._to_come)}
         self._greeted = False
         self._asked = False
         self._refusal = ""
@@ -62,22 +64,21 @@ class Conversation:
 
     def heard(self, stream: str, data: bytes) -> Iterator[bytes]:
         """Take bytes of ssh's stdout or stderr; yield what to send."""
-        if stream == "stderr":
-            text, reports = self._reports.feed(data)
-            if text:
-                self._output.write(stream, text)
-            for report in reports:
-                yield from self._reported(report)
-        elif self._greeting is None:
-            self._output.write(stream, data)
-        else:
+        if stream == "stdout" and self._greeting is not None:
             yield from self._greeted_with(self._greeting, data)
+            return
+        text, reports = self._reports[stream].feed(data)
+        if text:
+            self._output.write(stream, text)
+        for report in reports:
+            yield from self._reported(stream, report)
 
     def ending(self, ssh_status: int) -> Ending:
         """Return what is known once ssh has ended; what was held back is written."""
-        if rest := self._reports.rest():
-            self._output.write("stderr", rest)
-        noise = self._reports.noise
+        for stream, reports in self._reports.items():
+            if rest := reports.rest():
+                self._output.write(stream, rest)
+        noise = self._reports["stderr"].noise
         if self._greeting is not None:
             noise = noise or self._greeting.noise
         return Ending(
@@ -87,7 +88,7 @@ class Conversation:
             self._status,
             self.stopped,
             ssh_status,
-            protocol.last_line(noise),
+            protocol.useful_line(noise),
         )
 
     def _greeted_with(self, greeting: Greeting, data: bytes) -> Iterator[bytes]:
@@ -110,10 +111,11 @@ class Conversation:
             except RefusedError as refusal:
                 self._refuse(str(refusal))
 
-    def _reported(self, report: str) -> Iterator[bytes]:
+    def _reported(self, stream: str, report: str) -> Iterator[bytes]:
         word, _, text = report.partition(" ")
         if word == "status" and text.isdigit():
             self._status, self.over = int(text), True
+            self.ended.add(stream)
         elif word == "refused":
             self._refuse(text)
         elif word == "password" and self._elevation and self._elevation.password is not None:
@@ -126,3 +128,4 @@ class Conversation:
     def _refuse(self, reason: str) -> None:
         self._refusal = self._refusal or reason
         self.over = True
+        self.ended = {"stdout", "stderr"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import os
 import resource
 import signal
 import time
@@ -22,10 +24,11 @@ from cli_host_fleet.results import Result, Stop
 from cli_host_fleet.rollout import Amount
 
 _TICK = 0.1  # seconds between two looks at signals, and two pictures of the live view
-_FOREVER = 10.0**8
 _SLACK = 10.0  # seconds for a login after the connection, which ssh itself does not limit
 _FILES_OF_A_HOST = 5  # three pipes, and two files for what it printed
 _FILES_OF_OURS = 64
+_REACTION = 2  # seconds in which a signal must have stopped the run, else it ends us at once
+_LAST = 10  # seconds more for the hosts to end what runs there, and for the view
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,11 @@ class Fleet:
             output = _Guarded(self._view, self._view.output(host))
             conversation = self._job.conversation(host, output)
             connecting = self._options.connect_timeout + _SLACK
-            seconds = (connecting, self._options.timeout or _FOREVER)
+            seconds = (connecting, self._options.timeout or math.inf)
             call = self._job.call(host)
-            connection = Connection(host, call, conversation, self._lifelines, seconds, ended)
+            connection = Connection(
+                *(host, call, conversation, self._lifelines, seconds, ended, self._engine)
+            )
             self._running[host] = connection
             self._engine.add(connection)
 
@@ -165,6 +170,8 @@ class Fleet:
             self._stopping = "interrupted"
             for connection in list(self._running.values()):
                 connection.stop("interrupted")
+        for connection in list(self._running.values()):
+            connection.check()
         self._view.tick(list(self._running), list(self._results.values()), self._total)
 
     def _stops(self) -> bool:
@@ -180,11 +187,23 @@ class Fleet:
             time.sleep(_TICK)
 
     def _catch_signals(self) -> Callable[[], None]:
-        """Note the first signal that asks us to end; the second ends us at once."""
+        """Note the first signal that asks us to end; the second ends us at once.
+
+        The first does so, too, where the run does not end: somebody may not read our output.
+        Without us the hosts end what runs there.
+        """
 
         def note(number: int, _frame: object) -> None:
             self.signal = self.signal or number
             signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGALRM, overdue)
+            signal.setitimer(signal.ITIMER_REAL, _REACTION)
+
+        def overdue(_number: int, _frame: object) -> None:
+            if not self._stopping:
+                die_of(self.signal)
+            signal.signal(signal.SIGALRM, lambda *_: die_of(self.signal))
+            signal.setitimer(signal.ITIMER_REAL, _LAST)
 
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.getsignal(number) for number in numbers}
@@ -197,6 +216,12 @@ class Fleet:
                 signal.signal(number, former)
 
         return restore
+
+
+def die_of(number: int) -> None:
+    """End this process by a signal, as if nobody had caught it."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def _make_room(forks: int) -> None:

@@ -15,10 +15,15 @@ from host import Program
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def command(targets: Targets, form: str) -> None:
     """Show the hosts that a set means, one a line; connects to none of them."""
-    hosts = targets.hosts(Program.current().root)
+    hosts = targets.hosts(Program.current())
     if form == "json":
         rows = [
-            {"host": host.name, "address": host.address or None, "variables": [*host.variables]}
+            {
+                "host": host.name,
+                "address": host.address or None,
+                "user": host.user or None,
+                "variables": [*host.variables],
+            }
             for host in hosts.values()
         ]
         click.echo(json.dumps({"hosts": rows}, indent=2))

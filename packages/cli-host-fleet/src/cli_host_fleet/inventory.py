@@ -16,6 +16,7 @@ from cli_host_fleet.ssh import Host
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PROGRAM_SECONDS = 60
+_CONNECTION = "ansible_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +108,26 @@ def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> i
 
 
 def _host(name: str, variables: Mapping[str, Any]) -> Host:
-    def connection(*names: str) -> str:
+    settings = {one for one in variables if one.startswith(_CONNECTION)}
+
+    def setting(word: str) -> str:
+        names = [f"{_CONNECTION}{word}", f"{_CONNECTION}ssh_{word}"]
+        settings.difference_update(names)
         return next((str(variables[one]) for one in names if variables.get(one) is not None), "")
 
     return Host(
         name,
-        connection("ansible_host", "ansible_ssh_host"),
-        connection("ansible_port", "ansible_ssh_port"),
-        connection("ansible_user", "ansible_ssh_user"),
+        setting("host"),
+        setting("port"),
+        setting("user"),
         {one: _worded(value) for one, value in variables.items() if _travels(one, value)},
+        frozenset(settings),
     )
 
 
 def _travels(name: str, value: Any) -> bool:
     """Tell whether a variable is for commands: `ansible_…` speaks of the connection."""
-    named = _VARIABLE.fullmatch(name) and not name.startswith("ansible_")
+    named = _VARIABLE.fullmatch(name) and not name.startswith(_CONNECTION)
     return bool(named) and value is not None and "\0" not in str(value)
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 
 from cli_host_fleet import protocol, ssh, variables
 from cli_host_fleet.conversation import Conversation, Elevation, Output, RefusedError
+from cli_host_fleet.own_connections import own_connections
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.protocol import Facts
 from cli_host_fleet.shipment import Shipment, config, start_of, stem_of_a_run
@@ -51,11 +52,12 @@ class Job:
         self.order = order
         self.hosts = hosts
         self.shipment = Shipment()
-        self.shipment.add_text("run.sh", protocol.script("run.sh"))
+        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # shows a noexec mount
         self._program = program
         self._greeting = protocol.script("greeting.sh")
         self._environ = ssh.environment(os.environ)
         self._calling = Calling()
+        self._own: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
         self._declared = program.arguments(order.command, order.args)
         try:
@@ -67,9 +69,11 @@ class Job:
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
         """Say how hosts are reached, and who is to run the command there."""
         self._calling, self._elevation = calling, elevation
+        self._own = own_connections(self.hosts.values(), calling, self._environ)
 
     def call(self, host: str) -> tuple[list[str], dict[str, str]]:
-        return ssh.call(self.hosts[host], self._calling, self._greeting), self._environ
+        own = self._own.get(host)
+        return ssh.call(self.hosts[host], self._calling, self._greeting, own), self._environ
 
     def conversation(self, host: str, output: Output) -> Conversation:
         record = self.hosts[host]

@@ -1,8 +1,9 @@
-"""Sets of hosts in ClusterShell's notation → their names in order."""
+"""Sets of hosts in ClusterShell's notation → their names in order, and the users before `@`."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 
@@ -20,6 +21,8 @@ from cli_host_fleet.inventory import Inventory
 from cli_host_fleet.problem import FleetError
 
 FAILED = "failed"
+_IPV6 = re.compile(r"\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
+_LOGIN = re.compile(r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII)
 
 
 class _Groups(GroupResolver):  # type: ignore[misc]
@@ -69,19 +72,44 @@ def _configured() -> list[str]:
 
 
 def names_of(
-    wanted: str, left_out: str, inventory: Inventory, failed: Callable[[], list[str]]
-) -> list[str]:
+    wanted: str,
+    left_out: str,
+    inventory: Inventory,
+    failed: Callable[[], list[str]],
+    login: str = "",
+) -> dict[str, str]:
     """Return the names that `wanted` means less `left_out`; raises FleetError.
 
-    `failed` returns the hosts of `@failed`, and may raise FleetError itself.
+    The values are the users to log in as, "" if others decide: the one before `@` in `wanted`,
+    else `login`, else the one of the last run. `failed` returns the hosts of `@failed`, with the
+    users before `@`, and may raise FleetError itself.
     """
-    groups = _Groups(inventory, failed)
+    last: dict[str, str] = {}
+
+    def failed_names() -> list[str]:
+        last.update((name, user) for user, _, name in (one.rpartition("@") for one in failed()))
+        return list(last)
+
+    groups = _Groups(inventory, failed_names)
+    wanted_names, logins = _split(wanted)
+    typed: dict[str, str] = {}
     try:
-        nodes = NodeSet(wanted, resolver=groups)
+        nodes = NodeSet(wanted_names, resolver=groups)
         if left_out:
-            nodes.difference_update(NodeSet(left_out, resolver=groups))
+            nodes.difference_update(NodeSet(_split(left_out)[0], resolver=groups))
+        for user, part in logins:
+            for name in NodeSet(part, resolver=groups):
+                if typed.setdefault(name, user) != user:
+                    raise FleetError(f"--on {wanted}: {name} as {typed[name]} and as {user}")
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
         raise FleetError(f"--on {wanted}: {failure or type(failure).__name__}") from None
     if not nodes:
         raise FleetError(f"--on {wanted}: means no host")
-    return [str(node) for node in nodes]
+    names = [str(node) for node in nodes]
+    return {name: typed.get(name) or login or last.get(name, "") for name in names}
+
+
+def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return a set without users and without the brackets of IPv6 addresses, and USER@PARTs."""
+    text = _IPV6.sub(r"\1", text)
+    return _LOGIN.sub(r"\2", text), _LOGIN.findall(text)

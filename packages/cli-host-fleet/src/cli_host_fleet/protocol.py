@@ -18,6 +18,15 @@ _FIELDS = 6
 _MOST_NOISE = 8192  # bytes kept of what a login prints
 _LONGEST_REPORT = 4096
 _SYSTEMS = {"darwin": "mac"}
+# Lines of ssh that name a cause, and lines of ssh and sudo that only follow from one.
+_CAUSE = re.compile(
+    r"ssh: |Load key |sign_and_send_pubkey: |Host key for |No \S+ host key is known "
+    r"|channel \d+: open failed: |.*: Bad configuration option: |.*: Bad owner or permissions "
+)
+_CONSEQUENCE = re.compile(
+    r"(kex|ssh)_exchange_identification: |stdio forwarding failed|.*: terminating, \d+ bad "
+    r"|Connection closed by UNKNOWN |Disconnected from |This incident "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +156,12 @@ def items(words: Iterable[str]) -> bytes:
     return b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
 
 
-def last_line(noise: bytes) -> str:
-    """Return the last line of `noise` that is not empty."""
-    lines = [line for line in _readable(noise).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""
+def useful_line(noise: bytes) -> str:
+    """Return the line that says most: the last that names a cause, else the last plain one."""
+    lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
+    causes = [line for line in lines if _CAUSE.match(line)]
+    plain = [line for line in lines if not _CONSEQUENCE.match(line)]
+    return (causes or plain or lines or [""])[-1]
 
 
 def _text(raw: bytes) -> str:

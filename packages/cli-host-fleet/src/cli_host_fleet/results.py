@@ -39,8 +39,8 @@ class Ending:
 
     `greeted`: a shell there answered; `elevated`: it is the user that was wanted;
     `refusal`: why the host would not run the command; `status`: what the host said of its
-    end; `stopped`: why the controller ended it; `ssh_status`, `last_words`: ssh's exit
-    status, and the last line that is not the command's.
+    end; `stopped`: why the controller ended it; `ssh_status`, `words`: ssh's exit
+    status, and the most useful line that is not the command's.
     """
 
     greeted: bool = False
@@ -49,12 +49,12 @@ class Ending:
     status: int | None = None
     stopped: Stop = ""
     ssh_status: int = 0
-    last_words: str = ""
+    words: str = ""
 
 
 def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
     """Return the state, the status and the reason of a connection's end."""
-    words = ending.last_words
+    words = ending.words
     if ending.refusal:
         return "refused", None, ending.refusal
     if ending.stopped == "interrupted":

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import time
 from typing import Any
 
 import click
 
-from cli_host_fleet import remembered
+from cli_host_fleet import remembered, ssh
 from cli_host_fleet.asking import become, confirm
-from cli_host_fleet.fleet import Fleet, Options
+from cli_host_fleet.fleet import Fleet, Options, die_of
 from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, choose
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.preview import preview
@@ -52,7 +51,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
     program = Program.current()
     found, args = choose(program, words)
-    hosts = targets.hosts(program.root)
+    hosts = targets.hosts(program)
     order = Order(found, args, given["asked"], given["stdin"])
     job = (
         InstalledJob(program, order, hosts, given["installed"])
@@ -80,13 +79,13 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
     view.end(results, time.monotonic() - start)
     file = remembered.place(os.environ, program.root)
     try:
-        remembered.remember(file, [one.host for one in results if one.state != "ok"])
+        failed = [job.hosts[one.host] for one in results if one.state != "ok"]
+        remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
         program.messages.warn(f"{file}: {failure.strerror}; @failed will not be true")
     if view.problem and view.problem.errno != errno.EPIPE:
         program.messages.error(f"output: {view.problem.strerror}")
         return 1
     if fleet.signal:
-        signal.signal(fleet.signal, signal.SIG_DFL)
-        os.kill(os.getpid(), fleet.signal)
+        die_of(fleet.signal)
     return exit_status(results)

@@ -63,8 +63,8 @@ class Shipment:
                 if not any(fnmatch.fnmatchcase(one, p) for one in (name, inside) for p in stays):
                     self._add(path, f"{place}/{inside}", top)
 
-    def add_text(self, place: str, text: str) -> None:
-        self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), 0o644)
+    def add_text(self, place: str, text: str, mode: int = 0o644) -> None:
+        self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), mode)
 
     def add_stdin(self, path: str) -> None:
         """Add what the command is to read from its stdin; raises OSError."""

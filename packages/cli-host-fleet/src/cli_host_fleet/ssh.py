@@ -6,12 +6,12 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cli_host_fleet.problem import FleetError
 
-_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+_ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, and nothing that ssh expands
 _LOCALE = ("LANG", "LANGUAGE")
 
@@ -20,7 +20,8 @@ _LOCALE = ("LANG", "LANGUAGE")
 class Host:
     """A host by its name; `address`, `port` and `user` are "" where ssh_config says them.
 
-    `variables` are the inventory's, for the environment of the command.
+    `variables` are the inventory's, for the environment of the command; `ignored` are its
+    settings of connections that have no effect.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Host:
     port: str = ""
     user: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for what in (self.name, self.address, self.user):
@@ -37,23 +39,35 @@ class Host:
             raise FleetError(f"{self.name}: {self.port!r} is no port")
 
 
+def login(host: Host) -> str:
+    """Return USER@HOST, or HOST if others decide who logs in."""
+    return f"{host.user}@{host.name}" if host.user else host.name
+
+
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """What is the same in every call: seconds, and the directory of shared connections."""
+    """What is the same in every call: seconds, and the directory of shared connections.
+
+    `own`: where ssh_config shares connections, that counts instead.
+    """
 
     config: str = ""
     connect_timeout: int = 10
     keep: str = "60s"
     control_directory: str = ""
+    own: bool = False
 
 
-def call(host: Host, calling: Calling, command: str) -> list[str]:
+def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
     """Return ssh's argv. Given options win over ssh_config, so they hold everywhere.
 
-    Unknown and changed host keys are refused, nothing is asked, forwarded or run besides.
+    Unknown and changed host keys are refused, nothing is asked, forwarded or run besides. `own`:
+    the options of a host whose connections ssh_config shares, see own_connections.
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
-    if calling.control_directory:
+    if own is not None:
+        multiplexing = [*own]
+    elif calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
             # %C is of address, port and user: a name that has them from another checks its own key.
@@ -67,12 +81,23 @@ def call(host: Host, calling: Calling, command: str) -> list[str]:
         *("ServerAliveInterval=15", "ServerAliveCountMax=3"),
         f"ConnectTimeout={calling.connect_timeout}",
         *multiplexing,
-        *([f"HostName={host.address}"] if host.address else []),
+    ]
+    return ["ssh", *(f"-o{option}" for option in options), *_target(host, calling), command]
+
+
+def settings_call(host: Host, calling: Calling) -> list[str]:
+    """Return the argv with which ssh prints what ssh_config says of a host."""
+    return ["ssh", "-G", *_target(host, calling)]
+
+
+def _target(host: Host, calling: Calling) -> list[str]:
+    options = [
+        *([f"HostName={host.address.replace('%', '%%')}"] if host.address else []),
         *([f"Port={host.port}"] if host.port else []),
         *([f"User={host.user}"] if host.user else []),
     ]
     config = ["-F", calling.config] if calling.config else []
-    return ["ssh", *config, *(f"-o{option}" for option in options), "--", host.name, command]
+    return [*config, *(f"-o{option}" for option in options), "--", host.name]
 
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The names of hosts that ssh_config files give: `Host` lines without patterns."""
+"""What ssh_config files say: names of hosts (`Host` lines without patterns), and used keywords."""
 
 from __future__ import annotations
 
@@ -13,11 +13,22 @@ _USUAL = ("~/.ssh/config", "/etc/ssh/ssh_config")
 
 def names(config: str) -> list[str]:
     """Return the names in `config`, or in the usual files when it is ""; each once."""
+    found = [word for keyword, words in _lines(config) if keyword == "host" for word in words]
+    return list(dict.fromkeys(word for word in found if not {"*", "?", "!"} & set(word)))
+
+
+def uses(keyword: str, config: str) -> bool:
+    """Return whether a line of these files has the keyword, which is in lower case."""
+    return any(keyword == one for one, _ in _lines(config))
+
+
+def _lines(config: str) -> Iterator[tuple[str, list[str]]]:
     files = [config] if config else [os.path.expanduser(file) for file in _USUAL]
-    return list(dict.fromkeys(name for file in files for name in _names_in(file, 0)))
+    for file in files:
+        yield from _lines_of(file, 0)
 
 
-def _names_in(file: str, depth: int) -> Iterator[str]:
+def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
     try:
         with open(file, encoding="utf-8", errors="surrogateescape") as opened:
             lines = opened.readlines()
@@ -25,12 +36,11 @@ def _names_in(file: str, depth: int) -> Iterator[str]:
         return  # ssh says what is wrong with it
     for line in lines:
         keyword, words = _parsed(line)
-        if keyword == "host":
-            yield from (word for word in words if not {"*", "?", "!"} & set(word))
-        elif keyword == "include" and depth < _DEEPEST:
+        yield keyword, words
+        if keyword == "include" and depth < _DEEPEST:
             for word in words:
                 for included in sorted(glob.glob(_place(word, file))):
-                    yield from _names_in(included, depth + 1)
+                    yield from _lines_of(included, depth + 1)
 
 
 def _parsed(line: str) -> tuple[str, list[str]]:

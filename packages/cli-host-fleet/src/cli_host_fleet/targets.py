@@ -6,7 +6,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -16,7 +16,9 @@ from cli_host_fleet.inventory import read_inventory
 from cli_host_fleet.node_sets import names_of
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.ssh import Calling, Host
+from host import Program
 
+_MOST_NAMED = 5
 _TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # as in ssh_config
 
 
@@ -28,19 +30,30 @@ class Targets:
     left_out: str
     inventory: str
     ssh_config: str
+    user: str
 
-    def hosts(self, root: str) -> dict[str, Host]:
-        """Return the hosts by name, in order; `root` is the installation's directory."""
+    def hosts(self, program: Program) -> dict[str, Host]:
+        """Return the hosts by name, in order; warn of what the inventory sets in vain."""
         inventory = read_inventory(self.inventory, self.ssh_config)
-        file = remembered.place(os.environ, root)
-        names = names_of(self.on, self.left_out, inventory, lambda: remembered.recall(file))
-        return {name: inventory.host(name) for name in names}
+        file = remembered.place(os.environ, program.root)
+        users = names_of(
+            *(self.on, self.left_out, inventory, lambda: remembered.recall(file), self.user)
+        )
+        hosts = {name: inventory.host(name) for name in users}
+        ignored = sorted({key for host in hosts.values() for key in host.ignored})
+        if ignored:
+            more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
+            program.messages.warn(
+                f"{self.inventory}: ignored: {', '.join(ignored[:_MOST_NAMED])}{more}; "
+                "ssh_config sets how to connect, --become who runs the command"
+            )
+        return {name: replace(host, user=users[name] or host.user) for name, host in hosts.items()}
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a click command the options of a set, as the argument `targets`."""
 
-    @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, @failed.")
+    @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
     @click.option("--except", "left_out", default="", metavar="SET", help="Less these.")
     @click.option(
         "--inventory",
@@ -49,9 +62,12 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="JSON as ansible-inventory --list prints it, or a program that prints it.",
     )
     @click.option("--ssh-config", default="", metavar="FILE", help="Instead of ~/.ssh/config.")
+    @click.option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
     @functools.wraps(command)
-    def wrapped(on: str, left_out: str, inventory: str, ssh_config: str, **others: Any) -> Any:
-        return command(targets=Targets(on, left_out, inventory, ssh_config), **others)
+    def wrapped(
+        on: str, left_out: str, inventory: str, ssh_config: str, user: str, **others: Any
+    ) -> Any:
+        return command(targets=Targets(on, left_out, inventory, ssh_config, user), **others)
 
     return wrapped
 
@@ -61,7 +77,11 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--forks", type=click.IntRange(1), default=20, show_default=True),
         click.option("--connect-timeout", type=click.IntRange(1), default=10, show_default=True),
-        click.option("--keep-connections", default="60s", show_default=True, metavar="TIME"),
+        click.option(
+            "--keep-connections",
+            metavar="TIME",
+            help="Default: as ssh_config says, else 60s.",
+        ),
         click.option("--become", is_flag=True, help="Run as root, by sudo."),
         click.option("--become-user", metavar="USER", help="Run as USER, by sudo."),
         click.option("--become-ask", is_flag=True, help="Ask for sudo's password, once."),
@@ -73,8 +93,9 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def calling(targets: Targets, given: Mapping[str, Any]) -> Calling:
     """Return how ssh is called; raises FleetError."""
-    keep = given["keep_connections"]
+    own = given["keep_connections"] is None
+    keep = "60s" if own else given["keep_connections"]
     if not _TIME.fullmatch(keep):
         raise FleetError(f"--keep-connections {keep}: expected a time such as 60s, or 0")
     shared = ssh.control_directory(os.environ) if keep.strip("0smhdw") else ""
-    return Calling(targets.ssh_config, given["connect_timeout"], keep, shared)
+    return Calling(targets.ssh_config, given["connect_timeout"], keep, shared, own)

@@ -13,7 +13,8 @@ fleet_words() {
   IFS= read -r -d '' count || exit
   while ((count-- > 0)); do
     IFS= read -r -d '' word || exit
-    fleet_words[${#fleet_words[@]}]=$word
+    # Paths in the directory that the controller named; HOME may have replaced it.
+    fleet_words[${#fleet_words[@]}]=${word//"$fleet_sent"/"$fleet_dir"}
   done
 }
 IFS= read -r -d '' fleet_library || exit
@@ -62,4 +63,5 @@ kill -TERM -- "-$!"
 wait "$!"
 trap - EXIT
 rm -rf "$fleet_dir"
-fleet_say "status $fleet_status"
+fleet_say "status $fleet_status" # ends stdout: a process that was left behind may write more
+fleet_say "status $fleet_status" >&3

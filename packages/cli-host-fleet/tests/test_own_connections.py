@@ -1,0 +1,105 @@
+"""The ControlMaster of the user's own ssh_config."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rig as rigs
+from conftest import Cli
+
+_NOTHING_HERE = "Port 1"  # only a connection that exists already leads to the host
+
+
+class Own:
+    """A user's ssh_config with a block for `mine`, and connections that the user opened."""
+
+    def __init__(self, cli: Cli) -> None:
+        self._cli = cli
+        self.directory = Path(cli.env["XDG_RUNTIME_DIR"]) / "own"
+        self.directory.mkdir()
+        self.path = self.directory / "mine"
+
+    def open(self, host: str) -> None:
+        """Log in by hand and keep the connection, which is at `path`."""
+        config = str(self._cli.rig.ssh_config)
+        argv = ["ssh", "-F", config, "-M", "-S", str(self.path), "-N", "-f", host]
+        subprocess.run(argv, check=True, stderr=subprocess.DEVNULL)
+
+    def run(self, *settings: str, given: tuple[str, ...] = ()) -> dict[str, str]:
+        """Return the result of `mine` whose block has these settings."""
+        lines = ["Host mine", f"ControlPath {self.path}", *settings]
+        config = self.directory / "config"
+        config.write_text("\n  ".join(lines) + "\n" + self._cli.rig.ssh_config.read_text())
+        on = ("--on", "mine", "--ssh-config", str(config), "--format", "json")
+        found: dict[str, str] = self._cli.fleet("run", *on, *given, "demo", "do").hosts()["mine"]
+        return found
+
+    def close(self) -> None:
+        argv = ["ssh", "-o", f"ControlPath={self.path}", "-O", "exit", "x"]
+        subprocess.run(argv, check=False, capture_output=True)
+
+
+@pytest.fixture
+def own(cli: Cli) -> Iterator[Own]:
+    cli.command("echo $HOSTNAME\n")
+    made = Own(cli)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    "settings", [(), ("ControlMaster auto",), ("ControlMaster auto", "ControlPersist 60")]
+)
+def test_a_connection_that_the_user_opened_is_used(own: Own, settings: tuple[str, ...]) -> None:
+    own.open("web01")
+    for _ in range(2):
+        assert own.run(_NOTHING_HERE, *settings)["stdout"] == "web01\n"
+    assert own.path.exists(), "it is still the user's"
+
+
+def test_a_connection_that_the_user_wants_kept(cli: Cli, own: Own) -> None:
+    port = cli.rig.machines["web01"].port
+    settings = ("ControlMaster auto", "ControlPersist 60")
+    assert own.run(f"Port {port}", *settings)["stdout"] == "web01\n"
+    assert own.run(_NOTHING_HERE, *settings)["stdout"] == "web01\n", "it is at the user's path"
+
+
+def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> None:
+    port = cli.rig.machines["web01"].port
+    for _ in range(2):
+        assert own.run(f"Port {port}", "ControlMaster auto")["stdout"] == "web01\n"
+    assert not own.path.exists()
+    kept = [path for path in own.directory.parent.glob("cli-fleet/*") if path.is_socket()]
+    assert len(kept) == 1, "fleet keeps one"
+
+
+@pytest.mark.parametrize(
+    ("settings", "given"),
+    [
+        (("StrictHostKeyChecking no",), ()),
+        (("StrictHostKeyChecking accept-new",), ()),
+        (("HostKeyAlias impostor",), ()),
+        ((), ("--keep-connections", "60s")),
+        ((), ("--keep-connections", "0")),
+    ],
+)
+def test_a_connection_whose_key_nobody_compared_is_not_used(
+    own: Own, settings: tuple[str, ...], given: tuple[str, ...]
+) -> None:
+    """Nor one of the user's if --keep-connections asks for others."""
+    own.open("web01")
+    one = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, given=given)
+    assert (one["state"], one["stdout"]) == ("unreachable", "")
+
+
+def test_a_timeout_leaves_the_connection_of_the_user(cli: Cli, own: Own) -> None:
+    own.open("web01")
+    cli.command("sleep 60\n")
+    assert own.run(_NOTHING_HERE, given=("--timeout", "1"))["state"] == "timeout"
+    cli.command("echo there\n")
+    assert own.run(_NOTHING_HERE)["stdout"] == "there\n"
+    assert rigs.running(str(own.path)), "the user's ssh still runs"
