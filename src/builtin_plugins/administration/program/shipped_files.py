@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import host
+from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import discard, write_file
 
 IN_CORE = ("cli.json", "lib", "schema")
@@ -61,7 +62,7 @@ def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
         for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if source.is_file() and source.parent.name != "__pycache__":
                 yield ShippedFile(source.relative_to(skeleton), source)
-    yield ShippedFile(GITIGNORE, Path(__file__).parent / "templates/installation/.gitignore.txt")
+    yield ShippedFile(GITIGNORE, Path(templates.__file__).parent / "installation/.gitignore.txt")
 
 
 def skeleton_in(prefix: str) -> Path:
