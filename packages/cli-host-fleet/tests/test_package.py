@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import re
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 
 import cli_host_fleet
 import host
+from cli_host_fleet.connection import Connection
+from cli_host_fleet.node_sets import _Groups
 from conftest import Cli
 
 _SOURCE = Path(cli_host_fleet.__file__).parent
@@ -27,6 +30,23 @@ def test_only_public_names_of_the_host(module: Path) -> None:
             assert not (node.module or "").startswith(("host.", "builtin_plugins"))
             if node.module == "host":
                 assert {one.name for one in node.names} <= set(host.__all__)
+
+
+@pytest.mark.parametrize(
+    ("kind", "justified"),
+    [
+        # The engine calls these; the docstring says why each is overridden.
+        (Connection, {"_start", "_handle_read", "_handle_write", "_close_stream", "_close"}),
+        (_Groups, set()),
+    ],
+)
+def test_private_names_of_clustershell(kind: type, justified: set[str]) -> None:
+    """The classes that extend its own use and redefine no other name with an underscore."""
+    bases = [base for base in kind.__mro__ if base.__module__.startswith("ClusterShell.")]
+    private = re.compile(r"\b(?:def |self\.)(_[a-z]\w*)")
+    theirs = {name for base in bases for name in private.findall(inspect.getsource(base))}
+    assert theirs
+    assert set(re.findall(r"[ .](_[a-z]\w*)", inspect.getsource(kind))) & theirs == justified
 
 
 @pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)

@@ -27,8 +27,9 @@ class Connection(EngineClient):  # type: ignore[misc]
 
     `call` is ssh's argv and environment, `seconds` how long a greeting and the command may take.
 
-    The methods `_start`, `_handle_read`, `_handle_write`, `_close_stream` and `_close` are those
-    that ClusterShell's engine calls: a client must override them, and they have no public names.
+    ClusterShell's engine calls five methods of a client that have no public names. `_start`,
+    `_handle_read` and `_close` are abstract; `_handle_write` takes the next piece to send, and
+    `_close_stream` makes the lifelines forget a descriptor before it is closed.
     """
 
     def __init__(
@@ -141,10 +142,10 @@ class Connection(EngineClient):  # type: ignore[misc]
         if stream is not None:
             self._loop.remove_stream(self, stream)
 
-    def _close_stream(self, sname: str, abort: bool = False) -> None:
+    def _close_stream(self, sname: str) -> None:
         if sname == "stdin" and sname in self.streams:
             self._lifelines.remove(self.streams[sname].fd)
-        super()._close_stream(sname, abort)
+        super()._close_stream(sname)
 
     def _close(self, abort: bool, timeout: bool) -> None:
         if abort and self._process.poll() is None:
@@ -155,7 +156,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             self._process.kill()
             status = self._process.wait()
         for name in list(self.streams):
-            self._close_stream(name, abort=True)
+            self._close_stream(name)
         self.invalidate()
         state, number, reason = judge(self.conversation.ending(status))
         seconds = round(time.monotonic() - self._started, 3)
