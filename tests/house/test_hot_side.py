@@ -96,7 +96,7 @@ main()
         (["self", "list", "--format", "json"], 48, {"json", "re", "functools", "typing", "site"}),
         (["self", "plugin", "list"], 44, {"site"}),
         (["self", "which", "a", "b"], 44, {"re", "functools", "typing", "site"}),
-        (["--complete", "zsh", "self", "plugin", "remove", ""], 28, set()),
+        (["--complete", "zsh", "self", "plugin", "remove", ""], 29, set()),
     ],
     ids=["version", "listing", "completion", "everything", "plugins", "a word", "its completion"],
 )
