@@ -207,7 +207,7 @@ def test_a_wheel_with_files_of_another_distribution(with_uv: Environment) -> Non
 def test_a_wheel_that_another_one_needs_with_files_of_this_program(
     environment: Environment,
 ) -> None:
-    """Both installers: uv leaves files out of its records that no RECORD lists."""
+    """With pip and with uv."""
     made = environment.made
     acme = environment.acme("1.0", requires=("helper",))
     wheel(environment.wheels, "helper", "1.0", "", points={}, top={"host/new.so": ""})
