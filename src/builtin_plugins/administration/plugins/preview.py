@@ -46,7 +46,7 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
     """Name the other installations in which a change of an installed package takes effect."""
     if entry.kind != "pip" or installed_version(entry.name) is None:
         return
-    if others := other_installations(session.layout.root):
+    if others := other_installations(session.layout.root, session.environ):
         session.messages.warn(
             f"this also {does} {entry.name} in the installations that share this environment: "
             f"{', '.join(others)}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from glob import escape, glob
 from pathlib import Path
 
 import host
@@ -55,13 +53,6 @@ def _packages() -> str:
 def launcher_of(layout: Layout) -> str:
     """Return where the launcher of an installation is."""
     return os.path.join(layout.core_dir, layout.program)
-
-
-def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the links in directories of PATH, each with where it leads in the end."""
-    directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
-    there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
-    return {path: os.path.realpath(path) for path in there if os.path.islink(path)}
 
 
 def write_launcher(path: Path, *, replace: bool = False) -> bool:

@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from glob import escape, glob
 
 from builtin_plugins.administration.program.environment.installations import (
-    is_launcher,
     launchers_in,
+    links_on_path,
+    usual_launchers,
 )
-from builtin_plugins.administration.program.launcher import launcher_of, links_on_path
+from builtin_plugins.administration.program.launcher import launcher_of
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.asking import confirm, is_attended
@@ -20,7 +20,6 @@ from builtin_plugins.io.files.atomic import is_tree, remove_tree
 from builtin_plugins.io.files.undo import explained
 from host import OperationError, printable
 from host.cli.session import Session
-from host.run.installation import data_home
 
 
 def command(session: Session, purge: bool, yes: bool) -> None:
@@ -35,7 +34,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             "remove the directory yourself",
         )
     goes = _removed(session, purge=purge)
-    siblings = _siblings(session, session.layout.root)
+    siblings = usual_launchers(session.layout.root, session.environ)
     stays = [*_staying(session, goes)]
     stays += [f"{one}: another installation, which runs by that environment" for one in siblings]
     completed = _completed(session, stays_too=siblings)
@@ -149,14 +148,6 @@ def _has_more(directory: str, goes: list[str]) -> bool:
         if any(path not in goes and not is_tree(path) for path in paths):
             return True
     return False
-
-
-def _siblings(session: Session, root: str) -> list[str]:
-    """Return other launchers of this environment: on PATH, and where installations usually are."""
-    usual = glob(os.path.join(escape(data_home(session.environ)), "*", "core", "*"))
-    found = {*map(os.path.realpath, usual), *links_on_path(session.environ).values()}
-    own = os.path.realpath(root) + os.sep
-    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
 def _remove_empty(directory: str, root: str) -> None:

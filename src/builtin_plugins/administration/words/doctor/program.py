@@ -16,10 +16,10 @@ from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     installed_version,
 )
+from builtin_plugins.administration.program.environment.installations import links_on_path
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,
     launcher_of,
-    links_on_path,
     write_launcher,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell

@@ -343,6 +343,12 @@ def test_installations_that_share_an_environment_are_named(
     stopped = answering(one, "n\n", "remove", "acme-cli")
     assert (stopped.status, removes in stopped.stderr) == (1, True)
     assert one.run("cloud", "py").status == 0
+    # Who makes the environment anew loses the record; installations in the usual place are found.
+    usual = made.home / ".local/share/usual"
+    cli = with_uv.python.parent / "cli"
+    assert made.run("self", "init", str(usual), executable=cli).status == 0
+    (with_uv.python.parent.parent / "cli-host-installations").unlink()
+    assert warned(one, "remove", "acme-cli") == f"{warning.format('removes')}{usual}"
 
 
 BROKEN = {
