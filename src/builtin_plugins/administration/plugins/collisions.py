@@ -108,7 +108,9 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
     """Be the child: write to `place` the lock that this program has where it runs now."""
     layout = Layout(program, root, config_file)
     session = Session(layout, os.environ, Messages(program, os.environ), safe=False)
-    write_lock([place], _KEY, session.plugins_known)
+    lock = session.plugins_known
+    lock.stamps = {}  # this is an answer, no cache: importing a plugin may write beside it
+    write_lock([place], _KEY, lock)
 
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:

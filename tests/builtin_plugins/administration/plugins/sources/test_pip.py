@@ -675,6 +675,25 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment)
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
+def test_a_package_whose_import_changes_the_directory_of_packages(with_uv: Environment) -> None:
+    """uv compiles nothing, so importing a module there makes `__pycache__`; a plugin may write."""
+    made = with_uv.made
+    assert not (with_uv.packages / "__pycache__").exists()
+    writes = (
+        "import pathlib, random\npathlib.Path(__file__).with_suffix(f'.{random.random()}').touch()"
+    )
+    for name, more in (("single", ""), ("writing", writes)):
+        text = DECLARES.format(words=(name, "py"), package=name, marker="hookimpl")
+        module = text.replace(f"{name}.plugin:", f"{name}:")
+        points = {f"{name}-cli": name}
+        path = wheel(
+            with_uv.wheels, f"{name}-cli", "1", "", points=points, top={f"{name}.py": more + module}
+        )
+        added = plugin(made, "add", str(path))
+        assert (added.status, added.stderr) == (0, f"installing {name}-cli==1\n")
+        assert made.run(name, "py").all == (0, f"{name}\n", "")
+
+
 def test_words_that_only_running_it_tells(with_uv: Environment) -> None:
     made = with_uv.made
     assert plugin(made, "add", str(with_uv.acme("1.0"))).status == 0
