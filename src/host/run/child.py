@@ -95,8 +95,10 @@ def _answer(pipes: "Pipes", mask: "Iterable[int]", question: "Callable[[], bytes
         report = pipes.enter()
         _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
         answer = question() + END
-        if sys.stdout is not None:
+        try:
             sys.stdout.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # there is none, or the question has closed it
         if posix.getpid() == own:  # a fork in the question comes back here, too
             for one in _descendants(own)[1:]:
                 _send(one, _signal.SIGKILL)

@@ -67,7 +67,7 @@ def _answer(
 
 def _checked(values: "Any") -> dict[bytes, bytes]:
     if not isinstance(values, dict):
-        raise SourceError("expected a dict of strings")
+        raise SourceError(f"expected a dict of strings, not {type(values).__name__}")
     found = {}
     for name, value in values.items():
         if not (isinstance(name, str) and is_name(name) and isinstance(value, str)):

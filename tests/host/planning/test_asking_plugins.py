@@ -277,6 +277,49 @@ def test_a_wrapper_is_refused_by_name(tmp_path: Path, how: str) -> None:
     assert found["c-good"].reason == ""
 
 
+@pytest.mark.parametrize(
+    "hook", ["discover_commands", "env_sources", "render_listing", "is_installed"]
+)
+@pytest.mark.parametrize("body", ["return []", "yield"])
+def test_an_async_hook_is_refused_by_name(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], hook: str, body: str
+) -> None:
+    text = f"from host import hookimpl\n@hookimpl\nasync def {hook}(): {body}\n"
+    found = _asked(tmp_path, {"a-good": _GOOD, "b-async": text, "c-good": _GOOD})
+    assert found["b-async"].reason == f"{hook}: is async def; a hook is a plain function"
+    assert found["c-good"].reason == ""
+    assert capfd.readouterr() == ("", "")
+
+
+CLOSERS = {
+    "closed": "sys.stdout.close()",
+    "closed below Python": "print('held'); os.close(1)",
+    "none": "sys.stdout = None",
+    "no file": "sys.stdout = object()",
+    "both": "sys.stdout.close(); sys.stderr.close(); os.close(2)",
+}
+
+
+@pytest.mark.parametrize("how", CLOSERS.values(), ids=CLOSERS)
+@pytest.mark.parametrize("place", ["import", "hook"])
+def test_a_plugin_that_closes_stdout_answers_all_the_same(
+    tmp_path: Path, how: str, place: str
+) -> None:
+    closes = f"import os, sys\n{how}\n" if place == "import" else ""
+    text = f"""{closes}from host import Watch, hookimpl
+@hookimpl
+def discover_commands():
+    import os, sys
+    {how if place == "hook" else ""}
+    return [Watch("/etc")]
+"""
+    made = builder(tmp_path)()
+    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
+    ran = made.run("a", "b")
+    assert (ran.status, ran.stdout, "broken" in ran.stderr) == (0, "ran\n", False)
+
+
 @pytest.mark.parametrize("hook", ["prepare", "find_plugins"])
 def test_hooks_that_are_ours_alone_are_refused(tmp_path: Path, hook: str) -> None:
     text = f"from host import hookimpl\n@hookimpl\ndef {hook}(): return []\n"

@@ -16,7 +16,7 @@ from testing.installation import command
 from testing.processes import processes_left_with
 
 MODULE = """
-import os, signal, subprocess, time
+import os, signal, subprocess, sys, time
 def words(words, environment):
     return {"WORDS": " ".join(words), "SEEN": environment.get("A", "none")}
 
@@ -54,6 +54,13 @@ def leaves_running(words, environment):
     subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
     subprocess.Popen(["sleep", "60"], env={"MARK": environment["MARK"]})
     return {"A": "1"}
+
+def closes(words, environment):
+    sys.stdout.close()
+    return {"A": "1"}
+
+async def waits(words, environment):
+    return {}
 
 def dies(words, environment):
     os._exit(0)
@@ -187,6 +194,16 @@ def test_a_fork_in_a_provider_answers_once(module):
         assert answer != str(os.getpid())
         with pytest.raises(ProcessLookupError):  # no process of it is left
             os.kill(int(answer), 0)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+def test_a_provider_that_is_async(module):
+    with pytest.raises(SourceError, match="expected a dict of strings, not coroutine"):
+        read(python("waits"))
+
+
+def test_a_provider_that_closes_stdout(module):
+    assert read(python("closes")).environment() == {"A": "1"}
 
 
 def test_what_a_provider_answers_may_be_long(module):
