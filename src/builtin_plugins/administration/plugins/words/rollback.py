@@ -23,7 +23,9 @@ def command(session: Session, name: str, version: str | None) -> None:
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    target = chosen.replaced(enabled=entry.enabled, source=entry.source)
+    # A wheel is one version; any other source, which may have moved, has them all.
+    source = chosen.source if entry.from_wheel or chosen.from_wheel else entry.source
+    target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
     with working(session) as work:
         put(session, target, entry, work)

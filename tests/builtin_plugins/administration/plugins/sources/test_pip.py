@@ -97,6 +97,12 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     assert made.run("cloud", "floppy").status == 0
     assert plugin(made, "rollback", "acme-cli").status == 0
     assert made.run("cloud", "tape").status == 0
+    assert plugin(made, "rollback", "acme-cli").stdout == "acme-cli: 2.0 → 1.0\n"
+    shown = plugin(made, "show", "acme-cli").stdout
+    facts = dict(line.split(":", 1) for line in shown.splitlines()[:10])
+    assert facts["version"].strip() == "1.0"
+    assert facts["source"].strip() == str(first)
+    assert facts["sha256"].strip() == hashlib.sha256(first.read_bytes()).hexdigest()
     _take_out(with_uv)
     assert listed(made)["acme-cli"]["state"] == "missing"
     assert "\nrestored acme-cli\n" in plugin(made, "add", str(first)).stdout
