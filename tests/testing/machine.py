@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,20 @@ RUN = (
     "except HostError as failure:\n"
     "    sys.stderr.write(f'error: {failure}\\n'); sys.exit(failure.status)"
 )
+
+
+def path_without(programs: Iterable[str], links: Path) -> str:
+    """Return PATH without `programs`: of a folder with one of them it has `links` to the rest."""
+    folders = []
+    for count, folder in enumerate(os.environ["PATH"].split(os.pathsep)):
+        if any(os.path.lexists(os.path.join(folder, name)) for name in programs):
+            rest = links / str(count)
+            rest.mkdir(parents=True)
+            for name in set(os.listdir(folder)).difference(programs):
+                (rest / name).symlink_to(os.path.join(os.path.abspath(folder), name))
+            folder = str(rest)  # noqa: PLW2901
+        folders.append(folder)
+    return os.pathsep.join(folders)
 
 
 def needs(*programs: str) -> None:
