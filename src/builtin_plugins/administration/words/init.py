@@ -16,6 +16,8 @@ from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     GITIGNORE,
     IN_CORE,
+    note_shipped,
+    own_skeleton,
     shipped_files,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
@@ -54,6 +56,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
             made = sum(_copies(root, program))
+            note_shipped(str(root), own_skeleton())
             made += write_launcher(launcher)
             remember(str(root))
     said = f"{made} files made" if made else "nothing to do: every file is there"

@@ -13,7 +13,7 @@ from builtin_plugins.administration.program.environment.installations import (
     usual_launchers,
 )
 from builtin_plugins.administration.program.launcher import launcher_of
-from builtin_plugins.administration.program.shipped_files import shipped_files
+from builtin_plugins.administration.program.shipped_files import RECORD, shipped_files
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.asking import confirm, is_attended
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
@@ -93,8 +93,12 @@ def _unchanged(root: str) -> Iterator[str]:
         path = os.path.join(root, file.relative)
         if os.path.islink(os.path.dirname(path)):
             continue  # it is somewhere else's
-        if file.became(root) == "same" and not os.path.samefile(path, file.source):
+        ours = file.became(root) in ("same", "former")
+        if ours and not os.path.samefile(path, file.source):
             yield path
+    record = os.path.join(root, RECORD)
+    if os.path.isfile(record) and not os.path.islink(os.path.dirname(record)):
+        yield record
 
 
 def _links(session: Session, launchers: list[str]) -> Iterator[str]:

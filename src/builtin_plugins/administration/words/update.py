@@ -29,7 +29,12 @@ from builtin_plugins.administration.program.launcher import (
     launcher_of,
     write_launcher,
 )
-from builtin_plugins.administration.program.shipped_files import renew, skeleton_in
+from builtin_plugins.administration.program.shipped_files import (
+    catch_up,
+    note_shipped,
+    renew,
+    skeleton_in,
+)
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.files.atomic import write_file
@@ -66,6 +71,8 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
             launcher = launcher_of(session.layout)
             if not check and is_of_other_version(launcher):  # as a killed update leaves it
                 write_launcher(Path(launcher), replace=True)
+            if not check and not is_checkout:  # as pipx leaves it
+                catch_up(session.layout.root, work.reporter.warn)
             return
         session.show_lines(f"{update.now} → {update.newest}")
         if check:
@@ -98,6 +105,7 @@ def _package_update(layout: Layout, work: Work) -> _Update:
         former, new = skeleton_in(copy.prefix), skeleton_in(copy.path)
         with uninterrupted(), undoing() as undo:
             # Before the program: what a kill leaves then is taken up by the next update.
+            note_shipped(layout.root, new, undo)
             renew(layout.root, former, new, work.reporter.warn, undo)
             _swap_in(copy, layout, undo)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from builtin_plugins.administration.program.environment.distributions import find_distribution
-from builtin_plugins.administration.program.shipped_files import shipped_files
+from builtin_plugins.administration.program.shipped_files import catch_up, shipped_files
 from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.administration.words.lint.finding import shown_path
 from builtin_plugins.administration.words.lint.linter import Lint
@@ -35,6 +35,13 @@ def files(patient: Patient) -> Iterator[Diagnosis]:
     missing = [one for one in became if one.startswith("core/lib/") and became[one] == "missing"]
     if missing:
         yield Diagnosis(f"{root} lacks {', '.join(missing)}", again)
+    former = [os.path.join(root, one) for one in became if became[one] == "former"]
+    if former:
+        yield Diagnosis(
+            f"{', '.join(former)}: of another version than this program",
+            f"rm {shlex.join(former)} && {again}",
+            partial(catch_up, root, patient.session.messages.warn),
+        )
     changed = [os.path.join(root, one) for one in became if became[one] == "changed"]
     if changed and not os.path.exists(os.path.join(root, ".git")):
         yield Diagnosis(
