@@ -101,7 +101,8 @@ def note_shipped(root: str, skeleton: Path, undo: ExitStack | None = None) -> No
             there = _content(os.path.join(root, file.relative))
             lines |= {file.checksum(there or b"")} & _recorded(root)
             lines.add(file.checksum(file.source.read_bytes()))
-    former, text = _content(path), "".join(f"{one}\n" for one in sorted(lines)).encode()
+    by_path = sorted(lines, key=lambda one: one.split()[::-1])
+    former, text = _content(path), "".join(f"{one}\n" for one in by_path).encode()
     if former != text:
         write_file(path, text)
     if undo is not None and former is None:
