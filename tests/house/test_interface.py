@@ -24,12 +24,7 @@ _PLUGINS = {
     "host.run.json_files.Fields": "and so has each key of it",
     "host.run.installation.data_home": "other installations of an environment are usually there",
     "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
-    # Listings and the page of `setup` look like the host's own pages.
-    "host.cli.stdout.Output": "the page of `setup` goes where pages go",
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
-    # Its options are read as those that a command declares, also where a definition has no args.
-    "host.run.definition.parse_declared": "the options of `setup`",
-    "host.run.given_arguments.texts": "what a command line gives them",
 }
 
 # `self`: it manages this very program, so it knows its modules; by module, each for a reason.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+
+from testing.installation import CLI
 
 NOBODY = 65534
 PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
@@ -35,6 +40,22 @@ def path_without(programs: Iterable[str], links: Path) -> str:
             folder = str(rest)  # noqa: PLW2901
         folders.append(folder)
     return os.pathsep.join(folders)
+
+
+TOOL = {"name": "Tool", "description": "A tool", "entrypoint": "builtin_plugins.setup:main"}
+
+
+@contextmanager
+def tool_run() -> Iterator[dict[str, str]]:
+    """Give what a run of `setup tool` exports, of an installation that everybody may read."""
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        root.chmod(0o755)
+        for name, content in (("core/cli", CLI), ("commands/setup/tool/command", TOOL)):
+            path = root / f"{name}.json"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(content))
+        yield {"CLI_DIR": directory, "COMMAND_CATEGORY": "setup", "COMMAND_NAME": "tool"}
 
 
 def needs(*programs: str) -> None:
@@ -71,22 +92,23 @@ def as_nobody() -> list[str]:
 def in_mounts(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script in a mount namespace of its own; `setup` in it is a setup run."""
     needs_mounts()
-    return subprocess.run(
-        ["unshare", "-m", "sh", "-ec", 'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script],
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": "/nonexistent",
-            "PYTHON": sys.executable,
-            "PYTHONPATH": PATHS,
-            "RUN": RUN,
-            "COMMAND_NAME": "tool",
-            **environ,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    with tool_run() as run:
+        return subprocess.run(
+            ["unshare", "-m", "sh", "-ec", 'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": "/nonexistent",
+                "PYTHON": sys.executable,
+                "PYTHONPATH": PATHS,
+                "RUN": RUN,
+                **run,
+                **environ,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
 
 
 def validate(menu: os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""The installer as a plugin: says whether a `setup` command's tool is installed."""
+"""The hook of `setup`: whether the tool of a command is installed."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ ENTRYPOINT = "builtin_plugins.setup:main"
 
 @hookimpl
 def is_installed(command: "Any") -> bool | None:
-    """Answer for commands that this installer serves, by looking at files only."""
+    """Answer for the commands of this installer, by looking at files only."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
     return look(command.words[-1], command.definition.envs, os.environ, sys.platform)
@@ -25,8 +25,8 @@ def is_installed(command: "Any") -> bool | None:
 def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", platform: str) -> bool:
     """Tell whether `tool` is installed, by `envs` and the caller's variables alone.
 
-    A listing sources no settings.conf and reads no `.env` file, so a place that only
-    those name is not seen; nor is one whose variables grow beyond what can be a path.
+    A listing sources no settings.conf and reads no `.env` file, so it does not see an install
+    directory that only those name.
     """
     from builtin_plugins.setup.linux import state
     from builtin_plugins.setup.tool_settings import Places, variable
@@ -45,7 +45,7 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
 def merged_variables(
     envs: "Mapping[str, str]", environ: "Mapping[str, str]"
 ) -> "dict[str, str] | None":
-    """Return the caller's variables with a command's `envs`, None where they grow too large."""
+    """Return the caller's variables with a command's `envs`, None if they grow too large."""
     merged = dict(environ)
     left = _MOST
     for name, text in envs.items():

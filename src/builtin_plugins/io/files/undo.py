@@ -57,11 +57,10 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def tidily(work: Callable[[], int]) -> int:
-    """Return what `work` returns; Ctrl-C and polite kills end it, and then this process, as ever.
+def cleanup_on_signal(work: Callable[[], int]) -> int:
+    """Return what `work` returns; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
 
-    To `work` each of them is a KeyboardInterrupt. A signal that is ignored, as under
-    nohup, stays so.
+    This process then dies of the same signal. An ignored signal (nohup) stays ignored.
     """
     ended = int(signal.SIGINT)
 

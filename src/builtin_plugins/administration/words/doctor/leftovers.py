@@ -19,9 +19,8 @@ from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.io.files.flock import locked
 from builtin_plugins.plugins_folder.repair import settle, was_interrupted
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
-from builtin_plugins.setup.linux.stage import hold_stage
-from builtin_plugins.setup.linux.state import starts_from_stage
 from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.store import abandoned
 from host import OperationError
 
 _YOUNG = 60.0  # seconds in which what is there may be at work
@@ -58,28 +57,15 @@ def _left(path: str, what: str, fix: Callable[[], object] | None = None) -> Diag
 
 
 def _setups(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield the stages of `setup` commands, by the variables that a listing goes by."""
+    """Yield the stages of `setup` commands, by the variables that a listing uses."""
     for command in patient.commands:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
         merged = merged_variables(command.definition.envs, patient.environ)
-        if merged is None:
-            continue
-        places = Places.read(command.words[-1], merged)
-        if not os.path.isdir(places.stage) or not _is_free(places.stage):
-            continue
-        if starts_from_stage(places):  # what is in it is the tool itself
-            again = f"{patient.call} {' '.join(command.words)} --upgrade"
-            what = f"{places.link} starts from {places.stage}, an interrupted change"
-            yield Diagnosis(what, again)
-        else:
-            yield _left(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
-
-
-def _clear(stage: str) -> None:
-    """Remove the stage of a setup as the next one would; raises HostError, OSError."""
-    with hold_stage(stage, lambda: False):
-        pass
+        directory = Places.read(command.words[-1], merged).install_dir if merged else ""
+        if os.path.isdir(directory) and _is_free(directory):
+            for path in abandoned(directory):
+                yield _left(path, "a setup that was interrupted")
 
 
 def _written(patient: Patient) -> Iterator[str]:
