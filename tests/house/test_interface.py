@@ -33,7 +33,7 @@ _ADMINISTRATION = {
     "host.cli.contents": "all commands below some words",
     "host.cli.listings": "list, search: a listing by whichever renderer answers",
     "host.cli.unknown_words": "words that name nothing get the same answer everywhere",
-    "host.run.misspelt": "a misspelt plugin gets the nearest name, as words do",
+    "host.run.suggestions": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.definition": "lint, new and add judge definitions as a run does",
     "host.run.json_files": "lint and wheels: JSON has the errors of a file's",

@@ -93,9 +93,9 @@ def parse_options(
 
 
 def _nearest(word: str, options: "Sequence[str]") -> list[str]:
-    from host.run.misspelt import nearest
+    from host.run.suggestions import closest
 
-    return nearest(word, options)
+    return closest(word, options)
 
 
 def _colour(value: str | None) -> str:

@@ -172,9 +172,9 @@ def _foreign(names: "Sequence[str]") -> str:
     foreign = [name for name in names if name not in SYSTEMS]
     if not foreign:
         return ""
-    from host.run.misspelt import meant_system
+    from host.run.suggestions import closest_system
 
-    near = {ours for ours in map(meant_system, foreign) if ours}
+    near = {ours for ours in map(closest_system, foreign) if ours}
     hint = f"; did you mean {' and '.join(sorted(near))}?" if near else ""
     return f"only {' and '.join(SYSTEMS)} count{hint}"
 

@@ -163,14 +163,14 @@ class Fields:
         foreign = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
         if not foreign:
             return ()
-        from host.run.misspelt import meant
+        from host.run.suggestions import SURELY, closest
 
         missing = sorted(self.known - self.values.keys())
-        likely = [(key, meant(key, missing)) for key in foreign[:_MOST_UNKNOWN]]
+        likely = [(key, closest(key, missing, SURELY)) for key in foreign[:_MOST_UNKNOWN]]
         return tuple(
-            f'{self.path}: unknown key "{key}"; did you mean "{ours}"?'
-            for key, ours in likely
-            if ours
+            f'{self.path}: unknown key "{key}"; did you mean "{near[0]}"?'
+            for key, near in likely
+            if near
         )
 
     def wrong(self, key: str, expected: str, value: "Any") -> DefinitionError:
@@ -197,9 +197,9 @@ class Fields:
 
     def _slip(self, key: str) -> str:
         """Say which key looks like a misspelt `key`, or else what is expected."""
-        from host.run.misspelt import meant
+        from host.run.suggestions import SURELY, closest
 
-        near = [one for one in self.values if meant(one, (key,))]
+        near = [one for one in self.values if closest(one, (key,), SURELY)]
         return f'; "{near[0]}" looks like it' if near else "; expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:

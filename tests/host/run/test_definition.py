@@ -380,7 +380,7 @@ KEYS = {
     "entrypiont": "entrypoint", "entry_point": "entrypoint", "entryPoint": "entrypoint",
     "Entrypoint": "entrypoint", "entripoint": "entrypoint", "scripts": "script", "OS": "os",
     "Sudo": "sudo", "env": "envs", "env-files": "env_files", "envFiles": "env_files",
-    "env_file": "env_files", "alias": "aliases", "grupo": "", "gruop": "group",
+    "env_file": "env_files", "alias": "aliases", "grupo": "group", "gruop": "group",
     "requiredEnvs": "required_envs", "instaled_when": "installed_when", "hiden": "hidden",
     "x-entrypiont": "", "_entrypiont": "", "$entrypoin": "", "version": "", "author": "",
     "tags": "", "config": "", "id": "", "": "", "requires": "", "samples_of_use": "",

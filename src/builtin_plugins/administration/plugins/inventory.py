@@ -15,7 +15,7 @@ from host import Record, UsageError
 from host.cli.session import Session
 from host.run.folder_tree import FolderTree
 from host.run.lock import Declared, Lock, Plugin, Tree
-from host.run.misspelt import nearest
+from host.run.suggestions import closest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
     row = find_row(rows, name)
     if row is not None:
         return row
-    near = nearest(name, [row.entry.name for row in rows])
+    near = closest(name, [row.entry.name for row in rows])
     see = f"see: {session.program} self plugin list"
     hint = f"did you mean {' or '.join(near)}?" if near else see
     raise UsageError(f"there is no plugin {name or EMPTY}", hint)
