@@ -12,7 +12,7 @@ from typing import Any
 
 from host.errors import HostError
 from host.planning.asking_plugins import PluginAnswer, survey
-from host.planning.cache_files import write_lock, write_run_code
+from host.planning.cache_files import write_lock
 from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
 from host.records import (
@@ -53,7 +53,6 @@ def refresh(
         messages.warn(warning)
     if not safe:
         write_lock(installation.locks, installation.key, lock)
-        write_run_code()
     return lock
 
 
