@@ -34,8 +34,8 @@ from host import (
     printable,
 )
 from host.cli.stdout import Output
-from host.run.definition import parse_declared
-from host.run.given_arguments import texts
+from host.run.argument_parser import texts
+from host.run.command import parse_declared
 
 _UPGRADE, _UNINSTALL, _VERBOSE, _QUIET = "--upgrade", "--uninstall", "--verbose", "--quiet"
 _OPTIONS = [

@@ -27,9 +27,9 @@ from host.records import (
     Watch,
 )
 from host.run.catalog import RESERVED
-from host.run.definition import is_reference, is_word
+from host.run.command import is_reference, is_word
+from host.run.environment import ENV_FILES, ENVS
 from host.run.installation import Layout, OpenInstallation
-from host.run.layers import ENV_FILES, ENVS
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
