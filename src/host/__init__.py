@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         Variable,
         Watch,
     )
-    from host.run.declared_arguments import Argument
-    from host.run.definition import Definition, is_word
+    from host.run.argument_spec import Argument
+    from host.run.command import Definition, is_word
     from host.run.expand import expand
     from host.run.paths import find_program
     from host.run.text import Messages, printable
@@ -95,8 +95,8 @@ __all__ = [
 
 
 _ELSEWHERE = {
-    "Argument": "host.run.declared_arguments",
-    "Definition": "host.run.definition",
+    "Argument": "host.run.argument_spec",
+    "Definition": "host.run.command",
     "Messages": "host.run.text",
     "Page": "host.cli.page_layout",
     "Program": "host.program",
@@ -105,7 +105,7 @@ _ELSEWHERE = {
     "hookimpl": "host.hook_marker",
     "is_hidden_everywhere": "host.secrets",
     "is_secret": "host.secrets",
-    "is_word": "host.run.definition",
+    "is_word": "host.run.command",
     "masked": "host.secrets",
     "masked_text": "host.secrets",
     "printable": "host.run.text",

@@ -1,13 +1,9 @@
 """`main`: a command → run it, anything else → `host.cli`."""
 
-import _imp
 import _signal  # `signal` costs a module of enums
 import gc
-import marshal
 import posix
 import sys
-from _frozen_importlib import module_from_spec
-from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader, spec_from_file_location
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process while the rest loads and later on, as it ends any other;
@@ -16,44 +12,6 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
-
-_PACKAGES = __file__.removesuffix("host/__main__.py")
-_RUN_CODE = f"{_PACKAGES}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
-
-
-def load_run() -> None:
-    """Make the modules that every run loads out of one file, where it is there and not stale.
-
-    To import them is to look for each, to ask for its time, to open another file and to read it:
-    an eighth of a run. `host.planning.cache_files` puts these other files into one, which counts
-    as they do: while each source has the time and size that it had. Otherwise they are imported.
-    """
-    try:
-        with open(_RUN_CODE, "rb", buffering=0) as file:
-            content = memoryview(file.readall())
-        if content[:12] != MAGIC_NUMBER + _imp.source_hash(1, content[12:]):
-            return
-        packages, modules = marshal.loads(content[12:])  # noqa: S302 - trusted as any .pyc is
-        if packages != _PACKAGES:
-            return
-        for _, path, *stamp, _ in modules:
-            source = posix.stat(path)
-            if [source.st_mtime_ns, source.st_size] != stamp:
-                return
-    except OSError:
-        return
-    for name, path, _, _, code in modules:
-        spec = spec_from_file_location(name, path, loader=SourceFileLoader(name, path))
-        spec.cached = _RUN_CODE  # type: ignore[union-attr]  # as it was given a loader
-        sys.modules[name] = module = module_from_spec(spec)  # type: ignore[arg-type]
-        exec(code, module.__dict__)  # noqa: S102 - what importing does
-        package, _, last = name.rpartition(".")
-        if package:
-            setattr(sys.modules[package], last, module)
-
-
-if sys.modules.keys().isdisjoint(("host.errors", "host.run", "builtin_plugins")):
-    load_run()  # none of them is there yet, nor one in a package of these
 
 from host.errors import HostError
 from host.run.installation import find_layout, open_installation, program_name

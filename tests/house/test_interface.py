@@ -20,10 +20,10 @@ from testing.installation import PROJECT
 # Plugins that could be anybody's: they declare commands, sources, listings, applications.
 _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
-    "host.run.json_files.read_json": "plugin.json has the errors of command.json",
-    "host.run.json_files.Fields": "and so has each key of it",
+    "host.run.json_file.read_json": "plugin.json has the errors of command.json",
+    "host.run.json_file.Fields": "and so has each key of it",
     "host.run.installation.data_home": "other installations of an environment are usually there",
-    "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
+    "host.run.json_file.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
 }
 
@@ -35,16 +35,16 @@ _ADMINISTRATION = {
     "host.cli.unknown_words": "words that name nothing get the same answer everywhere",
     "host.run.suggestions": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.variables": "env: which line of settings.conf it is",
-    "host.run.definition": "lint, new and add judge definitions as a run does",
-    "host.run.json_files": "lint and wheels: JSON has the errors of a file's",
-    "host.run.env_file": "lint: which names a file of env_files defines",
+    "host.run.command": "lint, new and add judge definitions as a run does",
+    "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
+    "host.run.dotenv": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
     "host.run.nested": "lint: which variables a run sets",
     "host.run.text": "how a text without letters is shown",
     "host.run.plan": "env, which: what a run would do",
     "host.run.paths": "doctor, lint: programs are found as a run finds them",
-    "host.run.folder_tree": "lint walks a folder as a run looks into it",
+    "host.run.folders": "lint walks a folder as a run looks into it",
     "host.run.process": "which, doctor: what would start",
     "host.run.catalog": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",

@@ -13,7 +13,7 @@ from builtin_plugins.plugins_folder.registry import (
     read_entry,
 )
 from host import HostError, PluginError, Record
-from host.run.json_files import Fields, read_json
+from host.run.json_file import Fields, read_json
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"

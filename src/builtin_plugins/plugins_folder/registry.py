@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 
 from host import HostError, PluginError, Record, is_word
-from host.run.json_files import Fields, read_json
+from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.plugins_folder.registry import LAST, SCHEMA, Registry
 from host import HostError
-from host.run.json_files import Number, read_json
+from host.run.json_file import Number, read_json
 
 _LOCK_FILE = ".registry.lock"
 

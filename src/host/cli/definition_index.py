@@ -1,6 +1,6 @@
 """The index of definitions: what each file said when it was read, so that none is parsed twice.
 
-Listings, search and completion ask it instead of `host.run.definition`; a run never does.
+Listings, search and completion ask it instead of `host.run.command`; a run never does.
 An entry counts while its file's stamp is the one that was taken before it was read. No
 change can hide behind a stamp: a file is not kept before it has been left alone for longer
 than the clock of any file system stands still, so whatever writes to it later, be it as
@@ -20,8 +20,8 @@ import sys
 import time
 
 from host.errors import DefinitionError
-from host.run import definition as definition_files
-from host.run.definition import SYSTEM_OS, Definition
+from host.run import command as definition_files
+from host.run.command import SYSTEM_OS, Definition
 from host.run.lock import checksum, stamp
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ _ARGS = tuple(KEPT).index("args")
 
 
 class DefinitionIndex:
-    """What reads definitions like `host.run.definition`, and remembers them."""
+    """What reads definitions like `host.run.command`, and remembers them."""
 
     __slots__ = (
         "_at", "_changed", "_folders", "_holder", "_key", "_place", "_places", "_settled", "_table",
@@ -69,7 +69,7 @@ class DefinitionIndex:
         self._place, self._table = _found(self._places, self._key)
 
     def read_definition(self, path: str) -> Definition:
-        """Do what `host.run.definition.read_definition` does."""
+        """Do what `host.run.command.read_definition` does."""
         folder, word, name = path.rsplit("/", 2)
         file = f"{word}/{name}"
         try:
@@ -168,7 +168,7 @@ class KnownDefinition(Definition):
             self.starts_commands, self.warnings,
         ) = row if len(row) == len(_USUAL) else (*row, *_USUAL[len(row) :])  # fmt: skip
         if len(row) > _ARGS:
-            from host.run.declared_arguments import Argument
+            from host.run.argument_spec import Argument
 
             self.args = tuple(map(Argument.of_row, row[_ARGS]))
 

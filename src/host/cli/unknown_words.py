@@ -8,7 +8,7 @@ from itertools import islice
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
 from host.run.catalog import RESERVED, Catalog, Match, Node
-from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
+from host.run.command import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 

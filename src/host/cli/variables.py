@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from host.errors import HostError, SourceError
 from host.records import Variable
-from host.run.definition import Definition
-from host.run.layers import (
+from host.run.command import Definition
+from host.run.environment import (
     ENV_FILES,
     ENVS,
     SETTINGS,
     SYSTEM,
     Assignment,
     Layers,
-    Reading,
+    SourceReader,
 )
 from host.run.paths import read_regular
 from host.run.text import EMPTY, decode, printable
@@ -89,7 +89,7 @@ def variable_rows(session: Session, found: Match, definition: Definition) -> lis
     return rows
 
 
-class _Look(Reading):
+class _Look(SourceReader):
     """Reads what is data; what would have to be run gives its names at most."""
 
     def read(self, source: Source) -> None:

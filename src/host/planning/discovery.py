@@ -12,7 +12,7 @@ from typing import Any
 
 from host.errors import HostError
 from host.planning.asking_plugins import PluginAnswer, survey
-from host.planning.cache_files import write_lock, write_run_code
+from host.planning.cache_files import write_lock
 from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
 from host.records import (
@@ -27,9 +27,9 @@ from host.records import (
     Watch,
 )
 from host.run.catalog import RESERVED
-from host.run.definition import is_reference, is_word
+from host.run.command import is_reference, is_word
+from host.run.environment import ENV_FILES, ENVS
 from host.run.installation import Layout, OpenInstallation
-from host.run.layers import ENV_FILES, ENVS
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
@@ -53,7 +53,6 @@ def refresh(
         messages.warn(warning)
     if not safe:
         write_lock(installation.locks, installation.key, lock)
-        write_run_code()
     return lock
 
 

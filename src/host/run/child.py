@@ -23,7 +23,7 @@ def time_limit(environ: "Mapping[str, str]") -> float:
     text = environ.get(TIMEOUT_VARIABLE)
     if not text:
         return DEFAULT_TIMEOUT
-    from host.run.declared_arguments import is_number
+    from host.run.argument_spec import is_number
 
     seconds = float(text) if is_number(text) else 0.0
     if not 0 < seconds < float("inf"):

@@ -5,7 +5,7 @@ import sys
 
 from host.errors import InstallationError
 from host.run import Struct
-from host.run.definition import Config, read_config
+from host.run.command import Config, read_config
 from host.run.nested import FRAMEWORK_NAMES, entry_of, outer_runs
 from host.run.paths import basename, dirname, is_there, join, realpath
 

@@ -14,8 +14,8 @@ import posix
 
 from host.errors import HostError
 from host.run import Struct
-from host.run.definition import Definition, parse_declared
-from host.run.json_files import parse_json
+from host.run.command import Definition, parse_declared
+from host.run.json_file import parse_json
 from host.run.paths import read_regular
 
 TYPE_CHECKING = False

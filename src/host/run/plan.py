@@ -9,8 +9,8 @@ from host.errors import (
     InstallationError,
     SourceError,
 )
-from host.run.definition import SYSTEM_OS, Definition
-from host.run.layers import Layers, Reading
+from host.run.command import SYSTEM_OS, Definition
+from host.run.environment import Layers, SourceReader
 from host.run.nested import RUN, run_variable
 from host.run.paths import dirname, is_file, join, why_outside
 from host.run.process import Exec, asks_help, start_of
@@ -60,7 +60,7 @@ def plan_run(
             return None
     given = None
     if definition.args:
-        from host.run.given_arguments import given_variables
+        from host.run.argument_parser import given_variables
 
         given = given_variables(definition.args, args, messages.program, found.words)
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
@@ -85,7 +85,7 @@ def layers_of(
     messages: Messages,
     given: "Mapping[str, str] | None" = None,
     *,
-    reading: "type[Reading]" = Reading,
+    reading: "type[SourceReader]" = SourceReader,
 ) -> Layers:
     """Return what all sources say for one command, in load order; raises SourceError.
 
@@ -95,7 +95,7 @@ def layers_of(
     """
     system = {name: value for name, value in environ.items() if name != RUN}
     if definition.args:
-        from host.run.given_arguments import variables, without
+        from host.run.argument_parser import variables, without
 
         system = without(definition.args, system)
         given = variables(definition.args) if given is None else given

@@ -4,7 +4,7 @@ from host.run.paths import is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.run.definition import Definition
+    from host.run.command import Definition
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # each of them answers --help

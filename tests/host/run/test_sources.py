@@ -8,8 +8,8 @@ import time
 import pytest
 
 from host.errors import PluginError, SourceError
-from host.run.definition import parse_declared
-from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers, Reading
+from host.run.command import parse_declared
+from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
 from host.run.lock import Source
 from host.run.text import Messages
 from testing.installation import command
@@ -96,7 +96,7 @@ def python(function, rank=SETTINGS, words=()):
 def read(*sources, system=None, **fields):
     layers = Layers(system or {}, {})
     definition = parse_declared("plugin x", command(**{**fields, "entrypoint": "a:b"}))
-    reading = Reading(("demo", "one"), definition, layers, Messages("cli", {}))
+    reading = SourceReader(("demo", "one"), definition, layers, Messages("cli", {}))
     for source in sources:
         reading.read(source)
     return layers

@@ -26,8 +26,8 @@ from host import Definition, HostError, OperationError, PluginError, Record, is_
 from host.cli.contents import contents
 from host.hookspecs import HOOKS, PROJECT
 from host.run.catalog import Catalog
-from host.run.definition import is_reference, parse_declared
-from host.run.json_files import parse_json
+from host.run.command import is_reference, parse_declared
+from host.run.json_file import parse_json
 from host.run.lock import Lock, Tree
 from host.run.paths import read_regular
 

@@ -13,7 +13,7 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError
 from host.cli.session import Session
-from host.run.folder_tree import FolderTree
+from host.run.folders import FolderTree
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.suggestions import closest
 from host.run.text import EMPTY

@@ -21,8 +21,8 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import Definition, HostError
-from host.run.definition import read_config, read_definition
-from host.run.folder_tree import FolderTree
+from host.run.command import read_config, read_definition
+from host.run.folders import FolderTree
 
 Linted = tuple[JsonFile, Definition]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError, InstallationError
-from host.run.definition import (
+from host.run.command import (
     SYSTEM_OS,
     is_reference,
     is_word,
@@ -18,7 +18,7 @@ from host.run.definition import (
     read_config,
     read_definition,
 )
-from host.run.json_files import Number, parse_json, read_json
+from host.run.json_file import Number, parse_json, read_json
 from host.run.paths import read_regular
 from testing.growth import grows_in_proportion
 from testing.installation import command

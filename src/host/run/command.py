@@ -4,7 +4,7 @@ import sys
 
 from host.errors import DefinitionError, InstallationError
 from host.run.expand import is_name
-from host.run.json_files import NO_VARIABLE, Fields, read_json
+from host.run.json_file import NO_VARIABLE, Fields, read_json
 from host.run.paths import dirname, is_file, join, stays_inside
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from host.run.declared_arguments import Argument
+    from host.run.argument_spec import Argument
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
@@ -134,7 +134,7 @@ class Definition:
         return takes
 
     def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
-        from host.run.declared_arguments import read_declarations
+        from host.run.argument_spec import read_declarations
 
         return read_declarations(declared, self.directory, ours=ours)
 

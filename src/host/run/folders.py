@@ -5,14 +5,14 @@ import posix
 
 from host.errors import DefinitionError
 from host.run import paths
-from host.run.definition import is_word, read_definition
+from host.run.command import is_word, read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from host.run.definition import Definition
+    from host.run.command import Definition
 
 _LONGEST_SHOWN = 400  # characters of a path
 _LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias

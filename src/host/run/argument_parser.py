@@ -4,7 +4,7 @@ import _stat
 import posix
 
 from host.errors import UsageError
-from host.run.declared_arguments import Argument, is_number, shown, usage_of
+from host.run.argument_spec import Argument, is_number, shown, usage_of
 from host.run.process import asks_help
 from host.run.text import encode
 

@@ -8,7 +8,7 @@ import posix
 
 from host.errors import CannotStartError, SourceError
 from host.run import Struct
-from host.run.definition import Definition
+from host.run.command import Definition
 from host.run.expand import expand
 from host.run.nested import RUN
 from host.run.paths import join
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from host.run.env_file import Binding
+    from host.run.dotenv import Binding
     from host.run.lock import Source
 
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME …: they describe the run, so nothing overrides them
@@ -139,7 +139,7 @@ _STAYS = (
 )
 
 
-class Reading(Struct):
+class SourceReader(Struct):
     """One pass over the sources of one command: `layers` so far, and where messages go.
 
     `room` is how many characters expansion may still make, in all values together.
@@ -197,7 +197,7 @@ class Reading(Struct):
             raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
 
     def env_file(self, source: "Source", path: str) -> None:
-        from host.run.env_file import read_env_file, tell_faults
+        from host.run.dotenv import read_env_file, tell_faults
 
         faults: list[str] = []
         try:
