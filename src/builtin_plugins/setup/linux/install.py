@@ -26,9 +26,10 @@ def installed_as(settings: Settings) -> str:
     """
     check_places(settings)
     places = settings.places
-    if os.path.isdir(places.install_dir):
-        with suppress(OSError, OperationError), state.store_of(places).locked(BUSY):
-            clear(places)
+    with suppress(OSError, OperationError):
+        if state.directory_owner(places) is state.Owner.SETUP:
+            with state.store_of(places).locked(BUSY):
+                clear(places)
     return places.link if state.is_installed(places) else ""
 
 

@@ -47,7 +47,7 @@ def is_installed(places: Places) -> bool:
 
 def owners(places: Places) -> tuple[tuple[str, str, Owner], ...]:
     """Return for each of a tool's places: path, suffix of its variable, owner."""
-    directory = _directory_owner(places)
+    directory = directory_owner(places)
     return (
         (places.install_dir, "INSTALL_DIR", directory),
         (places.link, "BIN_DIR", _link_owner(places, directory)),
@@ -55,7 +55,8 @@ def owners(places: Places) -> tuple[tuple[str, str, Owner], ...]:
     )
 
 
-def _directory_owner(places: Places) -> Owner:
+def directory_owner(places: Places) -> Owner:
+    """Return who made the install directory."""
     directory = places.install_dir
     if not os.path.lexists(directory):
         return Owner.NOBODY
