@@ -122,7 +122,7 @@ class Store:
             return None
 
     def _is_still(self, descriptor: int) -> bool:
-        """Tell whether the open directory is the one at the path; its last holder may remove it."""
+        """Return whether the open directory is the one at the path: a holder may remove it."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.stat(self.directory), os.fstat(descriptor))
         return False

@@ -94,7 +94,7 @@ def arguments_of(application: Application) -> tuple[str, ...]:
 
 
 def uninstall(settings: Settings, reporter: Reporter) -> bool:
-    """Remove application, link and menu entry that setup made; tell whether there was one."""
+    """Remove application, link and menu entry that setup made; return whether there was one."""
     check_places(settings)
     places = settings.places
     found = state.owners(places)

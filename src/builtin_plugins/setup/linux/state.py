@@ -38,7 +38,7 @@ def store_of(places: Places) -> Store:
 
 
 def is_installed(places: Places) -> bool:
-    """Tell whether the link resolves to an executable in the install directory (CONTRACT 10)."""
+    """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
     try:
         return os.path.islink(places.link) and is_program(places.install_dir, places.link)
     except ValueError:  # a path with a NUL
@@ -122,7 +122,7 @@ def read_mark(version: str) -> dict[str, str]:
 
 
 def is_program(tree: str, inside: str) -> bool:
-    """Tell whether `inside` ends at an executable file that lies in `tree`."""
+    """Return whether `inside` ends at an executable file that lies in `tree`."""
     real = inner_file(tree, inside)
     return bool(real) and os.access(real, os.X_OK)
 
