@@ -23,7 +23,7 @@ def is_installed(command: "Any") -> bool | None:
 
 
 def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", platform: str) -> bool:
-    """Tell whether `tool` is installed, by `envs` and the caller's variables alone.
+    """Return whether `tool` is installed, by `envs` and the caller's variables alone.
 
     A listing sources no settings.conf and reads no `.env` file, so it does not see an install
     directory that only those name.

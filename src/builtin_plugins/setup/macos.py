@@ -15,7 +15,7 @@ _MARK = "# made by setup for the cask "
 
 
 def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
-    """Tell whether the cask's directory exists; runs nothing."""
+    """Return whether the cask's directory exists; runs nothing."""
     name = cask.rpartition("/")[2]
     return any(os.path.isdir(os.path.join(p, "Caskroom", name)) for p in _prefixes(environ))
 
@@ -36,7 +36,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
 
 
 def uninstall(settings: Settings, _: Reporter) -> bool:
-    """Let brew remove the cask, without --zap: the user's data stays. Tell whether it was there."""
+    """Let brew remove the cask, without --zap: data stays. Return whether it was there."""
     brew = _find_brew(settings.environ)
     there = is_installed(settings.cask, settings.environ)
     if there:

@@ -1,8 +1,8 @@
 """Versions of one thing side by side; renaming one link makes one of them current.
 
-    <directory>/<version>   a complete version
-    <directory>/.stage-…    a version that is being made or removed
-    <link>                  leads to the current version
+    <directory>/<version>      a complete version
+    <directory>/.cli-stage-…   a version that is being made or removed
+    <link>                     leads to the current version
 
 A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
 and removed when it is neither current nor kept (`collect`). A directory with a version's name is
@@ -32,7 +32,7 @@ from builtin_plugins.io.files.flock import Waiting, locked, take_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
-STAGE = ".stage-"  # how the name of a stage begins
+STAGE = ".cli-stage-"  # how the name of a stage begins
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -122,7 +122,7 @@ class Store:
             return None
 
     def _is_still(self, descriptor: int) -> bool:
-        """Tell whether the open directory is the one at the path; its last holder may remove it."""
+        """Return whether the open directory is the one at the path: a holder may remove it."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.stat(self.directory), os.fstat(descriptor))
         return False

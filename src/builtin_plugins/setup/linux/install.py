@@ -26,9 +26,10 @@ def installed_as(settings: Settings) -> str:
     """
     check_places(settings)
     places = settings.places
-    if os.path.isdir(places.install_dir):
-        with suppress(OSError, OperationError), state.store_of(places).locked(BUSY):
-            clear(places)
+    with suppress(OSError, OperationError):
+        if state.directory_owner(places) is state.Owner.SETUP:
+            with state.store_of(places).locked(BUSY):
+                clear(places)
     return places.link if state.is_installed(places) else ""
 
 
@@ -93,7 +94,7 @@ def arguments_of(application: Application) -> tuple[str, ...]:
 
 
 def uninstall(settings: Settings, reporter: Reporter) -> bool:
-    """Remove application, link and menu entry that setup made; tell whether there was one."""
+    """Remove application, link and menu entry that setup made; return whether there was one."""
     check_places(settings)
     places = settings.places
     found = state.owners(places)

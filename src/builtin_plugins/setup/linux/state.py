@@ -38,7 +38,7 @@ def store_of(places: Places) -> Store:
 
 
 def is_installed(places: Places) -> bool:
-    """Tell whether the link resolves to an executable in the install directory (CONTRACT 10)."""
+    """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
     try:
         return os.path.islink(places.link) and is_program(places.install_dir, places.link)
     except ValueError:  # a path with a NUL
@@ -47,7 +47,7 @@ def is_installed(places: Places) -> bool:
 
 def owners(places: Places) -> tuple[tuple[str, str, Owner], ...]:
     """Return for each of a tool's places: path, suffix of its variable, owner."""
-    directory = _directory_owner(places)
+    directory = directory_owner(places)
     return (
         (places.install_dir, "INSTALL_DIR", directory),
         (places.link, "BIN_DIR", _link_owner(places, directory)),
@@ -55,7 +55,8 @@ def owners(places: Places) -> tuple[tuple[str, str, Owner], ...]:
     )
 
 
-def _directory_owner(places: Places) -> Owner:
+def directory_owner(places: Places) -> Owner:
+    """Return who made the install directory."""
     directory = places.install_dir
     if not os.path.lexists(directory):
         return Owner.NOBODY
@@ -121,7 +122,7 @@ def read_mark(version: str) -> dict[str, str]:
 
 
 def is_program(tree: str, inside: str) -> bool:
-    """Tell whether `inside` ends at an executable file that lies in `tree`."""
+    """Return whether `inside` ends at an executable file that lies in `tree`."""
     real = inner_file(tree, inside)
     return bool(real) and os.access(real, os.X_OK)
 

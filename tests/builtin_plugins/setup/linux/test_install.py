@@ -20,6 +20,7 @@ import pytest
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.state import is_installed
 from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.store import STAGE
 from host.errors import HostError, OperationError, UsageError
 from host.run.text import printable
 from testing import httpserver
@@ -400,6 +401,14 @@ def test_an_empty_install_directory_is_used(desk: Desk) -> None:
     assert desk.version() == "I am version one"
 
 
+@pytest.mark.parametrize("name", [None, "notes", ".stage-x", "0123456789ab", "current"])
+def test_a_directory_of_somebody_else_is_not_changed(name: str | None, desk: Desk) -> None:
+    (desk.install_dir / (name or "")).mkdir(parents=True)
+    desk.failed("-u")
+    assert desk.run("--uninstall") == 0
+    assert desk.everything() == ["opt", "opt/tool", *([f"opt/tool/{name}"] if name else [])]
+
+
 def test_a_dangling_link_of_its_own_is_mended(desk: Desk) -> None:
     desk.run()
     shutil.rmtree(desk.install_dir)
@@ -663,7 +672,7 @@ def test_what_is_too_deep_to_be_removed_is_named(
         os.close(inside)
         inside = below
     os.close(inside)
-    stage = desk.install_dir / f".stage-{(desk.install_dir / 'current').readlink()}"
+    stage = desk.install_dir / f"{STAGE}{(desk.install_dir / 'current').readlink()}"
     named = f"{stage} is too deep to be removed here; rm -r {stage}"
     for _ in range(2):
         with pytest.raises(OperationError) as failure:

@@ -214,7 +214,7 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
     (tmp_path / "own").mkdir()
     assert setup.run([], environ, "linux") == 0
     version = (tmp_path / "opt/a b/current").readlink().name
-    [stage] = re.findall(r"own/(\S*/\.stage-\w+)/", (stub_sudo.parent / "log").read_text())
+    [stage] = re.findall(r"own/(\S*/\.cli-stage-\w+)/", (stub_sudo.parent / "log").read_text())
     asked = (stub_sudo.parent / "log").read_text().splitlines()
     assert asked[1:10] == [
         *("-m", "builtin_plugins.setup.linux.elevated", "put", "--tool", "tool"),
