@@ -230,6 +230,6 @@ def _parse(content: bytes, key: str) -> Lock | None:
     )
 
 
-def checksum(body: bytes) -> bytes:
+def checksum(body: "bytes | memoryview[int]") -> bytes:
     """Return a hash against accidents, not attacks: it is in the interpreter itself."""
     return _imp.source_hash(_HASH_KEY, body).hex().encode()
