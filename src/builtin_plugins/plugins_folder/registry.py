@@ -4,7 +4,7 @@
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
      "enabled", "dev", "pinned", "versions"}]}
 
-`kind` is git, local, archive or pip. `pinned` and `versions` (labels of what is kept
+`kind` is git, local, archive or pip. `pinned` and `versions` (directories of what is kept
 for a rollback, oldest first) are this program's own; keys that it does not know
 survive. Nothing read here is trusted: each entry is checked before it is used.
 """
@@ -27,7 +27,7 @@ FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 KINDS = ("git", "local", "archive", "pip")
 
-_LONGEST_LABEL = 128  # characters
+_LONGEST_VERSION_DIR = 128  # characters
 FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 _TEXTS = {
     **{key: key for key in ("name", "kind", "source", "version", "description", "directory")},
@@ -61,7 +61,7 @@ class Entry(Record):
     versions: tuple[str, ...] = ()
 
     @property
-    def label(self) -> str:
+    def version_dir(self) -> str:
         """Return the name of the directory in `.versions/<name>` that holds it, "" for none."""
         if self.kind == "git":
             return self.commit[:16]
@@ -76,7 +76,7 @@ class Entry(Record):
 
     def same_as(self, other: Entry) -> bool:
         """Tell whether `other` is the same version from the same source."""
-        return (*self.came_from, self.label) == (*other.came_from, other.label)
+        return (*self.came_from, self.version_dir) == (*other.came_from, other.version_dir)
 
     @property
     def managed(self) -> bool:
@@ -181,9 +181,9 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
     )
     if entry.kind not in KINDS:
         raise said.refused("kind", f"expected one of {', '.join(KINDS)}")
-    if not all(map(_is_label, entry.versions)):
-        raise said.refused("versions", "expected an array of labels")
-    if entry.label and not _is_label(entry.label):
+    if not all(map(_is_version_dir, entry.versions)):
+        raise said.refused("versions", "expected an array of names of version directories")
+    if entry.version_dir and not _is_version_dir(entry.version_dir):
         raise PluginError(f"{name}: its commit, version or sha256 is none")
     return entry
 
@@ -196,10 +196,10 @@ def _text(said: Fields, key: str) -> str:
     return text
 
 
-def _is_label(text: str) -> bool:
+def _is_version_dir(text: str) -> bool:
     """Tell whether `text` names a kept version: `[A-Za-z0-9][A-Za-z0-9._+!-]*`, at most 128."""
     of_label = all(one in "._+!-" or is_word(one) for one in text)
-    return is_word(text[:1]) and of_label and len(text) <= _LONGEST_LABEL
+    return is_word(text[:1]) and of_label and len(text) <= _LONGEST_VERSION_DIR
 
 
 def registry_path(plugins_dir: str) -> str:

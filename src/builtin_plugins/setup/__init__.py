@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str]) -> int:
     """Do what the options say and return 0; raises HostError when it cannot be done."""
-    from builtin_plugins.io.files.undo import tidily
+    from builtin_plugins.io.files.undo import cleanup_on_signal
     from builtin_plugins.setup.command import run
 
-    return tidily(lambda: run(arguments, os.environ, sys.platform))
+    return cleanup_on_signal(lambda: run(arguments, os.environ, sys.platform))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from builtin_plugins.io.addresses import shown
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.io.self_options import argument
 from builtin_plugins.setup import macos
@@ -77,7 +77,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
         raise CannotStartError(f"{tool.name} cannot be set up on {platform}")
     settings = read_settings(tool.word, tool.name, _with_callers_path(tool, environ))
     reporter = Reporter(tool.label, _QUIET in given, _VERBOSE in given, environ)
-    with explained():
+    with os_errors_explained():
         if _UNINSTALL in given:
             there = system.take_away(settings, reporter)
             state = "is uninstalled; your own data stays" if there else "is not installed"

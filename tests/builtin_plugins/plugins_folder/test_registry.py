@@ -71,7 +71,7 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
     path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
     entry = read_registry(path).entries["acme"]
     assert entry.fields() == FULL
-    assert entry.label == "0123456789abcdef"
+    assert entry.version_dir == "0123456789abcdef"
     assert read_entry(entry.fields()) == entry
 
 

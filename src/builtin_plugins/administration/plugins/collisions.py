@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from builtin_plugins.administration.plugins.contents import PluginContents, Words
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import Messages, OperationError, PluginError
@@ -40,7 +40,9 @@ def check_collisions(
     _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
 
 
-def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
+def check_collisions_in_copy(
+    session: Session, entry: Entry, tx: Transaction, *, force: bool
+) -> None:
     """Do so for a distribution that is staged in the copy of the environment.
 
     Its plugins are asked there, in a process of their own, so what only Python knows counts.
@@ -48,7 +50,7 @@ def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, forc
     """
     if session.safe:
         return
-    after = _asked(session, work)
+    after = _asked(session, tx)
     own, others = _parted(after, entry)
     points = _points(after, entry)
     for point in points:
@@ -92,11 +94,11 @@ def _check(
         session.messages.warn(f"{line} and wins")
 
 
-def _asked(session: Session, work: Work) -> Lock:
-    place = os.path.join(work.area, "copy.lock")
+def _asked(session: Session, tx: Transaction) -> Lock:
+    place = os.path.join(tx.area, "copy.lock")
     layout, failing = session.layout, "its plugins cannot be asked"
     given = (place, layout.program, layout.root, layout.config_file)
-    python, environ, seconds = VenvCopy().python, work.environ, work.seconds
+    python, environ, seconds = VenvCopy().python, tx.environ, tx.seconds
     ask(python, __name__, *given, failing=failing, environ=environ, seconds=seconds)
     lock = read_lock([place], _KEY)
     if lock is None:

@@ -9,7 +9,11 @@ from contextlib import ExitStack
 from builtin_plugins.administration.plugins.sources import archive, git, local, pip
 from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged
-from builtin_plugins.administration.plugins.transaction import Work, changing, keep
+from builtin_plugins.administration.plugins.transaction import (
+    Transaction,
+    keep,
+    registry_transaction,
+)
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.distributions import (
     installed_commit,
@@ -17,7 +21,7 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.files.atomic import discard, write_link
-from builtin_plugins.plugins_folder.directory import kept_label
+from builtin_plugins.plugins_folder.directory import linked_version_dir
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
     Entry,
@@ -37,7 +41,7 @@ from host.cli.session import Session
 Change = Callable[[Entry, Entry | None], object]
 
 _EARLIER_VERSIONS = 3  # that are kept beside the one that is on
-_KINDS: dict[str, Callable[[Origin, Work], Staged]] = {
+_KINDS: dict[str, Callable[[Origin, Transaction], Staged]] = {
     "archive": archive.fetch,
     "git": git.fetch,
     "local": local.fetch,
@@ -45,9 +49,9 @@ _KINDS: dict[str, Callable[[Origin, Work], Staged]] = {
 }
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
+def fetch(origin: Origin, tx: Transaction) -> Staged:
     """Stage the version that `origin` names."""
-    return _KINDS[origin.wanted.kind](origin, work)
+    return _KINDS[origin.wanted.kind](origin, tx)
 
 
 def is_here(plugins_dir: str, entry: Entry) -> bool:
@@ -56,7 +60,7 @@ def is_here(plugins_dir: str, entry: Entry) -> bool:
         there = installed_version(entry.name)
         is_version = there is not None and there == (entry.version or there)
         return is_version and entry.commit in ("", installed_commit(entry.name))
-    is_on = not entry.managed or kept_label(plugins_dir, entry.name) == entry.label
+    is_on = not entry.managed or linked_version_dir(plugins_dir, entry.name) == entry.version_dir
     return is_on and os.path.isdir(os.path.join(plugins_dir, entry.name))
 
 
@@ -77,7 +81,7 @@ def or_name(entry: Entry) -> str:
     return "" if entry.kind == "pip" else "; or use --name"
 
 
-def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
+def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:
     """Return what is staged as a wheel; where it is to be built, only if the user agrees."""
     if not staged.unbuilt:
         return staged
@@ -88,11 +92,11 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
         "package adds is shown after that"
     )
     confirm("Build it?", yes, "nothing was changed")
-    return pip.build_wheel(staged, work)
+    return pip.build_wheel(staged, tx)
 
 
-def put(
-    session: Session, entry: Entry, former: Entry | None, work: Work, *, force: bool = True
+def install(
+    session: Session, entry: Entry, former: Entry | None, tx: Transaction, *, force: bool = True
 ) -> bool:
     """Make the staged version of a plugin the one that is on.
 
@@ -103,25 +107,25 @@ def put(
     breaks this program, takes words of others, or another process changed the plugin meanwhile.
     """
     if entry.kind == "pip":  # takes long, so it is done before anybody holds the registry
-        pip.install(session, entry, work, force=force)
-    with changing(work) as (registry, undo):
+        pip.install(session, entry, tx, force=force)
+    with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
         if former is None and there and there.same_as(entry):
             return False
         if former is None:
             check_new_name(entry, registry.entries)
-            place = os.path.join(work.plugins_dir, entry.name)
+            place = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(place):
                 raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
         else:
             entry = _unchanged(entry, former, registry)
         entry = entry.replaced(installed_at=now())
-        if entry.label:
+        if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
-        _put_in_place(entry, work, undo)
+        _put_in_place(entry, tx, undo)
         registry.put(entry)
     try:
-        check_gone(work.plugins_dir, entry.name)
+        check_gone(tx.plugins_dir, entry.name)
     except OperationError as error:  # a former version, which stops nobody
         session.messages.warn(str(error))
     return True
@@ -139,20 +143,20 @@ def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
-    """Return the labels to keep, oldest first: the new one and the latest others."""
-    known = (*former.versions, former.label) if former else ()
-    labels = list(dict.fromkeys(one for one in (*known, entry.label) if one))
-    others = [one for one in labels if one != entry.label][-_EARLIER_VERSIONS:]
-    return tuple(one for one in labels if one in (*others, entry.label))
+    """Return the version directories to keep, oldest first: the new one and the latest others."""
+    known = (*former.versions, former.version_dir) if former else ()
+    version_dirs = list(dict.fromkeys(one for one in (*known, entry.version_dir) if one))
+    others = [one for one in version_dirs if one != entry.version_dir][-_EARLIER_VERSIONS:]
+    return tuple(one for one in version_dirs if one in (*others, entry.version_dir))
 
 
-def _put_in_place(entry: Entry, work: Work, undo: ExitStack) -> None:
+def _put_in_place(entry: Entry, tx: Transaction, undo: ExitStack) -> None:
     if entry.kind != "local":
-        keep(work, entry)
+        keep(tx, entry)
     if entry.kind == "pip":
         VenvCopy().swap(undo)
         return
-    place = os.path.join(work.plugins_dir, entry.name)
+    place = os.path.join(tx.plugins_dir, entry.name)
     if os.path.islink(place):
         undo.callback(write_link, place, os.readlink(place))
     elif not os.path.lexists(place):
@@ -160,25 +164,25 @@ def _put_in_place(entry: Entry, work: Work, undo: ExitStack) -> None:
     if entry.kind == "local":
         write_link(place, entry.source)
     else:
-        relink(work.plugins_dir, entry)
+        relink(tx.plugins_dir, entry)
 
 
-def remove(entry: Entry, work: Work) -> str:
+def remove(entry: Entry, tx: Transaction) -> str:
     """Take a plugin away; return where its only copy is kept, "" when there is another."""
     # First, as who adds a package holds the environment first, too.
-    copy = pip.uninstall(entry, work) if entry.kind == "pip" else None
-    with changing(work) as (registry, undo):
+    copy = pip.uninstall(entry, tx) if entry.kind == "pip" else None
+    with registry_transaction(tx) as (registry, undo):
         kept = ""
         if entry.kind != "pip":
-            kept = set_aside(work.plugins_dir, entry.name, undo)
+            kept = set_aside(tx.plugins_dir, entry.name, undo)
         elif copy:
-            mark_uninstalled(work.plugins_dir, entry.name, undo)
+            mark_uninstalled(tx.plugins_dir, entry.name, undo)
             copy.swap(undo)
         registry.drop(entry.name)
     return kept
 
 
-def each(
+def for_each(
     session: Session, plugins: Sequence[tuple[Entry, Entry | None]], change: Change
 ) -> list[str]:
     """Change plugins one after the other; return the names of those that could not be changed.

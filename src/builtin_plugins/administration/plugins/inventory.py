@@ -77,9 +77,9 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     if not session.safe and session.lock_on_disk is None:  # a lock that holds was made when settled
-        from builtin_plugins.plugins_folder.repair import settle
+        from builtin_plugins.plugins_folder.repair import reconcile_if_needed
 
-        settle(plugins_dir)
+        reconcile_if_needed(plugins_dir)
     registry = effective_registry(plugins_dir)
     if registry.damage:
         session.messages.warn(registry.damage)
@@ -131,7 +131,7 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, the current one among them."""
-    found = (record(plugins_dir, entry.name, label) for label in entry.versions)
+    found = (record(plugins_dir, entry.name, version_dir) for version_dir in entry.versions)
     return [one for one in found if one is not None and one.kind == entry.kind]
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 
 PATIENCE = 120.0  # seconds that a change waits for another one
@@ -26,7 +26,7 @@ def locked(
     be opened, or another one keeps it for `patience` seconds.
     """
     flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
-    with explained(path):
+    with os_errors_explained(path):
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         if not take_lock(descriptor, patience, waiting):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from builtin_plugins.io.archive import Rules, extract
-from builtin_plugins.io.files.undo import explained, tidily
+from builtin_plugins.io.files.undo import cleanup_on_signal, os_errors_explained
 from builtin_plugins.setup.linux.stage import NEW
 from builtin_plugins.setup.linux.swap import remove_all, swap_in
 from builtin_plugins.setup.tool_settings import Places
@@ -26,13 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("--tool", "--install-dir", "--bin-dir", "--desktop-file"):
         parser.add_argument(name, required=True)
     parser.add_argument("--archive", default="")
-    return tidily(lambda: _do(parser.parse_args(arguments)))
+    return cleanup_on_signal(lambda: _do(parser.parse_args(arguments)))
 
 
 def _do(given: argparse.Namespace) -> int:
     places = Places(given.tool, given.install_dir, given.bin_dir, given.desktop_file)
     try:
-        with explained():
+        with os_errors_explained():
             if given.action == "put":
                 swap_in(places, lambda stage: _unpack(given.archive, Path(stage, NEW)))
             else:

@@ -24,7 +24,7 @@ from builtin_plugins.io.files.atomic import (
     write_file,
     write_link,
 )
-from builtin_plugins.io.files.undo import undoing, uninterrupted
+from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.stage import NEW, OLD, clear_stage, hold_stage
 from builtin_plugins.setup.tool_settings import Places
@@ -62,7 +62,7 @@ def _put_in_place(places: Places) -> None:
     launcher, menu = prepared["launcher"], prepared["menu"]
     sync_file_system(places.stage)
     state.refuse_foreign(places)  # a download is long enough for something to appear there
-    with uninterrupted(), undoing() as undo:
+    with signals_blocked(), undoing() as undo:
         _swap_directory(places, launcher, undo)
         _replace_menu(places, menu, undo)
         _point_link(places, os.path.join(places.install_dir, launcher), undo)
@@ -76,7 +76,7 @@ def _recover(places: Places) -> None:
     The caller holds the stage. Only a swap without exchange leaves the command starting
     from a version in the stage; the other one is in place or in the stage, complete.
     """
-    with uninterrupted():
+    with signals_blocked():
         if state.starts_from_stage(places):
             for name in (NEW, OLD):
                 staged = os.path.join(places.stage, name)
@@ -170,7 +170,7 @@ def _take_away(places: Places, grave: str) -> None:
     Puts back what it unlinked when a step fails.
     """
     own = {path for path, _, owner in state.owned(places) if owner is state.Owner.SETUP}
-    with uninterrupted(), undoing() as undo:
+    with signals_blocked(), undoing() as undo:
         if places.desktop_file in own:
             _replace_menu(places, None, undo)
         if places.link in own:

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file, described
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
+def fetch(origin: Origin, tx: Transaction) -> Staged:
     """Stage an archive's plugin; members are judged before one is written."""
-    packed = Path(work.area, "archive")
+    packed = Path(tx.area, "archive")
     wanted = origin.wanted
-    sha256 = bring_file(origin.address, wanted.sha256, packed, work)
+    sha256 = bring_file(origin.address, wanted.sha256, packed, tx)
     rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
-    extract(packed, Path(work.tree), rules, called=wanted.source, seconds=work.seconds)
+    extract(packed, Path(tx.tree), rules, called=wanted.source, seconds=tx.seconds)
     packed.unlink()
-    return described(wanted.replaced(sha256=sha256), work.tree)
+    return described(wanted.replaced(sha256=sha256), tx.tree)
 
 
 def _is_category(paths: Collection[str]) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged, described
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import (
     LONGEST_TARGET,
     MOST_BYTES,
@@ -43,20 +43,20 @@ _PLAIN = {  # what git says → what it means here
 }
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
+def fetch(origin: Origin, tx: Transaction) -> Staged:
     """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
-    return described(write_files(origin, work, work.tree), work.tree)
+    return described(write_files(origin, tx, tx.tree), tx.tree)
 
 
-def write_files(origin: Origin, work: Work, target: str) -> Entry:
+def write_files(origin: Origin, tx: Transaction, target: str) -> Entry:
     """Write the files of that commit into the new directory `target`; return which one it is."""
-    directory = os.path.join(work.area, "objects.git")
+    directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
     git = Git(
         directory,
-        work.environ,
-        work.seconds,
-        held=(work.descriptor,),
+        tx.environ,
+        tx.seconds,
+        held=(tx.descriptor,),
         login=login_of(origin.address),
     )
     git("init", "--quiet", "--bare", "--template=")
@@ -66,7 +66,7 @@ def write_files(origin: Origin, work: Work, target: str) -> Entry:
         commit, pinned = _resolve(git, address, wanted.ref)
     commit = _bring(git, address, commit)
     for name in write_tree(git, commit, target, address):
-        work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
     return wanted.replaced(commit=commit, pinned=pinned)
 
 

@@ -6,17 +6,17 @@ import os
 
 from builtin_plugins.administration.plugins.sources.parse import Origin
 from builtin_plugins.administration.plugins.sources.staged import Staged, described
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.transaction import Transaction
 from host import OperationError
 
 _KERNELS = ("/proc/", "/sys/")  # files there are made up while somebody reads them
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
+def fetch(origin: Origin, tx: Transaction) -> Staged:
     """Say what is in the directory; nothing is copied, nothing of the author's changed."""
     source = origin.address
     root = os.path.realpath(source)
-    plugins_dir = os.path.realpath(work.plugins_dir)
+    plugins_dir = os.path.realpath(tx.plugins_dir)
     if not os.path.isdir(root):
         raise OperationError(f"{source}: no such directory")
     if f"{root}/".startswith(_KERNELS):

@@ -26,7 +26,7 @@ from builtin_plugins.administration.plugins.sources.parse import (
     repository_of,
 )
 from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     check_change,
@@ -48,11 +48,11 @@ from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.run.importing import complete_import_path
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
+def fetch(origin: Origin, tx: Transaction) -> Staged:
     """Stage a wheel that was read, or say which version is to be built."""
     complete_import_path()
     check_environment()
-    os.mkdir(work.tree)
+    os.mkdir(tx.tree)
     entry = origin.wanted
     if entry.from_wheel:
         name = os.path.basename(origin.address.partition("?")[0])
@@ -60,26 +60,26 @@ def fetch(origin: Origin, work: Work) -> Staged:
             parse_wheel_filename(name)
         except InvalidWheelFilename:
             raise UsageError(f"{name}: not a wheel's file name") from None
-        path = os.path.join(work.tree, name)
-        sha256 = bring_file(origin.address, entry.sha256, Path(path), work)
+        path = os.path.join(tx.tree, name)
+        sha256 = bring_file(origin.address, entry.sha256, Path(path), tx)
         return _staged(path, entry.replaced(sha256=sha256))
     if entry.from_repository:
-        return _from_repository(origin, work)
+        return _from_repository(origin, tx)
     requirement = parse_requirement(entry.source)
     _refuse_needed(requirement.name)
     if entry.version:
         requirement.specifier = SpecifierSet(f"=={_checked_version(entry)}")
     elif origin.least:
         requirement.specifier &= SpecifierSet(f">={origin.least}")
-    work.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
-    found = find(requirement, entry.sha256, work)
+    tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
+    found = find(requirement, entry.sha256, tx)
     if found.path:
         return _staged(found.path, entry.replaced(sha256=found.sha256))
     entry = entry.replaced(name=canonicalize_name(requirement.name), version=found.version)
     return Staged(entry, PluginContents(), unbuilt=True)
 
 
-def _from_repository(origin: Origin, work: Work) -> Staged:
+def _from_repository(origin: Origin, tx: Transaction) -> Staged:
     """Bring the files of a commit that is to be built; nothing of them is run."""
     wanted = origin.wanted
     found, fetched = repository_of(wanted.source), repository_of(origin.address)
@@ -88,8 +88,8 @@ def _from_repository(origin: Origin, work: Work) -> Staged:
     if wanted.name not in ("", name):
         raise PluginError(f"{wanted.name}: its source is the package {name}")
     asked = Origin(wanted.replaced(source=found.address, version=""), fetched.address)
-    brought = git.write_files(asked, work, _files(work))
-    place = os.path.join(_files(work), found.subdirectory)
+    brought = git.write_files(asked, tx, _files(tx))
+    place = os.path.join(_files(tx), found.subdirectory)
     if not any(os.path.isfile(os.path.join(place, one)) for one in ("pyproject.toml", "setup.py")):
         raise PluginError(
             f"{wanted.source}: there is no pyproject.toml and no setup.py",
@@ -99,49 +99,49 @@ def _from_repository(origin: Origin, work: Work) -> Staged:
     return Staged(entry, PluginContents(), unbuilt=True)
 
 
-def _files(work: Work) -> str:
+def _files(tx: Transaction) -> str:
     """Return where the files of a repository are until they are built."""
-    return os.path.join(work.area, "files")
+    return os.path.join(tx.area, "files")
 
 
-def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
+def install(session: Session, entry: Entry, tx: Transaction, *, force: bool) -> None:
     """Install the staged wheel, or the kept one, with what it needs, into a copied environment.
 
     What this program itself needs stays at its versions. The copy is asked what the package
     declares: that may take no words of others.
     """
     complete_import_path()
-    wheel, wheels = _wheel_of(entry, work)
+    wheel, wheels = _wheel_of(entry, tx)
     remember(session.layout.root)
     kept = _kept()
-    copy = work.exits.enter_context(copied_environment(work.reporter.info))
+    copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
     exact = f"{entry.name}=={entry.version}"
-    work.reporter.info(f"installing {exact}")
+    tx.reporter.info(f"installing {exact}")
     alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
-    copy.change(work.installer, *alone, exact)
+    copy.change(tx.installer, *alone, exact)
     if needed_by(entry, wheel):
-        constraints = os.path.join(work.area, "constraints.txt")
+        constraints = os.path.join(tx.area, "constraints.txt")
         with open(constraints, "w", encoding="utf-8") as file:
             file.writelines(f"{name}=={version}\n" for name, version in kept.items())
         extras = ",".join(sorted(_extras(entry)))
         more = f"[{extras}]" if extras else ""
         asked = f"{entry.name}{more}=={entry.version}"
-        copy.change(work.installer, "install", "--constraint", constraints, asked)
+        copy.change(tx.installer, "install", "--constraint", constraints, asked)
     if entry.from_repository:
         copy.record_origin(entry.name, repository_of(entry.source).origin(entry.commit))
     check_change(copy, entry.name, installed_files(copy.prefix, set(kept)))
     check_starts(copy.python, f"with {entry.name}, this program")
-    check_collisions_in_copy(session, entry, work, force=force)
+    check_collisions_in_copy(session, entry, tx, force=force)
 
 
-def uninstall(entry: Entry, work: Work) -> VenvCopy | None:
+def uninstall(entry: Entry, tx: Transaction) -> VenvCopy | None:
     """Return a copy of the environment without the distribution, None if it is not installed."""
     complete_import_path()
     name = entry.name
     if find_distribution(name) is None:
         return None
-    copy = work.exits.enter_context(copied_environment(work.reporter.info))
-    copy.change(work.installer, "uninstall", "--yes", name)
+    copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+    copy.change(tx.installer, "uninstall", "--yes", name)
     there = installed_files(copy.prefix, {*host_requirements(), "pip"})
     check_change(copy, name, there.replaced(names={}))  # what took a name may go
     check_starts(copy.python, f"without {name}, this program")
@@ -216,32 +216,32 @@ def _refuse_needed(name: str) -> None:
         raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
 
 
-def build_wheel(staged: Staged, work: Work) -> Staged:
+def build_wheel(staged: Staged, tx: Transaction) -> Staged:
     """Build what has no wheel, by its own code, which the user agreed to; see what it is."""
     entry = staged.entry
     if entry.from_repository:
-        work.reporter.info(f"building {entry.name}")
-        place = os.path.join(_files(work), repository_of(entry.source).subdirectory)
-        return _staged(build_from(place, Requirement(entry.name), work), entry)
-    work.reporter.info(f"building {entry.name} {entry.version}")
-    found = build(Requirement(f"{entry.name}=={entry.version}"), entry.sha256, work)
+        tx.reporter.info(f"building {entry.name}")
+        place = os.path.join(_files(tx), repository_of(entry.source).subdirectory)
+        return _staged(build_from(place, Requirement(entry.name), tx), entry)
+    tx.reporter.info(f"building {entry.name} {entry.version}")
+    found = build(Requirement(f"{entry.name}=={entry.version}"), entry.sha256, tx)
     return _staged(found.path, entry.replaced(sha256=found.sha256))
 
 
-def kept_version(entry: Entry, work: Work) -> Staged | None:
+def kept_version(entry: Entry, tx: Transaction) -> Staged | None:
     """Return the version that an entry records where it is kept here, None where it is not."""
-    if entry.kind != "pip" or not entry.label:
+    if entry.kind != "pip" or not entry.version_dir:
         return None
     try:
-        return Staged(entry, _wheel_of(entry, work)[0])
+        return Staged(entry, _wheel_of(entry, tx)[0])
     except OperationError:
         return None
 
 
-def _wheel_of(entry: Entry, work: Work) -> tuple[PluginContents, str]:
+def _wheel_of(entry: Entry, tx: Transaction) -> tuple[PluginContents, str]:
     """Return the wheel of a version that is staged or kept, and the directory that it is in."""
-    kept = kept_tree(work.plugins_dir, entry)
-    for place in (work.tree, kept):
+    kept = kept_tree(tx.plugins_dir, entry)
+    for place in (tx.tree, kept):
         names = os.listdir(place) if os.path.isdir(place) else []
         if len(names) == 1:
             return read_wheel(os.path.join(place, names[0])), place

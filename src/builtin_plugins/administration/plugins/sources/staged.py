@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
 from builtin_plugins.administration.plugins.sources.parse import ARCHIVES
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.archive import MOST_BYTES
 from builtin_plugins.plugins_folder.registry import Entry
@@ -60,14 +60,14 @@ def _named(text: str, root: str, wanted: Entry) -> str:
     return f"{wanted.source}: {text.replace(f'{root}/', '').removeprefix(f'{root}: ')}"
 
 
-def bring_file(address: str, sha256: str, target: Path, work: Work) -> str:
+def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
     """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
     if "://" in address:
         # Here, as requests takes a tenth of a second to import and most changes need none.
         from builtin_plugins.io.download import Limits, download
 
-        limits = Limits(seconds=work.seconds, stall=min(30, work.seconds), size=MOST_BYTES)
-        with work.reporter.progress(shown(address)) as progress:
+        limits = Limits(seconds=tx.seconds, stall=min(30, tx.seconds), size=MOST_BYTES)
+        with tx.reporter.progress(shown(address)) as progress:
             return download(address, target, limits=limits, sha256=sha256, progress=progress).sha256
     try:
         if os.path.getsize(address) > MOST_BYTES:

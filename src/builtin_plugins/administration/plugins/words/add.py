@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 
 from builtin_plugins.administration.plugins.install import (
-    built,
     check_new_name,
+    ensure_built,
     fetch,
+    install,
     is_here,
     or_name,
-    put,
 )
 from builtin_plugins.administration.plugins.preview import heading, preview, version_text
 from builtin_plugins.administration.plugins.python_package import refuse_package
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.sources.staged import Staged
-from builtin_plugins.administration.plugins.transaction import Work, working
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
@@ -66,25 +66,27 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if there and not there.from_wheel and is_here(session.installation.plugins_dir, there):
         session.show_lines(f"{_installed(session, there)}{or_name(there)}")
         return
-    with working(session, timeout) as work:
-        work.reporter.debug(f"fetching {origin.wanted.source}")
-        staged = built(session, fetch(origin, work), work, yes=yes)
-        _add_staged(session, staged, work, force=force, yes=yes)
+    with transaction(session, timeout) as tx:
+        tx.reporter.debug(f"fetching {origin.wanted.source}")
+        staged = ensure_built(session, fetch(origin, tx), tx, yes=yes)
+        _add_staged(session, staged, tx, force=force, yes=yes)
 
 
-def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, yes: bool) -> None:
+def _add_staged(
+    session: Session, staged: Staged, tx: Transaction, *, force: bool, yes: bool
+) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
     entry, found = staged.entry, staged.contents
     if entry.kind != "pip":
-        root = os.path.realpath(entry.source) if entry.kind == "local" else work.tree
+        root = os.path.realpath(entry.source) if entry.kind == "local" else tx.tree
         refuse_package(entry, root, found.commands, session.program)
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
-    replaces = former is not None and is_here(work.plugins_dir, former)
-    if former is not None and replaces and former.label == entry.label:
+    replaces = former is not None and is_here(tx.plugins_dir, former)
+    if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))
         return
     if entry.kind != "pip" and not found.commands and not found.hooks:
@@ -98,7 +100,7 @@ def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, ye
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    if not put(session, entry, former, work, force=force):
+    if not install(session, entry, former, tx, force=force):
         session.show_lines(_installed(session, entry))
         return
     done = "added" if former is None else "updated" if replaces else "restored"

@@ -40,7 +40,9 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
         "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
         "installed": entry.installed_at,
         "files": os.path.realpath(row.root) if row.root else "",
-        "kept": ", ".join(version_text(one) for one in kept if one.label != entry.label),
+        "kept": ", ".join(
+            version_text(one) for one in kept if one.version_dir != entry.version_dir
+        ),
     }
     lines = [f"{key + ':':<13}{value}" for key, value in facts.items() if value]
     found = _contents(row)

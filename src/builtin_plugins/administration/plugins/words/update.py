@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from builtin_plugins.administration.plugins.install import built, each, fetch, put
+from builtin_plugins.administration.plugins.install import ensure_built, fetch, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_row
 from builtin_plugins.administration.plugins.preview import preview, version_text
 from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
-from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.self_options import checked_timeout
@@ -26,7 +26,7 @@ def command(
     changes for you is shown first: commands that come and go, new sudo, new variables.
     """
     change = partial(_update, session, timeout=checked_timeout(timeout), dry_run=dry_run, yes=yes)
-    if failed := each(session, _chosen(session, names), change):
+    if failed := for_each(session, _chosen(session, names), change):
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 
 
@@ -61,8 +61,8 @@ def _update(
         session.show_lines(f"{label}: {_stays(session, entry)}")
         return
     entry = stored(entry)
-    with working(session, timeout) as work:
-        staged = fetch(of_entry(entry, exact=False), work)
+    with transaction(session, timeout) as tx:
+        staged = fetch(of_entry(entry, exact=False), tx)
         known = entry.commit or entry.version
         is_newest = staged.unbuilt and known == (staged.entry.commit or staged.entry.version)
         if staged.unbuilt and dry_run and not is_newest:
@@ -70,16 +70,16 @@ def _update(
             session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
             return
         if not is_newest:
-            staged = built(session, staged, work, yes=yes)
+            staged = ensure_built(session, staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
-        if is_newest or staged.entry.label == entry.label:
+        if is_newest or staged.entry.version_dir == entry.version_dir:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
         preview(session, entry, staged)
         if dry_run:
             return
         confirm(f"Update {label}?", yes, "stays as it is")
-        put(session, staged.entry, former, work)
+        install(session, staged.entry, former, tx)
     session.show_lines(f"updated {label}")
 
 
