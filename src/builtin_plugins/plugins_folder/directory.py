@@ -90,7 +90,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
     found = [
         _plugin(plugins_dir, name, entry)
         for name, entry in registry.entries.items()
-        if name in here and entry.kind != "pip"
+        if name in here and not entry.is_package
     ]
     for name in here:
         if name in registry.entries:

@@ -97,7 +97,7 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
     for file in _pending(plugins_dir):
         yield partial(_settle_removal, plugins_dir, registry, file)
     for entry in registry.entries.values():
-        if entry.managed and _leads_astray(plugins_dir, entry):
+        if _leads_astray(plugins_dir, entry):
             yield partial(relink, plugins_dir, entry)
     for name in names_in(plugins_dir):
         link = os.path.join(plugins_dir, name)
@@ -182,6 +182,8 @@ def relink(plugins_dir: str, entry: Entry) -> None:
 
 def _leads_astray(plugins_dir: str, entry: Entry) -> bool:
     """Tell whether another version is on; a directory that somebody put there stays."""
+    if entry.is_package or not entry.version_dir:
+        return False
     place = os.path.join(plugins_dir, entry.name)
     is_ours = os.path.islink(place) or not os.path.lexists(place)
     is_here = os.path.isdir(kept_tree(plugins_dir, entry))

@@ -64,7 +64,7 @@ def check_collisions_in_copy(
 
 def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
     own = (entry.name,) if found.hooks else ()
-    for name in found.names if entry.kind == "pip" else own:
+    for name in found.names if entry.is_package else own:
         there = lock.plugins.get(name)
         if there is None or there in _points(lock, entry) or (there.file and there.name in own):
             continue
@@ -133,10 +133,10 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return what the plugin declares, and what all others do."""
     points = _points(lock, entry)
     places = {place for point in points for place in point.trees}
-    names = {point.name for point in points} if entry.kind == "pip" else {entry.name}
+    names = {point.name for point in points} if entry.is_package else {entry.name}
 
     def is_own(tree: Tree) -> bool:
-        return tree.path in places if entry.kind == "pip" else tree.plugin in names
+        return tree.path in places if entry.is_package else tree.plugin in names
 
     own = [one for one in lock.commands if one.plugin in names]
     others = [one for one in lock.commands if one.plugin not in names]
@@ -160,7 +160,7 @@ def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
     Directories come before what distributions have, as everywhere.
     """
     registry = read_registry(registry_path(session.installation.plugins_dir)).entries
-    order = [name for name, one in registry.items() if one.kind != "pip"]
+    order = [name for name, one in registry.items() if not one.is_package]
     earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
     before = list(takewhile(lambda one: one.plugin in earlier, trees))
     return [*before, tree, *trees[len(before) :]]

@@ -19,8 +19,7 @@ from packaging.requirements import Requirement
 from packaging.tags import Tag, sys_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from builtin_plugins.administration.plugins.sources.parse import WHEEL
-from builtin_plugins.administration.plugins.sources.staged import bring_file, checked
+from builtin_plugins.administration.plugins.sources.bring_file import bring_file, checked
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.installer import has_pip
 from host import OperationError
@@ -77,7 +76,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> Candidate:
 
 def build_from(source: str, wanted: Requirement, tx: Transaction) -> str:
     """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
-    if not source.endswith(WHEEL) or os.path.isdir(source):
+    if not source.endswith(".whl") or os.path.isdir(source):
         built = os.path.join(tx.area, "built")
         os.mkdir(built)
         if has_pip():

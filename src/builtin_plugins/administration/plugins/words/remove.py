@@ -24,7 +24,7 @@ def command(session: Session, name: str, yes: bool) -> None:
     with transaction(session) as tx:
         row = _row(session, name)
         entry = row.entry
-        if entry.kind == "pip" and row.state != "missing":
+        if entry.is_package and row.state != "missing":
             session.messages.line(f"this uninstalls the distribution {entry.name}")
             warn_of_sharing(session, entry, "removes")
         confirm(f"Remove {entry.name}?", yes, "nothing was removed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
+from builtin_plugins.administration.plugins.sources.table import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
@@ -24,7 +25,8 @@ def command(session: Session, name: str, version: str | None) -> None:
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     # A wheel is one version; any other source, which may have moved, has them all.
-    source = chosen.source if entry.from_wheel or chosen.from_wheel else entry.source
+    fixed = any(source_of(one).is_one_version for one in (entry, chosen))
+    source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:

@@ -57,7 +57,7 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
 
 
 def _contents(row: Row) -> PluginContents:
-    if row.entry.kind == "pip" and row.state == "disabled":
+    if row.entry.is_package and row.state == "disabled":
         return read_installed(row.entry.name)
     commands = {one.words: one.definition for one in row.declared}
     problems: list[str] = []

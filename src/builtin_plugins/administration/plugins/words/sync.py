@@ -7,16 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.install import (
-    ensure_built,
-    fetch,
-    for_each,
-    install,
-    is_here,
-)
+from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
-from builtin_plugins.administration.plugins.sources.pip import kept_version
+from builtin_plugins.administration.plugins.sources.parse import checked_entry
+from builtin_plugins.administration.plugins.sources.table import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.self_options import checked_timeout
@@ -62,7 +56,7 @@ def _lacking(
     """Yield the entries whose recorded version is not the one that is on here."""
     for entry in wanted:
         there = own.get(entry.name)
-        if entry.kind == "local":
+        if entry.is_local:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
                     f"{entry.name}: a directory on somebody's machine; add it from yours"
@@ -70,19 +64,18 @@ def _lacking(
         elif (
             there is None
             or there.version_dir != entry.version_dir
-            or not is_here(plugins_dir, entry)
+            or not source_of(entry).is_present(plugins_dir)
         ):
             yield entry
 
 
 def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: float) -> None:
-    entry = stored(entry)
+    entry = checked_entry(entry)
     if not entry.version_dir:
         raise OperationError("the registry records no commit, version or sha256 of it")
     with transaction(session, timeout) as tx:
-        staged = kept_version(entry, tx)
-        if staged is None:
-            staged = fetch(of_entry(entry, exact=True), tx)
+        source = source_of(entry)
+        staged = source.kept_version(tx) or source.exact().fetch(tx)
         staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
         if staged.entry.version_dir != entry.version_dir:
             raise OperationError(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from builtin_plugins.administration.plugins.install import ensure_built, fetch, for_each, install
+from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_row
 from builtin_plugins.administration.plugins.preview import preview, version_text
-from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
+from builtin_plugins.administration.plugins.sources.parse import checked_entry
+from builtin_plugins.administration.plugins.sources.table import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.io.asking import confirm
@@ -54,15 +55,15 @@ def _update(
     yes: bool,
 ) -> None:
     label = entry.name
-    if entry.kind == "local":
+    if entry.is_local:
         session.show_lines(f"{label}: is a directory of yours; every edit is live")
         return
     if entry.pinned:
         session.show_lines(f"{label}: {_stays(session, entry)}")
         return
-    entry = stored(entry)
+    entry = checked_entry(entry)
     with transaction(session, timeout) as tx:
-        staged = fetch(of_entry(entry, exact=False), tx)
+        staged = source_of(entry).newest().fetch(tx)
         known = entry.commit or entry.version
         is_newest = staged.unbuilt and known == (staged.entry.commit or staged.entry.version)
         if staged.unbuilt and dry_run and not is_newest:
@@ -86,10 +87,10 @@ def _update(
 def _stays(session: Session, entry: Entry) -> str:
     """Return where a pinned plugin is, and what brings it elsewhere."""
     command = f"{session.program} self plugin"
-    here = installed_version(entry.name) if entry.kind == "pip" else None
+    here = installed_version(entry.name) if entry.is_package else None
     if here and here != entry.version:
         return f"{here} is installed, not {entry.version}; bring that back with: {command} sync"
     stays = f"stays at {entry.ref or version_text(entry)}"
-    return (
-        f"{stays}; another version comes with: {command} add WHEEL" if entry.from_wheel else stays
-    )
+    if source_of(entry).is_one_version:
+        return f"{stays}; another version comes with: {command} add WHEEL"
+    return stays
