@@ -22,8 +22,7 @@ _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Fields": "and so has each key of it",
-    "host.run.installation.data_home": "other installations of an environment are usually there",
-    "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
+    "host.run.json_files.Number": "numbers in unknown keys of registry.json survive",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.stdout.Output": "the page of `setup` goes where pages go",
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
