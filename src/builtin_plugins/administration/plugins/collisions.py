@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from builtin_plugins.administration.plugins.contents import PluginContents, Words
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.environment.copy import VenvCopy, ask
+from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
@@ -43,14 +43,16 @@ def check_collisions(
 def check_collisions_in_copy(
     session: Session, entry: Entry, tx: Transaction, *, force: bool
 ) -> None:
-    """Do so for a distribution that is staged in the copy of the environment.
+    """Check the same for a distribution that is installed in the copy of the environment.
 
-    Its plugins are asked there, in a process of their own, so what only Python knows counts.
-    Raises PluginError also when they say that there is nothing.
+    A process there starts this program and asks the plugins, so what only Python knows counts.
+    Raises OperationError if it does not start, PluginError also for a plugin without contents.
     """
+    changed = f"with {entry.name}, this program"
     if session.safe:
+        check_starts(VenvCopy().python, changed)
         return
-    after = _asked(session, tx)
+    after = _asked(session, tx, f"{changed} does not start")
     own, others = _parted(after, entry)
     points = _points(after, entry)
     for point in points:
@@ -94,9 +96,9 @@ def _check(
         session.messages.warn(f"{line} and wins")
 
 
-def _asked(session: Session, tx: Transaction) -> Lock:
+def _asked(session: Session, tx: Transaction, failing: str) -> Lock:
     place = os.path.join(tx.area, "copy.lock")
-    layout, failing = session.layout, "its plugins cannot be asked"
+    layout = session.layout
     given = (place, layout.program, layout.root, layout.config_file)
     python, environ, seconds = VenvCopy().python, tx.environ, tx.seconds
     ask(python, __name__, *given, failing=failing, environ=environ, seconds=seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from builtin_plugins.administration.plugins.sources.table import source_of
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import Disabled, HostError, Installation, hookimpl
 

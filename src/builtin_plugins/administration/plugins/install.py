@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from builtin_plugins.administration.plugins.sources.base import Staged
-from builtin_plugins.administration.plugins.sources.table import source_of
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
     keep,

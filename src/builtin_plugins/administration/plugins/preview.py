@@ -9,8 +9,7 @@ from builtin_plugins.administration.plugins.contents import (
     PluginContents,
     Words,
 )
-from builtin_plugins.administration.plugins.sources.base import Staged
-from builtin_plugins.administration.plugins.sources.table import source_of
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.program.environment.distributions import (
     installed_version,
     packages_directory,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -46,6 +47,10 @@ class PluginSource:
 
     suffixes: tuple[str, ...] = ()  # of the files of this kind, in paths and https addresses
     name_hint = "; or use --name"  # ends an error about a plugin's name
+    is_from_git = False  # so it has a branch, tag or commit
+    has_checksum = False  # so the user can name the SHA-256 of what is fetched
+    is_one_version = False  # another version has another source, as with a wheel
+    ref_in_address = ""
 
     def __init__(self, entry: Entry, address: str = "", least: str = "") -> None:
         self.entry = entry
@@ -75,27 +80,8 @@ class PluginSource:
         return self.entry.source
 
     @property
-    def ref_in_address(self) -> str:
-        return ""
-
-    @property
-    def is_from_git(self) -> bool:
-        """Report whether it has a branch, tag or commit."""
-        return False
-
-    @property
-    def has_checksum(self) -> bool:
-        """Report whether the user can name the SHA-256 of what is fetched."""
-        return False
-
-    @property
     def is_pinned(self) -> bool:
         """Report whether the source as the user wrote it is met by a single version."""
-        return False
-
-    @property
-    def is_one_version(self) -> bool:
-        """Report whether another version comes from another source, as with a wheel."""
         return False
 
     def exact(self) -> PluginSource:
@@ -160,6 +146,16 @@ class PluginSource:
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         """Remove the plugin; return where its only copy is kept, "" if there is another."""
         raise NotImplementedError
+
+
+def source_class(kind: str) -> type[PluginSource]:
+    """Return the class of one of `KINDS`: `Source` in the module with the name of the kind."""
+    found: type[PluginSource] = import_module(f"{__package__}.{kind}").Source
+    return found
+
+
+def source_of(entry: Entry) -> PluginSource:
+    return source_class(entry.kind)(entry)
 
 
 class DirectorySource(PluginSource):

@@ -46,7 +46,6 @@ def install_in_copy(
     if origin:
         copy.record_origin(entry.name, origin)
     check_change(copy, entry.name, installed_files(copy.prefix, set(kept)))
-    check_starts(copy.python, f"with {entry.name}, this program")
 
 
 def uninstall_in_copy(name: str, tx: Transaction) -> None:

@@ -10,10 +10,13 @@ import re
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.administration.plugins.sources.base import (
+    PluginSource,
+    source_class,
+    source_of,
+)
 from builtin_plugins.administration.plugins.sources.git import FETCHED, SHORT
 from builtin_plugins.administration.plugins.sources.requirements import parse_requirement
-from builtin_plugins.administration.plugins.sources.table import source_class, source_of
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.registry import KINDS, Entry
 from host import OperationError, UsageError, masked_text

@@ -31,7 +31,6 @@ from builtin_plugins.administration.plugins.sources.package_copy import (
     uninstall_in_copy,
 )
 from builtin_plugins.administration.plugins.sources.package_repository import (
-    PackageRepository,
     parse_package_repository,
 )
 from builtin_plugins.administration.plugins.sources.requirements import (
@@ -55,7 +54,6 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.owned_files import problems
-from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import kept_tree
 from builtin_plugins.plugins_folder.registry import Entry
 from builtin_plugins.plugins_folder.repair import mark_uninstalled
@@ -73,6 +71,17 @@ class Source(PluginSource):
     suffixes = (_WHEEL,)
     name_hint = ""  # a distribution's name is its own
 
+    def __init__(self, entry: Entry, address: str = "", least: str = "") -> None:
+        super().__init__(entry, address, least)
+        self.repository = None
+        with suppress(UsageError):  # one that cannot be fetched can still be removed
+            self.repository = parse_package_repository(self.address)
+        self.is_from_git = bool(self.repository)
+        self.has_checksum = not self.repository
+        self.ref_in_address = self.repository.ref if self.repository else ""
+        is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
+        self.is_one_version = is_wheel and not self.repository
+
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
         if not text.startswith("pip:"):
@@ -84,35 +93,13 @@ class Source(PluginSource):
 
     @staticmethod
     def stored(address: str) -> str:
-        if package := parse_package_repository(address):
-            return package.source
-        return without_credentials(address) if "://" in address else address
-
-    @property
-    def repository(self) -> PackageRepository | None:
-        return parse_package_repository(self.address)
-
-    @property
-    def is_one_version(self) -> bool:
-        is_wheel = self.entry.source.partition("?")[0].endswith(_WHEEL)
-        return is_wheel and not self.repository
+        package = parse_package_repository(address)
+        return package.source if package else PluginSource.stored(address)
 
     @property
     def argument(self) -> str:
         source = self.entry.source or self.entry.name
         return "" if self.is_one_version else f"pip:{source}"
-
-    @property
-    def ref_in_address(self) -> str:
-        return self.repository.ref if self.repository else ""
-
-    @property
-    def is_from_git(self) -> bool:
-        return bool(self.repository)
-
-    @property
-    def has_checksum(self) -> bool:
-        return not self.repository
 
     @property
     def is_pinned(self) -> bool:
@@ -156,7 +143,7 @@ class Source(PluginSource):
 
     def _checked_name(self, requirement: Requirement) -> str:
         name = canonicalize_name(requirement.name)
-        refuse_protected(name)
+        refuse_protected(requirement.name)
         if self.entry.name not in ("", name):
             raise PluginError(f"{self.entry.name}: its source is the package {name}")
         return name

@@ -8,9 +8,8 @@ from builtin_plugins.administration.plugins.install import (
     install,
 )
 from builtin_plugins.administration.plugins.preview import heading, preview, version_text
-from builtin_plugins.administration.plugins.sources.base import Staged
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.sources.parse import parse_source
-from builtin_plugins.administration.plugins.sources.table import source_of
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.self_options import checked_timeout

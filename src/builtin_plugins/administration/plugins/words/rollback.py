@@ -5,7 +5,7 @@ from __future__ import annotations
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.sources.table import source_of
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError

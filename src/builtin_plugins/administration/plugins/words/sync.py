@@ -9,8 +9,8 @@ from functools import partial
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.plugins.sources.table import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.self_options import checked_timeout

@@ -7,8 +7,8 @@ from functools import partial
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_row
 from builtin_plugins.administration.plugins.preview import preview, version_text
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.plugins.sources.table import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.io.asking import confirm

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from builtin_plugins.administration.plugins.sources.table import source_of
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     installed_version,
