@@ -90,7 +90,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
     found = [
         _plugin(plugins_dir, name, entry)
         for name, entry in registry.entries.items()
-        if name in here and entry.kind != "pip"
+        if name in here and not entry.is_package
     ]
     for name in here:
         if name in registry.entries:
@@ -99,7 +99,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
             root = os.path.join(plugins_dir, name)
             found.append(DirectoryPlugin(name, root, problem=registry.refused[name]))
         # A link to a kept version without an entry is half added or half removed.
-        elif unknown or not kept_label(plugins_dir, name):
+        elif unknown or not linked_version_dir(plugins_dir, name):
             found.append(_plugin(plugins_dir, name, None))
     return found
 
@@ -123,7 +123,7 @@ def names_in(directory: str) -> list[str]:
         return []
 
 
-def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
+def linked_version_dir(plugins_dir: str, link: str, name: str = "") -> str | None:
     """Return to which kept version of plugin `name`, if not called as it is, `link` leads.
 
     None when it leads to none.
@@ -138,27 +138,29 @@ def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
 
 def kept_tree(plugins_dir: str, entry: Entry) -> str:
     """Return where the files of a kept version are; in a link, `plugins_dir` is ""."""
-    return os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
+    return os.path.join(plugins_dir, VERSIONS, entry.name, entry.version_dir, TREE)
 
 
 def recorded(plugins_dir: str, name: str) -> Entry | None:
     """Return what the record beside the kept version of a plugin says, None where it has none."""
-    label = kept_label(plugins_dir, name)
-    return None if label is None else record(plugins_dir, name, label)
+    version_dir = linked_version_dir(plugins_dir, name)
+    return None if version_dir is None else record(plugins_dir, name, version_dir)
 
 
-def record(plugins_dir: str, name: str, label: str) -> Entry | None:
+def record(plugins_dir: str, name: str, version_dir: str) -> Entry | None:
     """Return the record of a kept version: the proof that this program made its directory."""
     try:
-        entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
+        entry = read_entry(
+            read_json(os.path.join(plugins_dir, VERSIONS, name, version_dir, RECORD))
+        )
     except (HostError, OSError, AttributeError):
         return None
-    return entry if (entry.name, entry.label) == (name, label) else None
+    return entry if (entry.name, entry.version_dir) == (name, version_dir) else None
 
 
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
     root = os.path.join(plugins_dir, name)
-    linked = os.path.islink(root) and kept_label(plugins_dir, name) is None
+    linked = os.path.islink(root) and linked_version_dir(plugins_dir, name) is None
     dev = entry.dev if entry else linked
     found = DirectoryPlugin(name, root, dev, enabled=entry is None or entry.enabled)
     try:

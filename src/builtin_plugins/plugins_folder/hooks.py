@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from builtin_plugins.plugins_folder.repair import settle
+from builtin_plugins.plugins_folder.repair import reconcile_if_needed
 from host import (
     CommandTree,
     Disabled,
@@ -22,7 +22,7 @@ from host import (
 
 @hookimpl
 def prepare(installation: Installation) -> None:
-    settle(installation.plugins_dir)
+    reconcile_if_needed(installation.plugins_dir)
 
 
 @hookimpl

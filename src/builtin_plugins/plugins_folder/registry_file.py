@@ -19,7 +19,7 @@ _LOCK_FILE = ".registry.lock"
 def exclusive(
     plugins_dir: str, waiting: Waiting | None = None, *, patient: bool = True
 ) -> AbstractContextManager[int]:
-    """Be the only one who changes plugins here; `waiting` is told who else is.
+    """Be the only one who changes plugins here; `waiting` gets a line if another process is.
 
     Raises OperationError when that one stays.
     """
@@ -51,25 +51,20 @@ def is_kept(plugins_dir: str, registry: Registry) -> bool:
 
 def _says(path: str, registry: Registry) -> bool:
     try:
-        return bool(read_json(path) == registry.values)
+        return bool(_plain(read_json(path)) == _plain(registry.values))
     except (HostError, OSError):
         return False
 
 
 def _text(registry: Registry) -> bytes:
-    """Return what the file says; half a character is an escape in it, as it was."""
-    return f"{_dumped(registry.values)}\n".encode("utf-8", "backslashreplace")
+    """Return the content of the file; a lone surrogate stays an escape."""
+    text = json.dumps(_plain(registry.values), indent=2, ensure_ascii=False)
+    return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
-def _dumped(value: Any, indent: str = "") -> str:
-    """Return `value` as JSON text; numbers come out as they were written."""
-    inner = indent + "  "
-    if isinstance(value, Number):
-        return str(value)
-    if isinstance(value, dict) and value:
-        rows = [f"{inner}{_dumped(key)}: {_dumped(one, inner)}" for key, one in value.items()]
-        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
-    if isinstance(value, list) and value:
-        rows = [inner + _dumped(one, inner) for one in value]
-        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=False)
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return json.loads(value) if isinstance(value, Number) else value

@@ -18,8 +18,8 @@ from builtin_plugins.plugins_folder.directory import (
     REMOVED,
     VERSIONS,
     find_directory_plugins,
-    kept_label,
     kept_tree,
+    linked_version_dir,
     names_in,
     record,
     recorded,
@@ -49,7 +49,7 @@ _UNINSTALLED = "pip:"  # where a link of that name leads for a distribution
 AREA = ".cli-change-"  # how the names of staging areas in `plugins/` begin
 
 
-def settle(plugins_dir: str) -> None:
+def reconcile_if_needed(plugins_dir: str) -> None:
     """Enter new directories into the registry and heal, when there is need and nothing in the way.
 
     Called before the lock is built. A registry that cannot be read or written, or that
@@ -61,13 +61,13 @@ def settle(plugins_dir: str) -> None:
         if kept and next(_repairs(plugins_dir, registry), None) is None:
             return
         with exclusive(plugins_dir, patient=False):
-            heal(plugins_dir)
+            reconcile(plugins_dir)
     except (HostError, OSError):
         return
 
 
-def heal(plugins_dir: str) -> Registry:
-    """Do what `settle` does, and return the registry; the caller holds `exclusive`.
+def reconcile(plugins_dir: str) -> Registry:
+    """Do what `reconcile_if_needed` does, and return the registry; the caller holds `exclusive`.
 
     Raises PluginError when the registry cannot be read, OSError when it cannot be written.
     """
@@ -97,12 +97,12 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
     for file in _pending(plugins_dir):
         yield partial(_settle_removal, plugins_dir, registry, file)
     for entry in registry.entries.values():
-        if entry.managed and _leads_astray(plugins_dir, entry):
+        if _leads_astray(plugins_dir, entry):
             yield partial(relink, plugins_dir, entry)
     for name in names_in(plugins_dir):
         link = os.path.join(plugins_dir, name)
         is_known = name in registry.names and os.path.exists(link)
-        if not is_known and kept_label(plugins_dir, name) is not None:
+        if not is_known and linked_version_dir(plugins_dir, name) is not None:
             yield partial(os.unlink, link)
     for name in _own(plugins_dir, VERSIONS):
         yield from _clearings_of_versions(plugins_dir, registry, name)
@@ -124,21 +124,21 @@ def _clearings(plugins_dir: str) -> Iterator[Repair]:
 def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> Iterator[Repair]:
     """Yield what removes the kept versions of `name` that no entry speaks of."""
     entry = registry.entries.get(name)
-    wanted = {entry.label, *entry.versions} if entry else set()
+    wanted = {entry.version_dir, *entry.versions} if entry else set()
     versions = os.path.join(plugins_dir, VERSIONS)
-    labels = _own(versions, name)
-    for label in labels:
-        is_known = label in wanted or name in registry.refused
-        if not is_known and record(plugins_dir, name, label) is not None:
-            yield partial(take_away, plugins_dir, name, label)
-    if not labels:
+    version_dirs = _own(versions, name)
+    for version_dir in version_dirs:
+        is_known = version_dir in wanted or name in registry.refused
+        if not is_known and record(plugins_dir, name, version_dir) is not None:
+            yield partial(take_away, plugins_dir, name, version_dir)
+    if not version_dirs:
         yield partial(_remove, versions, name)
 
 
-def take_away(plugins_dir: str, name: str, label: str) -> None:
+def take_away(plugins_dir: str, name: str, version_dir: str) -> None:
     """Remove a kept version of a plugin, if possible; a kill leaves it whole or not kept."""
-    version = os.path.join(plugins_dir, VERSIONS, name, label)
-    area = os.path.join(plugins_dir, f"{AREA}{name}@{label}")
+    version = os.path.join(plugins_dir, VERSIONS, name, version_dir)
+    area = os.path.join(plugins_dir, f"{AREA}{name}@{version_dir}")
     while os.path.lexists(area):
         area += "+"
     with suppress(OSError):
@@ -156,10 +156,12 @@ def check_gone(plugins_dir: str, name: str) -> None:
     import shutil
 
     entry = read_registry(registry_path(plugins_dir)).entries.get(name)
-    wanted = {entry.label, *entry.versions} if entry else set()
+    wanted = {entry.version_dir, *entry.versions} if entry else set()
     versions = os.path.join(plugins_dir, VERSIONS)
-    labels = [one for one in _own(versions, name) if one not in wanted]
-    left = [os.path.join(versions, name, one) for one in labels if record(plugins_dir, name, one)]
+    version_dirs = [one for one in _own(versions, name) if one not in wanted]
+    left = [
+        os.path.join(versions, name, one) for one in version_dirs if record(plugins_dir, name, one)
+    ]
     for one in names_in(plugins_dir):
         if one.startswith(f"{AREA}{name}@"):
             gone = os.path.join(plugins_dir, one)
@@ -180,10 +182,12 @@ def relink(plugins_dir: str, entry: Entry) -> None:
 
 def _leads_astray(plugins_dir: str, entry: Entry) -> bool:
     """Tell whether another version is on; a directory that somebody put there stays."""
+    if entry.is_package or not entry.version_dir:
+        return False
     place = os.path.join(plugins_dir, entry.name)
     is_ours = os.path.islink(place) or not os.path.lexists(place)
     is_here = os.path.isdir(kept_tree(plugins_dir, entry))
-    return is_ours and is_here and kept_label(plugins_dir, entry.name) != entry.label
+    return is_ours and is_here and linked_version_dir(plugins_dir, entry.name) != entry.version_dir
 
 
 def now() -> str:
@@ -281,7 +285,7 @@ def _is_temporary(plugins_dir: str, name: str) -> bool:
         return False
     if own in (FILE_NAME, LAST):
         return True
-    return kept_label(plugins_dir, name, own) is not None
+    return linked_version_dir(plugins_dir, name, own) is not None
 
 
 def _own(above: str, name: str) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn
 
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.linux import install as linux
@@ -29,7 +29,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
         raise CannotStartError(f"{name} cannot be set up on {platform}")
     label = " ".join([program.name, *program.words])
     reporter = Reporter(label, options.quiet, options.verbose, environ)
-    with explained():
+    with os_errors_explained():
         if options.uninstall:
             removed = system.uninstall(settings, reporter)
             state = "is uninstalled; your own data stays" if removed else "is not installed"

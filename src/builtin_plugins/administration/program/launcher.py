@@ -10,7 +10,7 @@ import host
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
 from host.run.installation import Layout
@@ -96,7 +96,7 @@ def command(_: Session, path: str) -> None:
     install.sh and `self update` call this in the environment that they made.
     """
     launcher = Path(os.path.abspath(path))
-    with explained(path):
+    with os_errors_explained(path):
         write_launcher(launcher, replace=True)
         write_man_page(launcher.name)
     remember(str(launcher.parent.parent))

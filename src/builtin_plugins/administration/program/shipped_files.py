@@ -13,7 +13,7 @@ from typing import NamedTuple
 import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import discard, write_file
-from builtin_plugins.io.files.undo import undoing, uninterrupted
+from builtin_plugins.io.files.undo import signals_blocked, undoing
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
@@ -121,7 +121,7 @@ def _recorded(root: str) -> set[str]:
 def catch_up(root: str, warn: Callable[[str], None]) -> None:
     """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
     skeleton = own_skeleton()
-    with uninterrupted(), undoing() as undo:
+    with signals_blocked(), undoing() as undo:
         note_shipped(root, skeleton, undo)
         renew(root, skeleton, skeleton, warn, undo)
 

@@ -22,7 +22,7 @@ from builtin_plugins.administration.program.shipped_files import (
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.planning.cache_files import can_be_made
@@ -48,7 +48,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
             f"{directory}: cannot be found from a deleted current directory", "give its full path"
         ) from None
     launcher = root / "core" / program
-    with explained(root):
+    with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
         with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
             if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):

@@ -17,7 +17,7 @@ from builtin_plugins.administration.program.shipped_files import RECORD, shipped
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.asking import confirm, is_attended
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, printable
 from host.cli.session import Session
 
@@ -44,7 +44,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     if not (yes or is_attended()):
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
     confirm(f"Uninstall {printable(session.program)}?", yes, "stays as it is")
-    with explained():
+    with os_errors_explained():
         for shell in completed:
             completion.complete_in(shell, session.program, session.environ, present=False)
         root = session.layout.root

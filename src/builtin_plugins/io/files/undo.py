@@ -10,7 +10,7 @@ from host import HostError, OperationError
 
 
 @contextmanager
-def explained(otherwise: object = "") -> Iterator[None]:
+def os_errors_explained(otherwise: object = "") -> Iterator[None]:
     """Turn a failed system call into an OperationError that names its file, else `otherwise`."""
     try:
         yield
@@ -47,7 +47,7 @@ def _said(failure: BaseException, otherwise: object = "") -> str:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Hold Ctrl-C and polite kills back for the few milliseconds of a change."""
     held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     former = signal.pthread_sigmask(signal.SIG_BLOCK, held)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from builtin_plugins.io.archive import Rules, extract
-from builtin_plugins.io.files.undo import cleanup_on_signal, explained
+from builtin_plugins.io.files.undo import cleanup_on_signal, os_errors_explained
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.install import BUSY
 from builtin_plugins.setup.linux.prepare import NEW, Application
@@ -37,7 +37,7 @@ def _run(given: argparse.Namespace) -> int:
     places = Places(given.tool, given.install_dir, given.bin_dir, given.desktop_file)
     messages = Messages("setup", {})
     try:
-        with explained(), state.store_of(places).locked(BUSY, mode=0o755):
+        with os_errors_explained(), state.store_of(places).locked(BUSY, mode=0o755):
             problems = _put(places, given) if given.action == "put" else remove_all(places)
         if given.action == "remove" and problems:
             raise problems[0]

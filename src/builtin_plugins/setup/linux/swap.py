@@ -17,7 +17,7 @@ from builtin_plugins.io.files.atomic import (
     write_file,
     write_link,
 )
-from builtin_plugins.io.files.undo import undoing, uninterrupted
+from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.prepare import Application
 from builtin_plugins.setup.tool_settings import Places
@@ -37,7 +37,7 @@ def swap_in(places: Places, application: Application, staged: str) -> list[Opera
     state.refuse_foreign(places)  # something may have appeared during the download
     if not state.is_program(staged or store.path(version), launcher):
         raise OperationError(f"{staged or store.path(version)} has no program {launcher}")
-    with uninterrupted(), undoing() as undo:
+    with signals_blocked(), undoing() as undo:
         for path in (places.link, places.desktop_file):
             make_directory(os.path.dirname(path), 0o755, undo)
         if staged:
@@ -58,7 +58,7 @@ def remove_all(places: Places) -> list[OperationError]:
     """Remove link, menu entry and application; raises as `swap_in` and returns as it."""
     store = state.store_of(places)
     own = {path for path, _, owner in state.owners(places) if owner is state.Owner.SETUP}
-    with uninterrupted(), undoing() as undo:
+    with signals_blocked(), undoing() as undo:
         if places.desktop_file in own:
             _replace(_write_menu, places.desktop_file, None, undo)
         if places.link in own:

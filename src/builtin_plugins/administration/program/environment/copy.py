@@ -100,7 +100,7 @@ def check_environment() -> None:
 def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     """Give a copy of the environment that runs this program; nobody else changes it meanwhile.
 
-    `waiting` is told who does where that takes long.
+    `waiting` gets a line if another process does.
     """
     check_environment()
     with _held(PATIENCE, waiting) as descriptor:

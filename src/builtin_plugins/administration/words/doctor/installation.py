@@ -137,10 +137,10 @@ def plugins(patient: Patient) -> Iterator[Diagnosis]:
     directories = {one.name for one in find_directory_plugins(plugins_dir, registry)}
     for entry in registry.entries.values():
         there = entry.name in directories
-        if entry.kind == "pip":
+        if entry.is_package:
             there = find_distribution(entry.name) is not None
         if entry.enabled and not there:
-            back = "put them back" if entry.kind == "local" else f"{call} sync"
+            back = "put them back" if entry.is_local else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield Diagnosis(f"the files of plugin {entry.name} are gone", remedy)
 

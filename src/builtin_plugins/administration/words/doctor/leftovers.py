@@ -17,7 +17,7 @@ from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Pat
 from builtin_plugins.administration.words.new import STAGE
 from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.plugins_folder.repair import settle, was_interrupted
+from builtin_plugins.plugins_folder.repair import reconcile_if_needed, was_interrupted
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
 from builtin_plugins.setup.tool_settings import Places
 from builtin_plugins.store import abandoned
@@ -33,7 +33,7 @@ def leftovers(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis(
             f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
             f"{patient.call} self plugin list",
-            partial(settle, plugins_dir),
+            partial(reconcile_if_needed, plugins_dir),
         )
     for path in dict.fromkeys([VenvCopy().path, f"{patient.layout.root}/.venv.cli-stage"]):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):

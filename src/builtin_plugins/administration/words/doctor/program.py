@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     installed_version,
@@ -124,7 +125,7 @@ def dependencies(patient: Patient) -> Iterator[Diagnosis]:
         )
     if patient.wrong is None and find_program("git", environ) is None:
         entries = effective_registry(patient.installation.plugins_dir).entries.values()
-        if any(entry.kind == "git" for entry in entries):
+        if any(source_of(entry).is_from_git for entry in entries):
             yield Diagnosis("git, which plugins come from, is missing", "install it")
     yield from _packages()
 

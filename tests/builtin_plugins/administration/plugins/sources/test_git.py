@@ -489,19 +489,6 @@ def test_a_name_without_end(install: Install, repository: Repository) -> None:
     assert "too long" in done.stderr
 
 
-def test_memory_of_git_itself_is_bounded(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (repository.path / "large").write_text("x\n" * (3 << 20))
-    repository.commit({})
-    git = Git(str(repository.path), os.environ, 60)
-    shown = git("diff", "HEAD~1", "HEAD")
-    assert shown.count(b"\n+x") == 3 << 20
-    monkeypatch.setattr(git_call, "_MEMORY_LIMIT", 4 << 20)
-    with pytest.raises(HostError, match=r"[Oo]ut of memory"):
-        git("diff", "HEAD~1", "HEAD")
-
-
 def test_an_answer_of_git_is_bounded(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
