@@ -6,9 +6,9 @@ import sys
 from _codecs import escape_decode as _decode_escapes
 
 from host.errors import CannotStartError, MissingError, SourceError
+from host.run import basename, find_bash, is_file, read_regular
 from host.run.child import TIMEOUT_VARIABLE, report_of, time_limit
 from host.run.expand import is_name
-from host.run.paths import basename, find_bash, is_file, read_regular
 from host.run.process import largest_variables
 from host.run.text import BOM, decode, encode, is_utf_16
 
