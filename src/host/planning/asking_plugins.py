@@ -24,7 +24,7 @@ from host.records import (
     Installation,
     Watch,
 )
-from host.run.child import answer_of
+from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
@@ -108,7 +108,7 @@ def _ask(question: Callable[[], Any], program: str, deadline: float) -> Any:
     Raises PluginError where that ends the process, takes longer than `deadline` seconds or is
     no answer; `program` is in its remedy.
     """
-    said = answer_of(lambda: json.dumps(question()).encode(), deadline)
+    said = fork_and_read(lambda: json.dumps(question()).encode(), deadline)
     if said is None:
         raise PluginError(
             f"not imported and asked within {deadline:g} seconds",
