@@ -41,10 +41,10 @@ if TYPE_CHECKING:
         Variable,
         Watch,
     )
+    from host.run import find_program
     from host.run.argument_spec import Argument
     from host.run.command import Definition, is_word
     from host.run.expand import expand
-    from host.run.paths import find_program
     from host.run.text import Messages, printable
     from host.secrets import is_hidden_everywhere, is_secret, masked, masked_text
     from host.text_width import width_of, wrap
@@ -101,7 +101,7 @@ _ELSEWHERE = {
     "Page": "host.cli.page_layout",
     "Program": "host.program",
     "expand": "host.run.expand",
-    "find_program": "host.run.paths",
+    "find_program": "host.run",
     "hookimpl": "host.hook_marker",
     "is_hidden_everywhere": "host.secrets",
     "is_secret": "host.secrets",

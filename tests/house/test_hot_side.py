@@ -55,7 +55,7 @@ def _started(made: Made, program: str, words: list[str]) -> subprocess.Completed
     )
 
 
-@pytest.mark.parametrize(("files", "most"), [(PLAIN, 17), (WHOLE, 20)], ids=["plain", "whole"])
+@pytest.mark.parametrize(("files", "most"), [(PLAIN, 14), (WHOLE, 17)], ids=["plain", "whole"])
 def test_a_planned_run_imports_next_to_nothing(
     install: Callable[..., Made], files: dict[str, object], most: int
 ) -> None:

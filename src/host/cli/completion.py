@@ -9,9 +9,9 @@ pluggy is loaded, and only the category in question is looked at.
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
+from host.run import basename, join
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
 from host.run.command import is_reference
-from host.run.paths import basename, join
 from host.run.text import printable
 
 TYPE_CHECKING = False

@@ -179,8 +179,7 @@ class Session:
         reading: type[SourceReader] | None = None,
     ) -> Layers:
         """Return what the sources say of a command that `caller` starts; raises SourceError."""
-        from host.run.environment import SourceReader
-        from host.run.plan import layers_of
+        from host.run.environment import SourceReader, layers_of
 
         there = (self.installation, self.lock, caller, self.messages)
         return layers_of(words, definition, *there, reading=reading or SourceReader)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from host.errors import HostError, SourceError
 from host.records import Variable
+from host.run import read_regular
 from host.run.command import Definition
 from host.run.environment import (
     ENV_FILES,
@@ -22,7 +23,6 @@ from host.run.environment import (
     Layers,
     SourceReader,
 )
-from host.run.paths import read_regular
 from host.run.text import EMPTY, decode, printable
 from host.secrets import masked
 from host.text_width import cut, width_of

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from host.errors import HostError
-from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.cache_files import write_lock
 from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
+from host.planning.plugin_worker import PluginAnswer, query
 from host.records import (
     CategoryDeclaration,
     CommandDeclaration,
@@ -84,7 +84,7 @@ def ask_plugins(
     collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
-    for answer in survey(asked, record):
+    for answer in query(asked, record):
         collected.add(answer)
     for plugin in others:
         collected.plugins.setdefault(plugin.name, plugin)

@@ -2,10 +2,10 @@
 
 import sys
 
-from host.errors import DefinitionError, InstallationError
+from host.errors import CannotStartError, DefinitionError, InstallationError
+from host.run import dirname, is_file, join, stays_inside, why_outside
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE, Fields, read_json
-from host.run.paths import dirname, is_file, join, stays_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,3 +209,23 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
     if "entrypoint" in fields and not definition.in_python:
         raise DefinitionError(f'{owner}: "entrypoint": expected a reference "package.module:attr"')
     return definition
+
+
+def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
+    """Return the path of the entrypoint's file, "" for a Python reference.
+
+    Raises CannotStartError on another system than the definition's `os`,
+    DefinitionError when the entrypoint leaves the command's directory.
+    """
+    if not definition.compatible:
+        raise CannotStartError(
+            f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+            f"{definition.foreign_systems()}"
+        )
+    if definition.in_python:
+        return ""
+    file = join(definition.directory, definition.entrypoint)
+    outside = why_outside(definition.directory, definition.entrypoint)
+    if outside:
+        raise DefinitionError(f'{definition.file}: "entrypoint": {outside}')
+    return file

@@ -1,8 +1,8 @@
-"""The syntax of `.env` files (SPEC 2.4): text → names and values."""
+"""`.env` files (SPEC 2.4): their syntax, and the variables that a run takes from one."""
 
 from host.errors import SourceError
+from host.run import read_regular
 from host.run.expand import is_name
-from host.run.paths import read_regular
 from host.run.text import text_of
 
 TYPE_CHECKING = False
@@ -10,10 +10,20 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterator
 
+    from host.run.environment import SourceReader
+    from host.run.lock import Source
+
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_TOLD = 5  # lines of one file that are warned of one by one
+_MOST_SHOWN = 5  # faults of one file that get a warning each
 _MOST_NAMED = 5  # names that a quote swallowed
 _OPENS = "that opens here"
+# Variables that a command with more rights never takes from a file in its folder; LD_… likewise.
+_NEVER_WITH_SUDO = frozenset(
+    [
+        *("BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH"),
+        *("PYTHONSTARTUP", "RUBYOPT"),
+    ]
+)
 _SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
@@ -34,16 +44,47 @@ class Binding:
         self.line = line
 
 
-def tell_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -> None:
-    """Warn of what is wrong in one file: of the first five faults, and the rest as a number.
+def offer_env_file(reader: "SourceReader", source: "Source", path: str) -> None:
+    """Offer the variables of a `.env` file to the layers of `reader`; raises SourceError.
 
-    Behind these an open quote is told all the same, once: no other line shows where it is.
+    A plugin's file that cannot be read causes one warning, as no plugin stops a command.
     """
-    told, more = faults[:_MOST_TOLD], faults[_MOST_TOLD:]
-    told += [one for one in more if _OPENS in one][:1]
-    for one in told:
+    faults: list[str] = []
+    try:
+        try:
+            bindings = read_env_file(path, faults.append)
+        except SourceError as failure:
+            if source.reader != "dotenv":
+                raise
+            bindings = []
+            see = f"see: {reader.messages.program} self plugin list"
+            reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
+        if bindings is None:
+            reader.layers.missing.append(path)
+        for one in bindings or ():
+            if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
+                raise SourceError(
+                    f'{path}: {one.name} is not taken from a .env file for a command with "sudo"',
+                    "export it before the command instead",
+                )
+            value = one.value
+            if not one.literal:
+                value = reader.expanded(value, f"{path}: {one.name}", faults.append)
+            reader.offer(one.name, value, source.rank, f"{path}:{one.line}")
+    finally:
+        warn_of_faults(path, faults, reader.messages.warn)
+
+
+def warn_of_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -> None:
+    """Warn of the first five faults of a file, and of the number of the others.
+
+    An open quote among the others is reported too, once: no other line shows where it is.
+    """
+    shown, more = faults[:_MOST_SHOWN], faults[_MOST_SHOWN:]
+    shown += [one for one in more if _OPENS in one][:1]
+    for one in shown:
         warn(one)
-    beyond = len(faults) - len(told)
+    beyond = len(faults) - len(shown)
     if beyond:
         what = "fault" if beyond == 1 else "faults"
         warn(f"{path}: {beyond:,} more such {what}, told once these are mended")

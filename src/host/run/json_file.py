@@ -1,8 +1,8 @@
 """Strict JSON from regular files, and typed access to it; errors name file and place or key."""
 
 from host.errors import DefinitionError
+from host.run import read_regular
 from host.run.expand import is_name
-from host.run.paths import read_regular
 from host.run.text import text_of
 
 TYPE_CHECKING = False

@@ -13,10 +13,9 @@ import _imp
 import posix
 
 from host.errors import HostError
-from host.run import Struct
+from host.run import Struct, read_regular
 from host.run.command import Definition, parse_declared
 from host.run.json_file import parse_json
-from host.run.paths import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

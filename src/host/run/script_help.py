@@ -1,6 +1,6 @@
 """Who answers `--help` on a command: its script, or the help page made from its definition."""
 
-from host.run.paths import is_file
+from host.run import is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError, InstallationError
+from host.run import read_regular
 from host.run.command import (
     SYSTEM_OS,
     is_reference,
@@ -19,7 +20,6 @@ from host.run.command import (
     read_definition,
 )
 from host.run.json_file import Number, parse_json, read_json
-from host.run.paths import read_regular
 from testing.growth import grows_in_proportion
 from testing.installation import command
 

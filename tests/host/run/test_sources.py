@@ -51,7 +51,6 @@ def forks(words, environment):
     return {"A": str(os.getpid())}
 
 def leaves_running(words, environment):
-    subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
     subprocess.Popen(["sleep", "60"], env={"MARK": environment["MARK"]})
     return {"A": "1"}
 
@@ -69,7 +68,7 @@ def killed(words, environment):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def hangs(words, environment):
-    subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
+    subprocess.Popen(["sleep", "60"], env={"MARK": environment["MARK"]})
     time.sleep(60)
 
 def large(words, environment):

@@ -25,11 +25,11 @@ from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Record, is_word
 from host.cli.contents import contents
 from host.hookspecs import HOOKS, PROJECT
+from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command import is_reference, parse_declared
 from host.run.json_file import parse_json
 from host.run.lock import Lock, Tree
-from host.run.paths import read_regular
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 _MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution

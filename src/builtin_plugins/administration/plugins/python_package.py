@@ -20,7 +20,7 @@ from builtin_plugins.plugins_folder.directory import FILE_NAME
 from builtin_plugins.plugins_folder.registry import Entry
 from host import PluginError
 from host.hookspecs import PROJECT
-from host.run.paths import read_regular
+from host.run import read_regular
 
 _LARGEST = 1 << 20  # bytes of a file that is looked at
 _IN_SETUP_CFG = re.compile(r"^\[metadata\][^\[]*?^name\s*=\s*(\S+)", re.MULTILINE)

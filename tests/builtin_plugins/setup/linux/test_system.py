@@ -17,7 +17,7 @@ from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import elevated
 from builtin_plugins.setup.tool_settings import Settings
 from host.errors import OperationError
-from host.run.paths import find_program
+from host.run import find_program
 from testing import httpserver
 from testing.applications import Member, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs, tool_run

@@ -28,8 +28,8 @@ from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Pat
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.hookspecs import OWN_DISTRIBUTION
+from host.run import find_bash
 from host.run.installation import home
-from host.run.paths import find_bash
 from host.run.process import start_of
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)

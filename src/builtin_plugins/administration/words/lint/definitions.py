@@ -10,7 +10,7 @@ from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from host import Argument, Definition, HostError, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.dotenv import read_env_file
-from host.run.nested import FRAMEWORK_NAMES
+from host.run.environment import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
     "args": Argument.fields,

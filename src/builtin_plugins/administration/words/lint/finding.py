@@ -11,8 +11,8 @@ from itertools import count
 from typing import NamedTuple
 
 from host import HostError, printable
+from host.run import read_regular
 from host.run.json_file import DEEPEST
-from host.run.paths import read_regular
 
 _LARGEST = 16 * 1024 * 1024  # bytes of a file of JSON
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.loading import load
+from host.planning.plugin_worker import PluginAnswer, query
 from host.records import CommandDeclaration, EnvSource, Installation
 from host.run.lock import Plugin
 from testing.installation import Made, builder, command
@@ -91,7 +91,7 @@ def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[
     plugins_dir = str(made.root / "plugins")
     plugins = [Plugin(name, name, file=f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
     installation = Installation("cli", str(made.root), "", plugins_dir, "")
-    return {one.plugin.name: one for one in survey(plugins, installation, deadline)}
+    return {one.plugin.name: one for one in query(plugins, installation, deadline)}
 
 
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)
