@@ -14,9 +14,9 @@ import time
 
 from host.errors import DefinitionError, HostError
 from host.run import command as definition_files
+from host.run import read_regular
 from host.run.command import SYSTEM_OS, Definition
 from host.run.lock import checksum, stamp
-from host.run.paths import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -91,8 +91,10 @@ def _answer(pipes: "_Pipes", mask: "Iterable[int]", question: "Callable[[], byte
         report = pipes.enter()
         _signal.pthread_sigmask(_signal.SIG_SETMASK, mask)
         answer = question() + END
-        if sys.stdout is not None:
+        try:
             sys.stdout.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # there is none, or the question has closed it
         while answer and posix.getpid() == own:  # a process that the question forked comes here too
             answer = answer[posix.write(report, answer) :]
     finally:

@@ -15,8 +15,8 @@ from builtin_plugins.administration.plugins.contents import read_source, referen
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from host import HostError
 from host.hookspecs import PROJECT
+from host.run import read_regular
 from host.run.importing import complete_import_path
-from host.run.paths import read_regular
 
 _LARGEST = 4 << 20  # bytes of a file of Python
 
