@@ -145,7 +145,8 @@ class EnvSource(Record):
     `provider` is given.
 
     name       for people: `self env` says it
-    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files)
+    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); only this
+               distribution's own plugins leave it out, with a `reader` that has a rank
     files      absolute paths of `.env` files
     provider   "module:attr", called with (words, environment) in a process of its own;
                it returns a dict of strings
@@ -154,7 +155,7 @@ class EnvSource(Record):
     """
 
     name: str
-    rank: float
+    rank: float | None = None
     files: tuple[str, ...] = ()
     provider: str = ""
     words: tuple[str, ...] = ()

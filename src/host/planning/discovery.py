@@ -28,13 +28,11 @@ from host.records import (
 )
 from host.run.catalog import RESERVED
 from host.run.command import is_reference, is_word
-from host.run.environment import ENV_FILES, ENVS
+from host.run.environment import ENV_FILES, ENVS, LOAD_ORDER, RANKS
 from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
-# Settings first, so that plugin sources can use them; the definition's own last.
-_LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 _ASKED = ("find_plugins", "discover_commands", "env_sources")
 
 
@@ -189,7 +187,7 @@ class _Collected:
         return Lock(
             sorted(trees, key=lambda one: one.plugin != ""),
             [one for one in found if isinstance(one, Declared)],
-            sorted(sources, key=lambda one: _LOAD_ORDER[one.reader]),
+            sorted(sources, key=lambda one: LOAD_ORDER[one.reader]),
             self.plugins,
             self.stamps,
             json.dumps(self.disabled).encode(),
@@ -225,16 +223,17 @@ def _source(plugin: Plugin, record: Any) -> Source:
     if not isinstance(record, EnvSource):
         raise TypeError(f"expected an EnvSource, not {record!r}")
     name = _text(record.name, "an EnvSource's name")
-    if type(record.rank) not in (int, float) or not ENVS <= record.rank <= ENV_FILES:
-        raise ValueError(f"{name}: rank must be from 2 to 4, not {record.rank!r}")
     reader = "python" if record.provider else record.reader
+    rank = RANKS.get(reader, record.rank) if plugin.ours else record.rank
+    if rank is None or type(rank) not in (int, float) or not ENVS <= rank <= ENV_FILES:
+        raise ValueError(f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}")
     if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
     if record.provider and not is_reference(_text(record.provider, f"{name}: provider")):
         raise ValueError(f"{name}: provider must be a reference module:attr")
     files = [_path(one, f"{name}: a file") for one in _several(record.files, f"{name}: files")]
     words = _words(record.words)
-    return Source(name, record.rank, reader, files, record.provider, words, plugin.name)
+    return Source(name, rank, reader, files, record.provider, words, plugin.name)
 
 
 def _text(value: Any, what: str) -> str:

@@ -1,7 +1,6 @@
-"""Layers of variables: what the sources say, in load order, and which value wins (SPEC 2.6, 3).
+"""The environment of a run: layers of variables in, one mapping out (SPEC 2.6, 3).
 
-The rank table (SPEC 2.6) is written here and nowhere else. Rank 5, the default in
-the script, is the shell's own business: it applies when no layer set the variable.
+The ranks and the load order are written here and nowhere else.
 """
 
 import _imp
@@ -27,11 +26,17 @@ FRAMEWORK_NAMES = (
 )
 """Variables that describe a run; `OpenInstallation.run_variables` has their values."""
 
+# The lowest rank wins. Rank 5, the default in the script, applies if no layer sets the variable.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME …: they describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
+RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
+"""Ranks of the program's own readers; any other source has a rank from ENVS to ENV_FILES."""
+
+LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
+"""When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
 
 _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes

@@ -138,6 +138,8 @@ GARBAGE = {
         "env_sources", "EnvSource('s', 3, provider='os')", "must be a reference"
     ),
     "a rank that is none": ("env_sources", "EnvSource('s', 'x', ('/x',))", "rank must be"),
+    "no rank": ("env_sources", "EnvSource('s', files=('/x',))", "rank must be from 2 to 4"),
+    "a rank by a reader": ("env_sources", "EnvSource('s', reader='envs')", "rank must be from 2"),
     "not a list": ("env_sources", "12", "not iterable"),
 }  # fmt: skip
 
