@@ -97,7 +97,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         options = parse_options(words, messages)
         words, switches = [*options.words], switches | options.switches
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
-    sure = is_on(environ.get("CLI_YES")) or "--yes" in switches
+    assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         from host.run.catalog import Catalog
         from host.run.lock import read_lock
@@ -115,7 +115,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         found = Catalog(lock).find(words)
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:
-            asked = "" if sure else question(found, words)
+            asked = "" if assume_yes else question(found, words)
             if asked:
                 from host.run.confirm import confirm
 
@@ -123,11 +123,11 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
         start = (installation, lock)
-    from host.cli.answer import run_cli
+    from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
 
     options = options or GlobalOptions(tuple(words))
-    return run_cli(layout, options, environ, messages, start, safe=safe, sure=sure)
+    return run_cli(layout, options, environ, messages, start, safe=safe, assume_yes=assume_yes)
 
 
 def complete(

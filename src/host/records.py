@@ -335,17 +335,17 @@ class Listing(Record):
 class Terminal(Record):
     """What stdout can show.
 
-    width      columns
-    colour     whether colours are wanted
-    encoding   of the characters that it takes: `can_print`
-    cuts       whether a person looks at it: long lines are cut and wrapped; where not, a row
-               is one whole line, whatever its length
+    width            columns
+    colour           whether colours are wanted
+    encoding         of the characters that it takes: `can_print`
+    is_interactive   whether it is a terminal: long lines are cut and wrapped; otherwise a row
+                     is one whole line of any length
     """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
-    cuts: bool = False
+    is_interactive: bool = False
 
     def can_print(self, text: str) -> bool:
         """Tell whether stdout takes these characters."""

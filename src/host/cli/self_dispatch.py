@@ -49,7 +49,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         session.show(_page(session.output.terminal, label, definition, function))
         return 0
     given = texts(definition.args, rest, session.program, found.words)
-    if session.sure:
+    if session.assume_yes:
         given["--yes"] = ["true"]
     with RaisedInterrupts():
         return function(session, **_named_values(definition.args, given)) or 0

@@ -27,7 +27,7 @@ class Session:
     """The caller's environment, the installation, and what is found in it on demand.
 
     This is what `self` commands are called with. `installation` and `lock` raise
-    HostError when the installation is missing or wrong. Nobody asks a user who is `sure`.
+    HostError when the installation is missing or wrong. With `assume_yes` no question is asked.
     `start` is what a run has read before it turned out that there is nothing to run.
     """
 
@@ -38,14 +38,14 @@ class Session:
         messages: Messages,
         *,
         safe: bool,
-        sure: bool = False,
+        assume_yes: bool = False,
         start: tuple[OpenInstallation, Lock] | None = None,
     ) -> None:
         self.layout = layout
         self.environ = environ
         self.messages = messages
         self.safe = safe
-        self.sure = sure
+        self.assume_yes = assume_yes
         self.output = Output(environ, messages)
         if start is not None:
             self.__dict__["installation"], self.__dict__["lock_on_disk"] = start

@@ -165,7 +165,7 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str:
     """Return a value from `column` on with what stands `behind` it; cut where somebody looks."""
     value = printable(value) or EMPTY
-    if terminal.cuts:
+    if terminal.is_interactive:
         value = cut(value, max(terminal.width - column - width_of(behind), _SHORTEST_VALUE))
     return value + behind
 
