@@ -22,10 +22,8 @@ _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Fields": "and so has each key of it",
-    "host.run.json_files.Number": "numbers in unknown keys of registry.json survive",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.stdout.Output": "the page of `setup` goes where pages go",
-    "host.run.importing.complete_import_path": "pip's packages are those of the environment",
     # Its options are read as those that a command declares, also where a definition has no args.
     "host.run.definition.parse_declared": "the options of `setup`",
     "host.run.given_arguments.texts": "what a command line gives them",
