@@ -22,8 +22,6 @@ _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
     "host.run.json_file.read_json": "plugin.json has the errors of command.json",
     "host.run.json_file.Fields": "and so has each key of it",
-    "host.run.json_file.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
-    "host.run.importing.complete_import_path": "pip's packages are those of the environment",
 }
 
 # `self`: it manages this very program, so it knows its modules; by module, each for a reason.

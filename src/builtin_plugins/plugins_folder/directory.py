@@ -10,16 +10,13 @@ from builtin_plugins.plugins_folder.registry import (
     Entry,
     Registry,
     is_plugin_name,
-    read_entry,
 )
 from host import HostError, PluginError, Record
 from host.run.json_file import Fields, read_json
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
-REMOVED = ".removed"
 TREE = "tree"
-RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 _TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -134,28 +131,6 @@ def linked_version_dir(plugins_dir: str, link: str, name: str = "") -> str | Non
         return None
     is_kept = len(parts) == 4 and parts[:2] == [VERSIONS, name or link] and parts[3] == TREE
     return parts[2] if is_kept else None
-
-
-def kept_tree(plugins_dir: str, entry: Entry) -> str:
-    """Return where the files of a kept version are; in a link, `plugins_dir` is ""."""
-    return os.path.join(plugins_dir, VERSIONS, entry.name, entry.version_dir, TREE)
-
-
-def recorded(plugins_dir: str, name: str) -> Entry | None:
-    """Return what the record beside the kept version of a plugin says, None where it has none."""
-    version_dir = linked_version_dir(plugins_dir, name)
-    return None if version_dir is None else record(plugins_dir, name, version_dir)
-
-
-def record(plugins_dir: str, name: str, version_dir: str) -> Entry | None:
-    """Return the record of a kept version: the proof that this program made its directory."""
-    try:
-        entry = read_entry(
-            read_json(os.path.join(plugins_dir, VERSIONS, name, version_dir, RECORD))
-        )
-    except (HostError, OSError, AttributeError):
-        return None
-    return entry if (entry.name, entry.version_dir) == (name, version_dir) else None
 
 
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:

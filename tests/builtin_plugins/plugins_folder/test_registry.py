@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from builtin_plugins.administration.plugins.registry_file import exclusive, write_registry
 from builtin_plugins.plugins_folder.registry import (
     Entry,
     is_plugin_name,
@@ -17,7 +18,6 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
-from builtin_plugins.plugins_folder.registry_file import exclusive, write_registry
 from host.errors import HostError, OperationError, PluginError
 
 FULL = {

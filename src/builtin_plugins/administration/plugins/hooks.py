@@ -1,12 +1,13 @@
-"""The commands of `self plugin`: the arguments of each, and where it is."""
+"""The hooks of plugin management: `plugins/` is put in order, `self plugin` has its commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from builtin_plugins.administration.plugins.repair import reconcile_if_needed
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
-from host import CategoryDeclaration, CommandDeclaration, hookimpl
+from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
 _HERE = "builtin_plugins.administration.plugins.words."
 
@@ -52,6 +53,11 @@ _SYNONYMS = {
     "sync": ("sync",),
     "update": ("plugin upgrade",),
 }
+
+
+@hookimpl
+def prepare(installation: Installation) -> None:
+    reconcile_if_needed(installation.plugins_dir)
 
 
 @hookimpl

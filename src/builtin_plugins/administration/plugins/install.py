@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
+from builtin_plugins.administration.plugins.removal import now
+from builtin_plugins.administration.plugins.repair import check_gone
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
@@ -18,7 +20,6 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     is_plugin_name,
 )
-from builtin_plugins.plugins_folder.repair import check_gone, now
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 

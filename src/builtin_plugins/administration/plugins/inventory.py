@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugins_folder.directory import (
-    DirectoryPlugin,
-    find_directory_plugins,
-    record,
-    recorded,
-)
+from builtin_plugins.administration.plugins.kept_versions import record, recorded
+from builtin_plugins.plugins_folder.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError
 from host.cli.session import Session
@@ -77,7 +73,7 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     if not session.safe and session.lock_on_disk is None:  # a lock that holds was made when settled
-        from builtin_plugins.plugins_folder.repair import reconcile_if_needed
+        from builtin_plugins.administration.plugins.repair import reconcile_if_needed
 
         reconcile_if_needed(plugins_dir)
     registry = effective_registry(plugins_dir)

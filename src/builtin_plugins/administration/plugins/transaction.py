@@ -10,6 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
+from builtin_plugins.administration.plugins.kept_versions import RECORD, kept_tree
+from builtin_plugins.administration.plugins.registry_file import exclusive, write_registry
+from builtin_plugins.administration.plugins.removal import REMOVED
+from builtin_plugins.administration.plugins.repair import AREA, reconcile, take_away
 from builtin_plugins.administration.program.environment.copy import drop_abandoned_copy
 from builtin_plugins.administration.program.environment.installer import Installer
 from builtin_plugins.io.files.atomic import (
@@ -22,16 +26,8 @@ from builtin_plugins.io.files.flock import Waiting, take_lock
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.io.self_options import USUAL_SECONDS
-from builtin_plugins.plugins_folder.directory import (
-    RECORD,
-    REMOVED,
-    TREE,
-    VERSIONS,
-    kept_tree,
-)
+from builtin_plugins.plugins_folder.directory import TREE, VERSIONS
 from builtin_plugins.plugins_folder.registry import Entry, Registry, registry_path
-from builtin_plugins.plugins_folder.registry_file import exclusive, write_registry
-from builtin_plugins.plugins_folder.repair import AREA, reconcile, take_away
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.plugins_folder.repair import AREA
+from builtin_plugins.administration.plugins.repair import AREA
 from testing.installation import Made, Result, command
 
 Install = Callable[..., Made]

@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
 from builtin_plugins.administration.plugins.python_package import refuse_package
+from builtin_plugins.administration.plugins.removal import set_aside
+from builtin_plugins.administration.plugins.repair import relink
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import discard, write_link
 from builtin_plugins.plugins_folder.directory import linked_version_dir
 from builtin_plugins.plugins_folder.registry import Entry
-from builtin_plugins.plugins_folder.repair import relink, set_aside
 from host import HostError, PluginError, Record
 from host.cli.session import Session
 

@@ -23,6 +23,8 @@ from builtin_plugins.administration.plugins.contents import (
     read_installed,
     read_wheel,
 )
+from builtin_plugins.administration.plugins.kept_versions import kept_tree
+from builtin_plugins.administration.plugins.removal import mark_uninstalled
 from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
@@ -54,9 +56,7 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.owned_files import problems
-from builtin_plugins.plugins_folder.directory import kept_tree
 from builtin_plugins.plugins_folder.registry import Entry
-from builtin_plugins.plugins_folder.repair import mark_uninstalled
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
 from host.hookspecs import PROJECT

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from builtin_plugins.administration.plugins.inventory import named_row
+from builtin_plugins.administration.plugins.removal import now
 from builtin_plugins.administration.plugins.transaction import registry_transaction, transaction
-from builtin_plugins.plugins_folder.repair import now
 from host.cli.session import Session
 
 

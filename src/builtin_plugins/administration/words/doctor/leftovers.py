@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
+from builtin_plugins.administration.plugins.repair import reconcile_if_needed, was_interrupted
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words.completion import SHELLS, start_up_file
@@ -17,7 +18,6 @@ from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Pat
 from builtin_plugins.administration.words.new import STAGE
 from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.plugins_folder.repair import reconcile_if_needed, was_interrupted
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
 from builtin_plugins.setup.tool_settings import Places
 from builtin_plugins.store import abandoned

@@ -7,22 +7,25 @@ have it yet, and finished where it has.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from builtin_plugins.io.files.atomic import make_directory, write_link
+from builtin_plugins.administration.plugins.kept_versions import kept_tree, record, recorded
+from builtin_plugins.administration.plugins.registry_file import exclusive, is_kept, write_registry
+from builtin_plugins.administration.plugins.removal import (
+    finish_removal,
+    now,
+    own_names,
+    pending_removals,
+)
+from builtin_plugins.io.files.atomic import write_link
 from builtin_plugins.io.files.flock import locked
 from builtin_plugins.plugins_folder.directory import (
-    REMOVED,
     VERSIONS,
     find_directory_plugins,
-    kept_tree,
     linked_version_dir,
     names_in,
-    record,
-    recorded,
 )
 from builtin_plugins.plugins_folder.registry import (
     FILE_NAME,
@@ -34,26 +37,20 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
-from builtin_plugins.plugins_folder.registry_file import exclusive, is_kept, write_registry
 from host import HostError, OperationError
-from host.run.importing import complete_import_path
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import ExitStack
 
 Repair = Callable[[], object]
 
-_PENDING = ".pending"  # what a directory is called while its removal is under way
-_UNINSTALLED = "pip:"  # where a link of that name leads for a distribution
 AREA = ".cli-change-"  # how the names of staging areas in `plugins/` begin
 
 
 def reconcile_if_needed(plugins_dir: str) -> None:
-    """Enter new directories into the registry and heal, when there is need and nothing in the way.
+    """Do what `reconcile` does if there is something to do and no other process is changing it.
 
-    Called before the lock is built. A registry that cannot be read or written, or that
-    another process is changing, stays as it is: plugins work without.
+    Called before the lock is built. A registry that cannot be read or written stays as it is;
+    plugins work without it.
     """
     try:
         registry = read_registry(registry_path(plugins_dir))
@@ -67,9 +64,11 @@ def reconcile_if_needed(plugins_dir: str) -> None:
 
 
 def reconcile(plugins_dir: str) -> Registry:
-    """Do what `reconcile_if_needed` does, and return the registry; the caller holds `exclusive`.
+    """Make `plugins/` and the registry agree, and return the registry.
 
-    Raises PluginError when the registry cannot be read, OSError when it cannot be written.
+    New directories get an entry; the remains of killed changes are finished or undone. The
+    caller holds `exclusive`. Raises PluginError if the registry cannot be read, OSError if it
+    cannot be written.
     """
     registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:  # made again of its last intact state, and of the kept records
@@ -84,18 +83,18 @@ def reconcile(plugins_dir: str) -> Registry:
 
 
 def was_interrupted(plugins_dir: str) -> bool:
-    """Tell whether a killed change left something in `plugins/`, or one is under way."""
-    return next(_clearings(plugins_dir), None) is not None or bool(_pending(plugins_dir))
+    """Report whether a change in `plugins/` was killed, or is under way."""
+    return next(_clearings(plugins_dir), None) is not None or bool(pending_removals(plugins_dir))
 
 
 def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
-    """Yield what brings `plugins/` and the registry to agree, nothing where they do.
+    """Yield the steps that make `plugins/` and the registry agree, none if they do.
 
-    Each one is to be made before the next is asked for.
+    The caller runs each step before it asks for the next one.
     """
     yield from _clearings(plugins_dir)
-    for file in _pending(plugins_dir):
-        yield partial(_settle_removal, plugins_dir, registry, file)
+    for file in pending_removals(plugins_dir):
+        yield partial(finish_removal, plugins_dir, registry, file)
     for entry in registry.entries.values():
         if _leads_astray(plugins_dir, entry):
             yield partial(relink, plugins_dir, entry)
@@ -104,7 +103,7 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
         is_known = name in registry.names and os.path.exists(link)
         if not is_known and linked_version_dir(plugins_dir, name) is not None:
             yield partial(os.unlink, link)
-    for name in _own(plugins_dir, VERSIONS):
+    for name in own_names(plugins_dir, VERSIONS):
         yield from _clearings_of_versions(plugins_dir, registry, name)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.name not in registry.names and is_plugin_name(plugin.name):
@@ -112,7 +111,7 @@ def _repairs(plugins_dir: str, registry: Registry) -> Iterator[Repair]:
 
 
 def _clearings(plugins_dir: str) -> Iterator[Repair]:
-    """Yield what takes away what a killed change was making."""
+    """Yield the steps that remove unfinished files of killed changes."""
     for name in names_in(plugins_dir):
         path = os.path.join(plugins_dir, name)
         if name.startswith(AREA) and not os.path.islink(path):
@@ -122,11 +121,11 @@ def _clearings(plugins_dir: str) -> Iterator[Repair]:
 
 
 def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> Iterator[Repair]:
-    """Yield what removes the kept versions of `name` that no entry speaks of."""
+    """Yield the steps that remove the kept versions of `name` that no entry lists."""
     entry = registry.entries.get(name)
     wanted = {entry.version_dir, *entry.versions} if entry else set()
     versions = os.path.join(plugins_dir, VERSIONS)
-    version_dirs = _own(versions, name)
+    version_dirs = own_names(versions, name)
     for version_dir in version_dirs:
         is_known = version_dir in wanted or name in registry.refused
         if not is_known and record(plugins_dir, name, version_dir) is not None:
@@ -136,7 +135,7 @@ def _clearings_of_versions(plugins_dir: str, registry: Registry, name: str) -> I
 
 
 def take_away(plugins_dir: str, name: str, version_dir: str) -> None:
-    """Remove a kept version of a plugin, if possible; a kill leaves it whole or not kept."""
+    """Remove a kept version if possible; after a kill it is whole or gone."""
     version = os.path.join(plugins_dir, VERSIONS, name, version_dir)
     area = os.path.join(plugins_dir, f"{AREA}{name}@{version_dir}")
     while os.path.lexists(area):
@@ -148,17 +147,14 @@ def take_away(plugins_dir: str, name: str, version_dir: str) -> None:
 
 
 def check_gone(plugins_dir: str, name: str) -> None:
-    """Raise OperationError for files of plugin `name` that cannot be removed, though they should.
-
-    These are in versions that are not kept any more.
-    """
+    """Raise OperationError if files of former versions of plugin `name` cannot be removed."""
     import shlex
     import shutil
 
     entry = read_registry(registry_path(plugins_dir)).entries.get(name)
     wanted = {entry.version_dir, *entry.versions} if entry else set()
     versions = os.path.join(plugins_dir, VERSIONS)
-    version_dirs = [one for one in _own(versions, name) if one not in wanted]
+    version_dirs = [one for one in own_names(versions, name) if one not in wanted]
     left = [
         os.path.join(versions, name, one) for one in version_dirs if record(plugins_dir, name, one)
     ]
@@ -175,13 +171,13 @@ def check_gone(plugins_dir: str, name: str) -> None:
 
 
 def relink(plugins_dir: str, entry: Entry) -> None:
-    """Make `plugins/<name>` lead to the version that `entry` records, when that is here."""
+    """Point `plugins/<name>` to the version that `entry` records, if that is here."""
     if _leads_astray(plugins_dir, entry):
         write_link(os.path.join(plugins_dir, entry.name), kept_tree("", entry))
 
 
 def _leads_astray(plugins_dir: str, entry: Entry) -> bool:
-    """Tell whether another version is on; a directory that somebody put there stays."""
+    """Report whether the link must change; a directory in its place stays."""
     if entry.is_package or not entry.version_dir:
         return False
     place = os.path.join(plugins_dir, entry.name)
@@ -190,75 +186,8 @@ def _leads_astray(plugins_dir: str, entry: Entry) -> bool:
     return is_ours and is_here and linked_version_dir(plugins_dir, entry.name) != entry.version_dir
 
 
-def now() -> str:
-    """Return the time as the registry has it, UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
-    """Move what is in the place of a plugin away, until the registry has forgotten it.
-
-    What may be the only copy, that is all but a link, is kept then; returns where, else "".
-    """
-    place = os.path.join(plugins_dir, name)
-    if not os.path.lexists(place):
-        return ""
-    kept = _free_name(plugins_dir, name)
-    is_link = os.path.islink(place)
-    os.rename(place, kept + _PENDING)
-    undo.callback(os.rename, kept + _PENDING, place)
-    return "" if is_link else kept
-
-
-def mark_uninstalled(plugins_dir: str, name: str, undo: ExitStack) -> None:
-    """Note that a distribution is being uninstalled, until the registry has forgotten it."""
-    mark = _free_name(plugins_dir, name) + _PENDING
-    os.symlink(_UNINSTALLED, mark)
-    undo.callback(os.unlink, mark)
-
-
-def _free_name(plugins_dir: str, name: str) -> str:
-    """Return a path for what is removed of a plugin; its directory is there then."""
-    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
-    while os.path.lexists(kept) or os.path.lexists(kept + _PENDING):
-        kept += "+"
-    make_directory(os.path.dirname(kept))
-    return kept
-
-
-def _pending(plugins_dir: str) -> list[str]:
-    return [file for file in _own(plugins_dir, REMOVED) if file.endswith(_PENDING)]
-
-
-def _settle_removal(plugins_dir: str, registry: Registry, file: str) -> None:
-    """End a removal; one that was killed is undone where the registry still has the plugin."""
-    pending = os.path.join(plugins_dir, REMOVED, file)
-    name = file.removesuffix(_PENDING).rstrip("+")[: -len("-2000-01-01T000000Z")]
-    place = os.path.join(plugins_dir, name)
-    if os.path.islink(pending) and os.readlink(pending) == _UNINSTALLED:
-        if name in registry.entries and not _is_installed(name):
-            registry.drop(name)
-            write_registry(registry_path(plugins_dir), registry)
-        os.unlink(pending)
-    elif name in registry.names and not os.path.lexists(place):
-        os.rename(pending, place)
-    elif os.path.islink(pending):
-        os.unlink(pending)
-    else:
-        os.rename(pending, pending.removesuffix(_PENDING))
-    with suppress(OSError):
-        os.rmdir(os.path.dirname(pending))
-
-
-def _is_installed(name: str) -> bool:
-    complete_import_path()
-    import importlib_metadata  # only a killed removal of a package needs it
-
-    return any(importlib_metadata.distributions(name=name))
-
-
 def _clear_area(area: str) -> None:
-    """Remove the staging area of a dead process; whoever works in one has its lock."""
+    """Remove the staging area of a dead process; a live one holds its lock."""
     with suppress(OperationError), locked(area):
         _remove(area)
 
@@ -286,9 +215,3 @@ def _is_temporary(plugins_dir: str, name: str) -> bool:
     if own in (FILE_NAME, LAST):
         return True
     return linked_version_dir(plugins_dir, name, own) is not None
-
-
-def _own(above: str, name: str) -> list[str]:
-    """Return what is in the directory `name`, nothing where a link is in its place."""
-    path = os.path.join(above, name)
-    return [] if os.path.islink(path) else names_in(path)
