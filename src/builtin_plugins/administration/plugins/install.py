@@ -15,8 +15,8 @@ from builtin_plugins.administration.program.environment.distributions import (
     installed_commit,
     installed_version,
 )
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.files.atomic import discard, write_link
-from builtin_plugins.io.questions import confirm
 from builtin_plugins.plugins_folder.directory import kept_label
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,

@@ -17,7 +17,7 @@ from builtin_plugins.administration.plugins.python_package import refuse_package
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.sources.staged import Staged
 from builtin_plugins.administration.plugins.transaction import Work, working
-from builtin_plugins.io.questions import confirm
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import PluginError, UsageError

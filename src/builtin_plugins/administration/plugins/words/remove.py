@@ -8,7 +8,7 @@ from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
 from builtin_plugins.administration.plugins.transaction import working
-from builtin_plugins.io.questions import confirm
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.directory import VERSIONS
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
 from builtin_plugins.plugins_folder.repair import check_gone

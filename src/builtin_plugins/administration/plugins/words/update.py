@@ -10,7 +10,7 @@ from builtin_plugins.administration.plugins.preview import preview, version_text
 from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
 from builtin_plugins.administration.plugins.transaction import working
 from builtin_plugins.administration.program.environment.distributions import installed_version
-from builtin_plugins.io.questions import confirm
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
