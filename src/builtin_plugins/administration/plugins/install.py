@@ -13,7 +13,7 @@ from builtin_plugins.administration.plugins.transaction import (
     keep,
     registry_transaction,
 )
-from builtin_plugins.io.questions import confirm
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
     Entry,
