@@ -1,4 +1,4 @@
-"""What a plugin would add, told from its files alone: nothing of it is imported or run."""
+"""The contents of a plugin, read from its files alone: nothing of it is imported or run."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class PluginContents(Record):
     """The commands of a plugin by their words, the hooks that its Python implements.
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
-    `manifest` is what it says of itself. `names` are those of a distribution's plugins,
-    `requires` is what that needs, `files` is where its files are in the environment.
+    `manifest` has the plugin's own name and version. For a distribution, `names` are those of
+    its plugins, `requires` its requirements, and `files` their paths in the environment.
     """
 
     commands: Mapping[Words, Definition] = _NONE
@@ -59,7 +59,7 @@ class PluginContents(Record):
 
 
 def read_contents(root: str) -> PluginContents:
-    """Return what the directory plugin at `root` holds.
+    """Return the contents of the directory plugin at `root`.
 
     Raises PluginError or DefinitionError when its plugin.json is wrong.
     """
@@ -82,7 +82,7 @@ def read_contents(root: str) -> PluginContents:
 
 
 def read_wheel(path: str) -> PluginContents:
-    """Return what is in the wheel at `path`; raises OperationError when it is none."""
+    """Return the contents of the wheel at `path`; raises OperationError if it is none."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _read(archive)
@@ -134,7 +134,7 @@ class _Packed(importlib_metadata.Distribution):
 
 
 def read_installed(name: str) -> PluginContents:
-    """Return what the files of an installed distribution speak of; nothing for none."""
+    """Return the contents of an installed distribution, empty if it is not installed."""
     found = find_distribution(name)
     if found is None:
         return PluginContents()
@@ -189,7 +189,7 @@ def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definitio
             return {}
         if not (fields.get("entrypoint") or fields.get("script")):
             return {}
-        # Only what it is called matters here; where its script lies does not.
+        # Only the words matter here, not the place of the script.
         return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
     except HostError as error:
         problems.append(str(error))
@@ -201,7 +201,7 @@ def read_source(
 ) -> tuple[tuple[str, ...], dict[Words, Definition]]:
     """Return the hooks that Python source implements, and the commands with words written out.
 
-    It is read, never run; what is wrong with it is added to `problems`.
+    The source is read, never run; errors in it are added to `problems`.
     """
     try:
         module = ast.parse(source)
