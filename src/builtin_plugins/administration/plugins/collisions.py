@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from itertools import takewhile
 
-from builtin_plugins.administration.plugins.contents import PluginContents, Words
+from builtin_plugins.administration.plugins.contents import PluginContents
+from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
@@ -16,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from builtin_plugins.administration.plugins.hooks_source import Words, read_source
 from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     packages_directory,
@@ -24,9 +23,9 @@ from builtin_plugins.administration.program.environment.owned_files import wheel
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Record, is_word
 from host.cli.contents import contents
-from host.hookspecs import HOOKS, PROJECT
+from host.hookspecs import PROJECT
 from host.run.catalog import Catalog
-from host.run.definition import is_reference, parse_declared
+from host.run.definition import parse_declared
 from host.run.json_files import parse_json
 from host.run.lock import Lock, Tree
 from host.run.paths import read_regular
@@ -35,8 +34,6 @@ _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 _MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
 _TREE_NAMES = ("commands", "cli_commands")
 _SCRIPTS = ("console_scripts", "gui_scripts")
-
-Words = tuple[str, ...]
 
 _NONE: Mapping[Words, Definition] = {}
 
@@ -194,92 +191,3 @@ def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definitio
     except HostError as error:
         problems.append(str(error))
         return {}
-
-
-def read_source(
-    name: str, source: bytes, problems: list[str]
-) -> tuple[tuple[str, ...], dict[Words, Definition]]:
-    """Return the hooks that Python source implements, and the commands with words written out.
-
-    The source is read, never run; errors in it are added to `problems`.
-    """
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
-        line = getattr(failure, "lineno", None) or 1
-        problems.append(f"{name}:{line}: not Python: {getattr(failure, 'msg', failure)}")
-        return (), {}
-    aliases = [one for one in ast.walk(module) if isinstance(one, ast.alias)]
-    markers = {one.asname or one.name for one in aliases if one.name == "hookimpl"}
-    markers.add("hookimpl")
-    marked: set[str] = set()
-    for one in ast.walk(module):
-        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        for decorator in one.decorator_list:
-            if _named(getattr(decorator, "func", decorator)) not in markers:
-                continue
-            hook = _spec_name(decorator) or one.name
-            marked.add(hook)
-            if hook not in HOOKS:
-                known = ", ".join(HOOKS)
-                problems.append(f"{name}:{one.lineno}: there is no hook {hook}; there are {known}")
-            elif isinstance(one, ast.AsyncFunctionDef):
-                problems.append(
-                    f"{name}:{one.lineno}: {hook}: is async def; a hook is a plain function"
-                )
-    brought = {"*", *HOOKS} & {one.asname or one.name for one in aliases}
-    used = {*markers, "HookimplMarker"} & {*map(_named, ast.walk(module))}
-    if not (marked or brought or used):
-        problems.append(f"{name}:1: no function is marked with @hookimpl, so nothing is called")
-    return tuple(one for one in HOOKS if one in marked), dict(_declared(name, module))
-
-
-def _spec_name(decorator: ast.expr) -> str:
-    """Return the hook that a marker names itself, as in `@hookimpl(specname="…")`."""
-    for one in decorator.keywords if isinstance(decorator, ast.Call) else ():
-        if one.arg == "specname" and isinstance(one.value, ast.Constant):
-            return str(one.value.value or "")
-    return ""
-
-
-def references(source: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each "module:attr" that hooks write out for a provider or a command, with its line."""
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for one in ast.walk(module):
-        values: list[ast.expr | None] = []
-        if isinstance(one, ast.Call) and _named(one.func) == "EnvSource":
-            values = [*one.args[3:4], *(key.value for key in one.keywords if key.arg == "provider")]
-        elif isinstance(one, ast.Call) and _named(one.func) == "CommandDeclaration":
-            given = [*one.args[1:2], *(key.value for key in one.keywords)]
-            fields = [part for part in given if isinstance(part, ast.Dict)]
-            values = [
-                value
-                for part in fields
-                for key, value in zip(part.keys, part.values, strict=True)
-                if isinstance(key, ast.Constant) and key.value == "entrypoint"
-            ]
-        for value in values:
-            if isinstance(value, ast.Constant) and is_reference(str(value.value)):
-                yield value.lineno, str(value.value)
-
-
-def _declared(name: str, module: ast.Module) -> Iterator[tuple[Words, Definition]]:
-    for call in ast.walk(module):
-        if not isinstance(call, ast.Call) or _named(call.func) != "CommandDeclaration":
-            continue
-        given = dict(zip(("words", "definition"), call.args, strict=False))
-        given |= {one.arg: one.value for one in call.keywords if one.arg}
-        with suppress(LookupError, ValueError, TypeError, HostError, SyntaxError):
-            words, fields = (ast.literal_eval(given[key]) for key in ("words", "definition"))
-            yield tuple(words), parse_declared(name, fields)
-
-
-def _named(one: ast.AST) -> str:
-    """Return the last name of `name` or `package.name`."""
-    if isinstance(one, ast.Attribute):
-        return one.attr
-    return one.id if isinstance(one, ast.Name) else ""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.contents import (
-    PluginContents,
-    Words,
-)
+from builtin_plugins.administration.plugins.contents import PluginContents
+from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.program.environment.distributions import (
     installed_version,
