@@ -12,6 +12,7 @@ from testing.pages import clone
 
 # A /usr/local of the run's own, and no package manager.
 PRIVATE = """
+unset CLI_DIR COMMAND_CATEGORY COMMAND_NAME
 mount -t tmpfs tmpfs /usr/local
 mkdir -p /usr/local/bin
 if [ -e /usr/bin/apt-get ]; then mount --bind /dev/null /usr/bin/apt-get; fi

@@ -18,6 +18,7 @@ from builtin_plugins.setup.linux import elevated
 from builtin_plugins.setup.tool_settings import Settings
 from host.errors import OperationError
 from host.run import find_program
+from host.run.installation import find_layout, open_installation
 from testing import httpserver
 from testing.applications import Member, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs, tool_run
@@ -344,6 +345,8 @@ def test_sudo_is_never_looked_for_where_envs_say(
     monkeypatch.setattr("builtin_plugins.setup.linux.install._find_elevation", look)
     path = f"{tmp_path}/good:/usr/bin:/bin" if callers else envs["PATH"]
     environ = {"COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup", "CLI_DIR": str(made.root)}
+    opened = open_installation(find_layout(str(made.launcher), {}), {"HOME": str(tmp_path)})
+    environ["CLI_RUN"] = opened.run_entry({}, envs)
     places = {f"TOOL_{name}": f"{tmp_path}/{name}/tool" for name in ("INSTALL_DIR", "BIN_DIR")}
     places["TOOL_DESKTOP_FILE"] = f"{tmp_path}/tool.desktop"
     with pytest.raises(OperationError, match="enough"):
