@@ -22,7 +22,6 @@ _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
     "host.run.json_files.read_json": "plugin.json has the errors of command.json",
     "host.run.json_files.Fields": "and so has each key of it",
-    "host.run.json_files.Number": "unknown keys of registry.json survive, 1.0 stays 1.0",
     # Listings and the page of `setup` look like the host's own pages.
     "host.cli.stdout.Output": "the page of `setup` goes where pages go",
     "host.run.importing.complete_import_path": "pip's packages are those of the environment",
@@ -41,6 +40,7 @@ _ADMINISTRATION = {
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.definition": "lint, new and add judge definitions as a run does",
     "host.run.json_files": "lint and wheels: JSON has the errors of a file's",
+    "host.run.json_errors": "lint: where the keys of a definition are",
     "host.run.env_file": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 from contextlib import AbstractContextManager, suppress
-from typing import Any
 
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.plugins_folder.registry import LAST, SCHEMA, Registry
 from host import HostError
-from host.run.json_files import Number, read_json
+from host.run.json_files import read_json
 
 _LOCK_FILE = ".registry.lock"
 
@@ -58,18 +57,5 @@ def _says(path: str, registry: Registry) -> bool:
 
 def _text(registry: Registry) -> bytes:
     """Return what the file says; half a character is an escape in it, as it was."""
-    return f"{_dumped(registry.values)}\n".encode("utf-8", "backslashreplace")
-
-
-def _dumped(value: Any, indent: str = "") -> str:
-    """Return `value` as JSON text; numbers come out as they were written."""
-    inner = indent + "  "
-    if isinstance(value, Number):
-        return str(value)
-    if isinstance(value, dict) and value:
-        rows = [f"{inner}{_dumped(key)}: {_dumped(one, inner)}" for key, one in value.items()]
-        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
-    if isinstance(value, list) and value:
-        rows = [inner + _dumped(one, inner) for one in value]
-        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(registry.values, indent=2, ensure_ascii=False)
+    return f"{text}\n".encode("utf-8", "backslashreplace")

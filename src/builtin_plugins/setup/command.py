@@ -105,7 +105,7 @@ def _given(tool: Tool, arguments: Sequence[str]) -> Collection[str]:
     try:
         given = texts(_declared(), arguments, program, words.split())
     except UsageError as failure:  # the words stand before every message of this command
-        raise UsageError(failure.what.removeprefix(f"{words}: "), failure.remedy) from None
+        raise UsageError(failure.problem.text, failure.remedy) from None
     for one, other in ((_QUIET, _VERBOSE), (_UPGRADE, _UNINSTALL)):
         if one in given and other in given:
             raise UsageError(f"{one} and {other} exclude each other")

@@ -19,7 +19,7 @@ import os
 import sys
 import time
 
-from host.errors import DefinitionError
+from host.errors import DefinitionError, Problem
 from host.run import definition as definition_files
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.lock import checksum, stamp
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_HEAD = 256  # bytes of the first line
-FORMAT = f"cli-host index 3 of {sys.implementation.cache_tag}".encode()  # as marshal has it
+FORMAT = f"cli-host index 4 of {sys.implementation.cache_tag}".encode()  # as marshal has it
 _GARBAGE = (OSError, EOFError, LookupError, TypeError, ValueError, AttributeError)
 
 # What an entry holds, and what stands for the end of a row that is cut off.
@@ -47,6 +47,7 @@ KEPT = {
 }  # fmt: skip
 _USUAL = tuple(KEPT.values())
 _ARGS = tuple(KEPT).index("args")
+_WARNINGS = tuple(KEPT).index("warnings")
 
 
 class DefinitionIndex:
@@ -171,13 +172,15 @@ class KnownDefinition(Definition):
             from host.run.declared_arguments import Argument
 
             self.args = tuple(map(Argument.of_row, row[_ARGS]))
+        if len(row) > _WARNINGS:
+            self.warnings = tuple([Problem(*one) for one in row[_WARNINGS]])
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, as a listing seldom has to."""
         try:
             whole = definition_files.read_definition(self.file)
         except FileNotFoundError:
-            raise DefinitionError(f"{self.file}: is gone") from None
+            raise DefinitionError(Problem(self.file, "is gone")) from None
         self.__dict__.update(vars(whole))
         return object.__getattribute__(self, name)
 
@@ -185,6 +188,7 @@ class KnownDefinition(Definition):
 def _row(definition: Definition) -> "tuple[Any, ...]":
     row = [getattr(definition, name) for name in KEPT]
     row[_ARGS] = tuple([one.row() for one in row[_ARGS]])
+    row[_WARNINGS] = tuple([one.row() for one in row[_WARNINGS]])
     while row and row[-1] == _USUAL[len(row) - 1]:
         row.pop()
     return tuple(row)

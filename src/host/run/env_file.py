@@ -1,6 +1,6 @@
 """The syntax of `.env` files (SPEC 2.4): text → names and values."""
 
-from host.errors import SourceError
+from host.errors import Problem, SourceError
 from host.run.expand import is_name
 from host.run.paths import read_regular
 from host.run.text import text_of
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_TOLD = 5  # lines of one file that are warned of one by one
+_MOST_SHOWN = 5  # problems of one file that are reported one by one
 _MOST_NAMED = 5  # names that a quote swallowed
 _OPENS = "that opens here"
 _SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
@@ -34,25 +34,25 @@ class Binding:
         self.line = line
 
 
-def tell_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -> None:
-    """Warn of what is wrong in one file: of the first five faults, and the rest as a number.
+class OpenQuote(Problem):
+    """A quote that is not closed where it should be; no other problem shows its place."""
 
-    Behind these an open quote is told all the same, once: no other line shows where it is.
-    """
-    told, more = faults[:_MOST_TOLD], faults[_MOST_TOLD:]
-    told += [one for one in more if _OPENS in one][:1]
-    for one in told:
-        warn(one)
-    beyond = len(faults) - len(told)
+
+def first_problems(path: str, problems: "list[Problem]") -> "list[Problem]":
+    """Return the first five problems of one file, the first open quote, and a count of the rest."""
+    first, more = problems[:_MOST_SHOWN], problems[_MOST_SHOWN:]
+    first += [one for one in more if isinstance(one, OpenQuote)][:1]
+    beyond = len(problems) - len(first)
     if beyond:
         what = "fault" if beyond == 1 else "faults"
-        warn(f"{path}: {beyond:,} more such {what}, told once these are mended")
+        first.append(Problem(path, f"{beyond:,} more such {what}, told once these are mended"))
+    return first
 
 
-def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | None":
+def read_env_file(path: str, warn: "Callable[[Problem], None]") -> "list[Binding] | None":
     """Return the assignments in the `.env` file at `path`, None when there is no such file.
 
-    `warn` gets one line for each that cannot be read, never with its content.
+    `warn` gets a problem for each that cannot be read, never with its content.
     Raises SourceError for what is no readable regular UTF-8 file of at most 1 MiB.
     """
     try:
@@ -61,11 +61,12 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | 
         return None
     text = text_of(path, content, SourceError)
     if "\0" in text:
-        raise SourceError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise SourceError(Problem(path, "holds a NUL", line=line))
     return list(parse_env(path, text.replace("\r\n", "\n"), warn))
 
 
-def parse_env(path: str, text: str, warn: "Callable[[str], None]") -> "Iterator[Binding]":
+def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[Binding]":
     """Yield the assignments in `text`, which holds no NUL; see `read_env_file`."""
     bindings = _plain_bindings(text)
     return _Dotenv(path, warn).bindings(text) if bindings is None else iter(bindings)
@@ -108,7 +109,7 @@ class _Dotenv:
     of a run of blanks behind an unquoted one, so it sees long runs shortened.
     """
 
-    def __init__(self, path: str, warn: "Callable[[str], None]") -> None:
+    def __init__(self, path: str, warn: "Callable[[Problem], None]") -> None:
         import re
 
         self.path = path
@@ -141,17 +142,15 @@ class _Dotenv:
             blank = len(statement) - len(statement.lstrip())
             line = binding.original.line + statement.count("\n", 0, blank)
             name = binding.key
-            problem = ""
             if binding.error:
-                problem = self.unreadable(statement[blank:])
+                self.warn(self.unreadable(statement[blank:], line))
             elif name is not None and not is_name(name):
-                problem = "what stands before the = cannot name a variable; it is left out"
+                what = "what stands before the = cannot name a variable; it is left out"
+                self.warn(Problem(self.path, what, line=line))
             elif name is not None and binding.value is None:
-                problem = "no = after the name; it is left out"
+                self.warn(Problem(self.path, "no = after the name; it is left out", line=line))
             elif name is not None:
                 yield self.binding(name, statement, line)
-            if problem:
-                self.warn(f"{self.path}:{line}: {problem}")
 
     def binding(self, name: str, statement: str, line: int) -> Binding:
         start = self.before_value.match(statement)
@@ -160,7 +159,8 @@ class _Dotenv:
         double = self.double_quoted.match(statement, position)
         quoted = single or double
         if quoted and self.assigned.match(quoted[1].rpartition("\n")[2] + "…"):
-            self.warn(f"{self.path}:{line}: {self.swallowing(quoted[1] + '…')}; is one missing?")
+            what = self.swallowing(quoted[1] + "…")
+            self.warn(OpenQuote(self.path, what, "is one missing?", line=line))
         if single:
             return Binding(name, single[1].replace("\\'", "'"), True, line)
         if double:
@@ -176,22 +176,23 @@ class _Dotenv:
         """Warn if backticks were to quote a value that the comment or the line ends."""
         if kept.replace("\\`", "").count("`") % 2 and (kept[0] == "`" or "`" in comment):
             end = "at the #" if comment else "with the line"
-            self.warn(
-                f"{self.path}:{line}: the backtick {_OPENS} is no quote, so the value ends {end}; "
-                "use \" or ' instead"
-            )
+            what = f"the backtick {_OPENS} is no quote, so the value ends {end}"
+            self.warn(OpenQuote(self.path, what, "use \" or ' instead", line=line))
 
-    def unreadable(self, statement: str) -> str:
-        """Say what is wrong with a statement, by the names in it and never by its content."""
+    def unreadable(self, statement: str, line: int) -> Problem:
+        """Return what is wrong with a statement, by the names in it and never by its content."""
         start = self.before_value.match(statement)
         value = statement[start.end() :].rstrip("\r\n") if start and start[1] is not None else ""
         if value[:1] not in ("'", '"'):
-            return "this line cannot be read; it is left out"
-        if "\n" not in value and value.find(value[0], 1) < 0:
-            return f"the quote {_OPENS} never closes; the line is left out"
-        if "\n" not in value:
-            return "something stands behind the closing quote; the line is left out"
-        return f"{self.swallowing(value)}; all of it is left out"
+            return Problem(self.path, "this line cannot be read; it is left out", line=line)
+        if "\n" in value:
+            what = f"{self.swallowing(value)}; all of it is left out"
+        elif value.find(value[0], 1) < 0:
+            what = f"the quote {_OPENS} never closes; the line is left out"
+        else:
+            what = "something stands behind the closing quote; the line is left out"
+            return Problem(self.path, what, line=line)
+        return OpenQuote(self.path, what, line=line)
 
     def swallowing(self, value: str) -> str:
         """Say of a quote that closes on a later line which names it takes for its value."""

@@ -6,7 +6,7 @@ the script, is the shell's own business: it applies when no layer set the variab
 
 import posix
 
-from host.errors import CannotStartError, SourceError
+from host.errors import CannotStartError, Problem, SourceError
 from host.run import Struct
 from host.run.definition import Definition
 from host.run.expand import expand
@@ -46,15 +46,19 @@ _NOTHING: "Mapping[str, str]" = {}
 
 
 class Assignment:
-    """One value that one source gives to one name. `origin` is shown to people."""
+    """One value that one source gives to one name. `origin` is shown to people.
 
-    __slots__ = ("name", "origin", "rank", "value")
+    `key` is where it is in the command's definition, "" if it comes from elsewhere.
+    """
 
-    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
+    __slots__ = ("key", "name", "origin", "rank", "value")
+
+    def __init__(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
         self.name = name
         self.value = value
         self.rank = rank
-        self.origin = origin
+        self.origin = f"{origin}: {key}" if key else origin
+        self.key = key
 
 
 class Layers:
@@ -134,7 +138,7 @@ class Layers:
 _LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
 _MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
 _STAYS = (
-    "{}: a ${{…}} stays as written; only ${{NAME}} with :- - := = :+ + is expanded, and with :? ? "
+    "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
     "if NAME is set"
 )
 
@@ -171,8 +175,9 @@ class Reading(Struct):
     def envs(self, source: "Source") -> None:
         file = self.definition.file or source.name
         for name, text in self.definition.envs.items():
-            value = self.expanded(text, f'{file}: "envs.{name}"')
-            self.offer(Assignment(name, value, source.rank, f"{file}: envs.{name}"))
+            key = f"envs.{name}"
+            value = self.expanded(text, file, key)
+            self.offer(Assignment(name, value, source.rank, file, key))
 
     def settings(self, source: "Source") -> None:
         for path in source.files:
@@ -186,7 +191,7 @@ class Reading(Struct):
 
     def listed_file(self, source: "Source", written: str) -> None:
         """Read an entry of `env_files`; one that expands to nothing is no file."""
-        path = self.expanded(written, f'{self.definition.file}: "env_files"')
+        path = self.expanded(written, self.definition.file, "env_files")
         if not path:
             return
         try:
@@ -194,15 +199,17 @@ class Reading(Struct):
         except SourceError as failure:
             if path == written:
                 raise
-            raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
+            problem = failure.problem
+            text = f'{problem.text} (env_files: "{written}")'
+            raise SourceError(problem.replaced(problem.path, text)) from None
 
     def env_file(self, source: "Source", path: str) -> None:
-        from host.run.env_file import read_env_file, tell_faults
+        from host.run.env_file import first_problems, read_env_file
 
-        faults: list[str] = []
+        problems: list[Problem] = []
         try:
             try:
-                entries = read_env_file(path, faults.append)
+                entries = read_env_file(path, problems.append)
             except SourceError as failure:
                 if source.reader != "dotenv":
                     raise
@@ -212,19 +219,21 @@ class Reading(Struct):
             if entries is None:
                 self.layers.missing.append(path)
             for entry in entries or ():
-                self.env_entry(source, path, entry, faults)
+                self.env_entry(source, path, entry, problems)
         finally:
-            tell_faults(path, faults, self.messages.warn)
+            for one in first_problems(path, problems):
+                self.messages.warn(one)
 
-    def env_entry(self, source: "Source", path: str, entry: "Binding", faults: list[str]) -> None:
+    def env_entry(
+        self, source: "Source", path: str, entry: "Binding", problems: list[Problem]
+    ) -> None:
         if self.definition.sudo and _is_refused(entry.name):
-            raise SourceError(
-                f'{path}: {entry.name} is not taken from a .env file for a command with "sudo"',
-                "export it before the command instead",
-            )
+            what = f'{entry.name} is not taken from a .env file for a command with "sudo"'
+            remedy = "export it before the command instead"
+            raise SourceError(Problem(path, what, remedy, line=entry.line))
         value = entry.value
         if not entry.literal:
-            value = self.expanded(value, f"{path}: {entry.name}", faults.append)
+            value = self.expanded(value, path, entry.name, problems.append, entry.line)
         self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
 
     def offer(self, assignment: Assignment) -> None:
@@ -246,16 +255,24 @@ class Reading(Struct):
         environ = self.layers.environment()
         return ask_provider(source.plugin, source.provider, self.words, environ)
 
-    def expanded(self, text: str, where: str, tell: "Callable[[str], None] | None" = None) -> str:
+    def expanded(
+        self,
+        text: str,
+        path: str,
+        key: str,
+        on_warning: "Callable[[Problem], None] | None" = None,
+        line: int = 0,
+    ) -> str:
+        """Return `text` with its references replaced; `path`, `key` and `line` are its place."""
+
         def warn() -> None:
-            (tell or self.messages.warn)(_STAYS.format(where))
+            (on_warning or self.messages.warn)(Problem(path, _STAYS, key=key, line=line))
 
         try:
             value = expand(text, self.lookup, warn, min(_LONGEST_VALUE, self.room))
         except OverflowError:
-            raise CannotStartError(
-                f"{where}: too large for an environment once it is expanded"
-            ) from None
+            what = "too large for an environment once it is expanded"
+            raise CannotStartError(Problem(path, what, key=key, line=line)) from None
         if value is not text:
             self.room = max(1, self.room - len(value))  # 0 would be no limit
         return value

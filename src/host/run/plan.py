@@ -7,6 +7,7 @@ from host.errors import (
     CannotStartError,
     DefinitionError,
     InstallationError,
+    Problem,
     SourceError,
 )
 from host.run.definition import SYSTEM_OS, Definition
@@ -117,16 +118,15 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     DefinitionError when the entrypoint leaves the command's directory.
     """
     if not definition.compatible:
-        raise CannotStartError(
-            f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
-            f"{definition.foreign_systems()}"
-        )
+        what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+        foreign = definition.foreign_systems()
+        raise CannotStartError("; ".join(map(str, (Problem(" ".join(words), what), *foreign))))
     if definition.in_python:
         return ""
     file = join(definition.directory, definition.entrypoint)
     outside = why_outside(definition.directory, definition.entrypoint)
     if outside:
-        raise DefinitionError(f'{definition.file}: "entrypoint": {outside}')
+        raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
     return file
 
 
@@ -146,10 +146,9 @@ def check_required(definition: Definition, layers: Layers) -> None:
         remedy = f"give {them} a value there, or unset {them}"
         faults.append((f"{', '.join(empty)} {before}", remedy))
     if len(faults) == 1:
-        [(what, remedy)] = faults
-        raise SourceError(f"{definition.file}: {what}", remedy)
+        raise SourceError(Problem(definition.file, *faults[0]))
     if faults:  # each has to stand beside its remedy
-        raise SourceError(f"{definition.file}: {'; '.join(map('; '.join, faults))}")
+        raise SourceError(Problem(definition.file, "; ".join(map("; ".join, faults))))
 
 
 def where_to_set(names: "Sequence[str]") -> str:

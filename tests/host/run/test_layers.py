@@ -291,4 +291,4 @@ def test_what_expansion_makes_is_bounded_in_all_values_together(install):
     )
     result = made.run("demo", "show")
     assert (result.status, result.stdout) == (126, "")
-    assert "/.env: B41: too large for an environment once it is expanded" in result.stderr
+    assert '/.env:43: "B41": too large for an environment once it is expanded' in result.stderr

@@ -22,7 +22,7 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.administration.program.environment.owned_files import wheel_paths
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
-from host import Definition, HostError, OperationError, PluginError, Record, is_word
+from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
 from host.hookspecs import HOOKS, PROJECT
 from host.run.catalog import Catalog
@@ -51,7 +51,7 @@ class PluginContents(Record):
 
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
@@ -65,7 +65,8 @@ def read_contents(root: str) -> PluginContents:
     """
     manifest = read_manifest(root)
     if not os.path.isdir(manifest.tree):
-        raise PluginError(f'{root}/plugin.json: "directory": there is no {manifest.tree}')
+        what = f"there is no {manifest.tree}"
+        raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
     found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
     problems = [*manifest.warnings, *wrong]
     commands = {one.words: one.definition for one in found.commands}
@@ -75,7 +76,7 @@ def read_contents(root: str) -> PluginContents:
         try:
             source = read_regular(path, _HOOKS_LIMIT, PluginError)
         except FileNotFoundError:
-            raise PluginError(f"{path}: No such file or directory") from None
+            raise PluginError(Problem(path, "No such file or directory")) from None
         hooks, declared = _read_source(path, source, problems)
         commands = declared | commands
     return PluginContents(commands, hooks, tuple(problems), manifest)
@@ -155,7 +156,7 @@ def _of_distribution(
     text: Callable[[str], str],
 ) -> PluginContents:
     commands: dict[Words, Definition] = {}
-    problems: list[str] = []
+    problems: list[Problem] = []
     hooks: list[str] = []
     points = list(distribution.entry_points.select(group=PROJECT))
     for point in points:
@@ -171,14 +172,14 @@ def _of_distribution(
     return PluginContents(
         commands,
         tuple(dict.fromkeys(hooks)),
-        tuple(f"{distribution.metadata['Name']}: {one}" for one in problems),
+        tuple(one.inside(distribution.metadata["Name"]) for one in problems),
         names=tuple(point.name for point in points),
         requires=tuple(distribution.requires or ()),
         files=tuple(f"{packages_directory()}/{name}" for name in names),
     )
 
 
-def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definition]:
+def _in_tree(name: str, text: str, problems: list[Problem]) -> dict[Words, Definition]:
     """Return the command of a command.json; its words are what follows a `commands` directory."""
     parts = PurePosixPath(name).parts[:-1]
     start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
@@ -192,12 +193,12 @@ def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definitio
         # Only what it is called matters here; where its script lies does not.
         return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
     except HostError as error:
-        problems.append(str(error))
+        problems.append(error.problem)
         return {}
 
 
 def _read_source(
-    name: str, source: bytes, problems: list[str]
+    name: str, source: bytes, problems: list[Problem]
 ) -> tuple[tuple[str, ...], dict[Words, Definition]]:
     """Return the hooks that Python source implements, and the commands with words written out.
 
@@ -207,7 +208,8 @@ def _read_source(
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
         line = getattr(failure, "lineno", None) or 1
-        problems.append(f"{name}:{line}: not Python: {getattr(failure, 'msg', failure)}")
+        what = f"not Python: {getattr(failure, 'msg', failure)}"
+        problems.append(Problem(name, what, line=line))
         return (), {}
     marked = [
         one.name
@@ -216,7 +218,7 @@ def _read_source(
         and any(_is_marker(decorator) for decorator in one.decorator_list)
     ]
     problems += [
-        f"{name}: there is no hook {one}; there are {', '.join(HOOKS)}"
+        Problem(name, f"there is no hook {one}", f"there are {', '.join(HOOKS)}")
         for one in marked
         if one not in HOOKS
     ]

@@ -15,7 +15,7 @@ from builtin_plugins.administration.plugins.transaction import Work
 from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.archive import MOST_BYTES
 from builtin_plugins.plugins_folder.registry import Entry
-from host import HostError, OperationError, Record
+from host import HostError, OperationError, Problem, Record
 
 
 class Staged(Record):
@@ -39,7 +39,7 @@ def described(wanted: Entry, root: str) -> Staged:
     try:
         found = read_contents(root)
     except HostError as error:
-        raise type(error)(_named(error.what, root, wanted), error.remedy) from None
+        raise type(error)(_named(error.problem, root, wanted)) from None
     found = found.replaced(problems=tuple(_named(one, root, wanted) for one in found.problems))
     said = found.manifest
     name = wanted.name or said.name or _suggested_name(wanted.source)
@@ -54,10 +54,11 @@ def _suggested_name(source: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
 
 
-def _named(text: str, root: str, wanted: Entry) -> str:
+def _named(problem: Problem, root: str, wanted: Entry) -> Problem:
     if wanted.kind == "local":
-        return text
-    return f"{wanted.source}: {text.replace(f'{root}/', '').removeprefix(f'{root}: ')}"
+        return problem
+    path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
+    return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(wanted.source)
 
 
 def bring_file(address: str, sha256: str, target: Path, work: Work) -> str:
