@@ -32,7 +32,7 @@ class Finding(NamedTuple):
     @property
     def hint(self) -> bool:
         """Whether it is about something that may be intended: the exit status stays 0."""
-        return self.rule == "undefined"
+        return self.rule in ("undefined", "no-shebang")
 
     @property
     def text(self) -> str:
