@@ -6,7 +6,7 @@ the script, is the shell's own business: it applies when no layer set the variab
 
 import posix
 
-from host.errors import CannotStartError, Problem, SourceError
+from host.errors import Problem, SourceError
 from host.run import Struct
 from host.run.definition import Definition
 from host.run.expand import expand
@@ -135,8 +135,6 @@ class Layers:
             yield assignments[0], assignments[1:]
 
 
-_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
-_MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
 _STAYS = (
     "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
     "if NAME is set"
@@ -144,16 +142,12 @@ _STAYS = (
 
 
 class Reading(Struct):
-    """One pass over the sources of one command: `layers` so far, and where messages go.
-
-    `room` is how many characters expansion may still make, in all values together.
-    """
+    """One pass over the sources of one command: `layers` so far, and where messages go."""
 
     words: tuple[str, ...]
     definition: Definition
     layers: Layers
     messages: Messages
-    room: int = _MOST_EXPANDED
 
     def read(self, source: "Source") -> None:
         """Offer what `source` says to the layers; raises SourceError."""
@@ -268,14 +262,7 @@ class Reading(Struct):
         def warn() -> None:
             (on_warning or self.messages.warn)(Problem(path, _STAYS, key=key, line=line))
 
-        try:
-            value = expand(text, self.lookup, warn, min(_LONGEST_VALUE, self.room))
-        except OverflowError:
-            what = "too large for an environment once it is expanded"
-            raise CannotStartError(Problem(path, what, key=key, line=line)) from None
-        if value is not text:
-            self.room = max(1, self.room - len(value))  # 0 would be no limit
-        return value
+        return expand(text, self.lookup, warn)
 
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)

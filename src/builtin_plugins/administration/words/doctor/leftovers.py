@@ -63,8 +63,6 @@ def _setups(patient: Patient) -> Iterator[Diagnosis]:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
         merged = merged_variables(command.definition.envs, patient.environ)
-        if merged is None:
-            continue
         places = Places.read(command.words[-1], merged)
         if not os.path.isdir(places.stage) or not _is_free(places.stage):
             continue
