@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup import hooks as setup_installer
-from builtin_plugins.setup.hooks import look
 from builtin_plugins.setup.tool_settings import Places
 from testing import httpserver
 from testing.installation import PROJECT
