@@ -80,6 +80,12 @@ page_link=$(man_dir)/$name.1
 is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
 is_our_page() { [[ -L $page_link && $(readlink "$page_link") == "$page" ]]; }
 
+# Whether the link $1 leads to the file $2 of a checkout that was removed.
+is_of_removed_checkout() {
+  local target
+  target=$(readlink "$1") && [[ $target == /*/"$2" && ! -e ${target%/"$2"} ]]
+}
+
 find_python() {
   local candidate
   for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11 python; do
@@ -118,7 +124,7 @@ check_ways() {
   if [[ -e $launcher ]] && ! is_launcher; then
     fail "$launcher is in the way and is not a launcher; move it or use --name"
   fi
-  if [[ -e $link || -L $link ]] && ! is_ours; then
+  if [[ -e $link || -L $link ]] && ! is_ours && ! is_of_removed_checkout "$link" "core/$name"; then
     fail "$link exists and is not this installation's; remove it, or use --name or --bin-dir"
   fi
 }
@@ -153,7 +159,8 @@ link_launcher() {
 link_page() {
   local former
   [[ -f $page && $page_link == */man1/* ]] || return 0
-  if [[ ! -e $page_link && ! -L $page_link ]] || is_our_page; then
+  if [[ ! -e $page_link && ! -L $page_link ]] || is_our_page ||
+    is_of_removed_checkout "$page_link" ".venv/share/man/man1/$name.1"; then
     { mkdir -p "$(man_dir)" && ln -sfn "$page" "$page_link"; } 2>/dev/null || return 0
   fi
   for former in "$(man_dir)"/*.1; do

@@ -10,6 +10,7 @@ peak memory of a run. Baseline: `curl -o archive URL && tar -xf archive`.
 from __future__ import annotations
 
 import http.server
+import json
 import os
 import shutil
 import statistics
@@ -69,9 +70,21 @@ def serve(directory: Path) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
-def with_setup(address: str, place: Path) -> tuple[float, int]:
+def make_command(root: Path) -> None:
+    """Make an installation with the command `setup tool`."""
+    tool = {"name": "Tool", "description": "A tool", "entrypoint": "builtin_plugins.setup:main"}
+    cli = {"name": "CLI", "version": "1.0.0"}
+    for name, content in (("core/cli", cli), ("commands/setup/tool/command", tool)):
+        path = root / f"{name}.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(content))
+
+
+def with_setup(address: str, root: Path, place: Path) -> tuple[float, int]:
     """Return seconds and peak MiB of one installation."""
     environ = os.environ | {
+        "CLI_DIR": str(root),
+        "COMMAND_CATEGORY": "setup",
         "COMMAND_NAME": "tool",
         "TOOL_DOWNLOAD_URL": address,
         "TOOL_INSTALL_DIR": str(place / "opt" / "tool"),
@@ -99,6 +112,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         base = Path(directory)
         (base / "site").mkdir()
+        make_command(base / "root")
         count = make_archive(base / "site" / "tool.tar.gz", megabytes * 1_000_000)
         address = serve(base / "site") + "/tool.tar.gz"
         ours, theirs, memory = [], [], 0
@@ -106,7 +120,7 @@ def main() -> None:
             place = base / "place"
             theirs.append(with_curl_and_tar(address, place))
             shutil.rmtree(place)
-            seconds, peak = with_setup(address, place)
+            seconds, peak = with_setup(address, base / "root", place)
             ours.append(seconds)
             memory = max(memory, peak)
             shutil.rmtree(place)

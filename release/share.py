@@ -21,8 +21,8 @@ from host.cli.global_options import OPTIONS
 from host.cli.listings import root_notes
 from host.cli.page_layout import explanation, term
 from host.cli.topics import DOCS, TOPICS, topic
-from host.run.declared_arguments import usage_of
-from host.run.definition import parse_declared
+from host.run.argument_spec import usage_of
+from host.run.command import parse_declared
 from host.run.importing import load_reference
 
 _PROJECT = Path(__file__).parents[1]

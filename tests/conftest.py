@@ -28,6 +28,7 @@ from testing.environments import (
     make_environment,
 )
 from testing.installation import IMPORTABLE, PROJECT, Made, builder
+from testing.machine import path_without
 from testing.memory import in_memory
 
 
@@ -69,6 +70,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if exitstatus == 0 and not hasattr(session.config, "workerinput"):
         made = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # noqa: SLF001
         subprocess.run(["rm", "-rf", made], check=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _path(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Find no installed program under a name that tests give to theirs."""
+    ours = ("acme", "acme2", "cli", "two", "zed")
+    os.environ["PATH"] = path_without(ours, tmp_path_factory.mktemp("path"))
 
 
 @pytest.fixture

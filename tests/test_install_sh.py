@@ -195,8 +195,46 @@ def test_what_is_in_the_way_stays(tmp_path: Path, env: dict[str, str]) -> None:
     assert run("bash", checkout / "install.sh", *words, env=env)[0] == 0
     assert [path.read_text() for path in theirs] == ["mine", "mine"]
     (checkout / "core" / "acme").write_text("mine too")
-    run("bash", checkout / "install.sh", "--uninstall", "--name", "acme", env=env)
+    run("bash", checkout / "install.sh", *words, env=env)
     assert (checkout / "core" / "acme").read_text() == "mine too"
+
+
+@pytest.mark.usefixtures("idle_pip")
+def test_a_link_into_a_removed_checkout_is_replaced(
+    checkout: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    link, page = tmp_path / "bin/cli", tmp_path / "share/man/man1/cli.1"
+    for one, target in ((link, "core/cli"), (page, ".venv/share/man/man1/cli.1")):
+        one.parent.mkdir(parents=True)
+        one.symlink_to(tmp_path / "removed" / target)
+    words = ["--bin-dir", str(link.parent)]
+    assert run("bash", checkout / "install.sh", *words, env=env)[0] == 0
+    assert link.readlink() == checkout / "core/cli"
+    assert page.readlink() == checkout / ".venv/share/man/man1/cli.1"
+    assert run(link, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
+    assert run("bash", checkout / "install.sh", *words, "--uninstall", env=env)[0] == 0
+    assert not os.path.lexists(link)
+    assert not os.path.lexists(page)
+
+
+@pytest.mark.parametrize("target", ["/bin/true", "gone", "gone/core/other", "there/core/cli", None])
+def test_any_other_link_or_file_stays_and_is_one_line(
+    tmp_path: Path, env: dict[str, str], target: str | None
+) -> None:
+    checkout, link = tmp_path / "checkout", tmp_path / "bin/cli"
+    clone(checkout)
+    link.parent.mkdir()
+    (tmp_path / "there").mkdir()
+    if target is None:
+        link.write_text("mine")
+    else:
+        link.symlink_to(tmp_path / target)
+    before = os.lstat(link)
+    done = run("bash", checkout / "install.sh", "--bin-dir", link.parent, env=env)
+    said = f"install.sh: {link} exists and is not this installation's; "
+    assert done == (1, "", f"{said}remove it, or use --name or --bin-dir\n")
+    assert os.lstat(link) == before
+    assert not (checkout / ".venv").exists()
 
 
 @pytest.mark.parametrize(
@@ -226,7 +264,7 @@ def test_no_python_is_one_line(tmp_path: Path, env: dict[str, str]) -> None:
     tools.mkdir()
     for tool in ("bash", "dirname", "readlink", "cat", "rm"):
         (tools / tool).symlink_to(f"/usr/bin/{tool}")
-    bare = {"PATH": str(tools), "HOME": env["HOME"]}
+    bare = {"PATH": str(tools), "HOME": env["HOME"], "BIN_DIR": str(tmp_path / "bin")}
     done = run("/usr/bin/bash", tmp_path / "install.sh", env=bare)
     assert done[0] == 1
     assert done[2].startswith("install.sh: Python 3.11 or newer is needed and was not found")

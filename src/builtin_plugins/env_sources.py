@@ -7,12 +7,10 @@ from collections.abc import Iterator
 
 from host import EnvSource, Installation, hookimpl
 
-_ENVS, _SETTINGS, _ENV_FILES = 2, 3, 4  # their ranks
-
 
 @hookimpl
 def env_sources(installation: Installation) -> Iterator[EnvSource]:
     settings = os.path.join(installation.config_dir, "settings.conf")
-    yield EnvSource("settings.conf", _SETTINGS, files=(settings,), reader="shell")
-    yield EnvSource("env_files", _ENV_FILES, reader="env_files")
-    yield EnvSource("envs", _ENVS, reader="envs")
+    yield EnvSource("settings.conf", files=(settings,), reader="shell")
+    yield EnvSource("env_files", reader="env_files")
+    yield EnvSource("envs", reader="envs")

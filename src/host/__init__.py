@@ -42,10 +42,10 @@ if TYPE_CHECKING:
         Variable,
         Watch,
     )
-    from host.run.declared_arguments import Argument
-    from host.run.definition import Definition, is_word
+    from host.run import find_program
+    from host.run.argument_spec import Argument
+    from host.run.command import Definition, is_word
     from host.run.expand import expand
-    from host.run.paths import find_program
     from host.run.text import Messages, printable
     from host.secrets import is_hidden_everywhere, is_secret, masked, masked_text
     from host.text_width import width_of, wrap
@@ -97,18 +97,18 @@ __all__ = [
 
 
 _ELSEWHERE = {
-    "Argument": "host.run.declared_arguments",
-    "Definition": "host.run.definition",
+    "Argument": "host.run.argument_spec",
+    "Definition": "host.run.command",
     "Messages": "host.run.text",
     "Page": "host.cli.page_layout",
     "Problem": "host.errors",
     "Program": "host.program",
     "expand": "host.run.expand",
-    "find_program": "host.run.paths",
+    "find_program": "host.run",
     "hookimpl": "host.hook_marker",
     "is_hidden_everywhere": "host.secrets",
     "is_secret": "host.secrets",
-    "is_word": "host.run.definition",
+    "is_word": "host.run.command",
     "masked": "host.secrets",
     "masked_text": "host.secrets",
     "printable": "host.run.text",

@@ -1,13 +1,9 @@
-"""`main`: a command → run it, anything else → `host.cli`."""
+"""`main`: a command line → the process to become; `host.cli` answers anything else."""
 
-import _imp
 import _signal  # `signal` costs a module of enums
 import gc
-import marshal
 import posix
 import sys
-from _frozen_importlib import module_from_spec
-from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader, spec_from_file_location
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process while the rest loads and later on, as it ends any other;
@@ -17,61 +13,34 @@ if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
 
-_PACKAGES = __file__.removesuffix("host/__main__.py")
-_RUN_CODE = f"{_PACKAGES}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
-
-
-def load_run() -> None:
-    """Make the modules that every run loads out of one file, where it is there and not stale.
-
-    To import them is to look for each, to ask for its time, to open another file and to read it:
-    an eighth of a run. `host.planning.cache_files` puts these other files into one, which counts
-    as they do: while each source has the time and size that it had. Otherwise they are imported.
-    """
-    try:
-        with open(_RUN_CODE, "rb", buffering=0) as file:
-            content = memoryview(file.readall())
-        if content[:12] != MAGIC_NUMBER + _imp.source_hash(1, content[12:]):
-            return
-        packages, modules = marshal.loads(content[12:])  # noqa: S302 - trusted as any .pyc is
-        if packages != _PACKAGES:
-            return
-        for _, path, *stamp, _ in modules:
-            source = posix.stat(path)
-            if [source.st_mtime_ns, source.st_size] != stamp:
-                return
-    except OSError:
-        return
-    for name, path, _, _, code in modules:
-        spec = spec_from_file_location(name, path, loader=SourceFileLoader(name, path))
-        spec.cached = _RUN_CODE  # type: ignore[union-attr]  # as it was given a loader
-        sys.modules[name] = module = module_from_spec(spec)  # type: ignore[arg-type]
-        exec(code, module.__dict__)  # noqa: S102 - what importing does
-        package, _, last = name.rpartition(".")
-        if package:
-            setattr(sys.modules[package], last, module)
-
-
-if sys.modules.keys().isdisjoint(("host.errors", "host.run", "builtin_plugins")):
-    load_run()  # none of them is there yet, nor one in a package of these
-
-from host.errors import HostError
+from host.errors import HostError, InstallationError
+from host.run import dirname, is_file, join
+from host.run.command import check_runnable
+from host.run.environment import RUN, check_required, layers_of
 from host.run.installation import find_layout, open_installation, program_name
-from host.run.nested import without_outer_run
 from host.run.process import (
+    PYTHON_COMMAND,
+    Exec,
+    asks_help,
     caller_environment,
     caller_words,
     execute,
     reserve_standard_descriptors,
     restore_signals,
+    start_of,
 )
 from host.run.text import Messages, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from host.run.installation import Layout
+    from host.run.catalog import Match
+    from host.run.command import Definition
+    from host.run.installation import Layout, OpenInstallation
+    from host.run.lock import Lock
+
+_LIBRARY_MARK = "CLI_HOST_INIT"
 
 
 def main() -> int:
@@ -128,11 +97,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         options = parse_options(words, messages)
         words, switches = [*options.words], switches | options.switches
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
-    sure = is_on(environ.get("CLI_YES")) or "--yes" in switches
+    assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         from host.run.catalog import Catalog
         from host.run.lock import read_lock
-        from host.run.plan import plan_run, question
 
         installation = open_installation(layout, environ)
         lock = None if safe else read_lock(installation.locks, installation.key)
@@ -140,11 +108,14 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.cli.session import Session
 
             lock = Session(layout, environ, messages, safe=safe).refresh_lock()
-        environ = without_outer_run(environ, layout.root)
+        if RUN in environ:
+            from host.run.nested import without_outer_run
+
+            environ = without_outer_run(environ, layout.root)
         found = Catalog(lock).find(words)
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:
-            asked = "" if sure else question(found, words)
+            asked = "" if assume_yes else question(found, words)
             if asked:
                 from host.run.confirm import confirm
 
@@ -152,11 +123,11 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
         start = (installation, lock)
-    from host.cli.answer import run_cli
+    from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
 
     options = options or GlobalOptions(tuple(words))
-    return run_cli(layout, options, environ, messages, start, safe=safe, sure=sure)
+    return run_cli(layout, options, environ, messages, start, safe=safe, assume_yes=assume_yes)
 
 
 def complete(
@@ -175,6 +146,112 @@ def complete(
 
     posix.write(1, encode(reply(given, installation, lock)))
     return 0
+
+
+def plan_run(
+    found: "Match",
+    words: "Sequence[str]",
+    installation: "OpenInstallation",
+    lock: "Lock",
+    environ: dict[str, str],
+    messages: Messages,
+) -> "Exec | None":
+    """Return the process to become, or None when the words ask for a listing or a help page."""
+    args = words[len(found.words) :]
+    definition = found.definition
+    if definition is None or not definition.entrypoint:
+        return None
+    for warning in definition.warnings:
+        messages.warn(warning)
+
+    if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
+        return None
+    helps = asks_help(args)
+    if helps and not definition.compatible:
+        return None  # its page can be read anywhere
+    file = check_runnable(found.words, definition)
+    if helps:
+        from host.run.script_help import script_gets_help
+
+        if not script_gets_help(definition, file):
+            return None
+    given = None
+    if definition.args:
+        from host.run.argument_parser import given_variables
+
+        given = given_variables(definition.args, args, messages.program, found.words)
+    layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
+    check_required(definition, layers)
+    return exec_of(messages.program, found.words, definition, file, args, layers.environment())
+
+
+def question(found: "Match", words: "Sequence[str]") -> str:
+    """Return what is to be asked before this run, "" for nothing."""
+    args = words[len(found.words) :]
+    if found.definition is None or asks_help(args):
+        return ""
+    return found.definition.confirm
+
+
+def exec_of(
+    program: str,
+    words: "Sequence[str]",
+    definition: "Definition",
+    file: str,
+    args: "Sequence[str]",
+    environment: "Mapping[str, str]",
+) -> Exec:
+    """Return the process to become: `file`, or the Python reference when it is ""."""
+    if not file:
+        from host.run.interrupts import UNBLOCK, interrupt_is_blocked
+
+        label = " ".join([program, *words])
+        holds_interrupt = not interrupt_is_blocked()
+        argv = [
+            sys.executable,
+            f"-IX{UNBLOCK}" if holds_interrupt else "-I",
+            "-c",
+            PYTHON_COMMAND,
+            label,
+            definition.entrypoint,
+        ]
+        return Exec(sys.executable, [*argv, *args], environment, holds_interrupt=holds_interrupt)
+    start = start_of(file, environment)
+    env = dict(environment)
+    if start.loads_library and (library := _library(env["LIB_DIR"])):
+        given = env.get("BASH_ENV")
+        env["BASH_ENV"] = _as_bash_env(library)
+        kept = "u" if given is None else f"s{given}"
+        name = "" if ":" in program else program
+        env[_LIBRARY_MARK] = f"{posix.getpid()}:{name}:{kept}"
+    return Exec(start.program, [*start.argv, *args], env)
+
+
+def _library(lib_dir: str) -> str:
+    """Return the file that loads the core library: the installation's, else the shipped one."""
+    if _is_readable(own := join(lib_dir, "init.sh")):
+        return own
+    package = dirname(__file__)
+    homes = (f"{package}/skeleton", dirname(dirname(package)))  # or a checkout
+    shipped = [f"{home}/core/lib/init.sh" for home in homes]
+    return next(filter(_is_readable, shipped), "")
+
+
+def _as_bash_env(path: str) -> str:
+    """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
+    text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
+    return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text
+
+
+def _is_readable(library: str) -> bool:
+    """Tell whether a library is there; raises InstallationError when it cannot be read."""
+    if not posix.access(library, posix.F_OK):
+        return False
+    if not is_file(library):  # bash would wait for a FIFO
+        raise InstallationError(f"{library}: not a regular file")
+    if not posix.access(library, posix.R_OK):
+        raise InstallationError(f"{library}: cannot be read")
+    return True
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, Problem, UsageError
 from host.records import Category, Command, Variable
-from host.run.given_arguments import given_variables
+from host.run.argument_parser import given_variables
+from host.run.environment import FRAMEWORK_NAMES, RUN
 from host.run.installation import Layout
-from host.run.nested import FRAMEWORK_NAMES, RUN, words_of_run
+from host.run.nested import words_of_run
 from host.run.text import Messages
 
 

@@ -145,7 +145,8 @@ class EnvSource(Record):
     `provider` is given.
 
     name       for people: `self env` says it
-    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files)
+    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); only this
+               distribution's own plugins leave it out, with a `reader` that has a rank
     files      absolute paths of `.env` files
     provider   "module:attr", called with (words, environment) in a process of its own;
                it returns a dict of strings
@@ -154,7 +155,7 @@ class EnvSource(Record):
     """
 
     name: str
-    rank: float
+    rank: float | None = None
     files: tuple[str, ...] = ()
     provider: str = ""
     words: tuple[str, ...] = ()
@@ -334,17 +335,17 @@ class Listing(Record):
 class Terminal(Record):
     """What stdout can show.
 
-    width      columns
-    colour     whether colours are wanted
-    encoding   of the characters that it takes: `can_print`
-    cuts       whether a person looks at it: long lines are cut and wrapped; where not, a row
-               is one whole line, whatever its length
+    width            columns
+    colour           whether colours are wanted
+    encoding         of the characters that it takes: `can_print`
+    is_interactive   whether it is a terminal: long lines are cut and wrapped; otherwise a row
+                     is one whole line of any length
     """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
-    cuts: bool = False
+    is_interactive: bool = False
 
     def can_print(self, text: str) -> bool:
         """Tell whether stdout takes these characters."""

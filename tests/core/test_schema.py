@@ -16,7 +16,7 @@ from referencing import Registry, Resource
 from builtin_plugins.plugins_folder.directory import read_manifest
 from builtin_plugins.plugins_folder.registry import read_registry
 from host.errors import HostError, PluginError
-from host.run.definition import read_config, read_definition
+from host.run.command import read_config, read_definition
 from testing.installation import PROJECT, Made
 
 SCHEMAS = {

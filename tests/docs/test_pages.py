@@ -59,9 +59,15 @@ def test_every_command_block_is_tested_or_plain() -> None:
                 assert language in allowed, (name, language)
 
 
-def test_the_test_command_of_the_readme_is_what_ci_calls() -> None:
-    assert "```sh\nbash tests/run\n```" in (PROJECT / "README.md").read_text()
-    assert (PROJECT / ".ci" / "run").read_text().rstrip().endswith("\nbash tests/run")
+def test_ci_runs_the_commands_of_the_readme_in_order_and_first() -> None:
+    page, run = ((PROJECT / name).read_text() for name in ("README.md", ".ci/run"))
+    commands = ["bash install.sh && core/cli demo hello", "bash tests/run"]
+    assert [
+        page.count(f"\n{start}{one}\n") for start, one in zip(["$ ", ""], commands, strict=True)
+    ] == [1, 1]
+    rest = ["bash install.sh --uninstall\n", "-m venv .venv-lint"]
+    places = [run.rindex(one) for one in (*commands, *rest)]
+    assert places == sorted(places)
 
 
 def test_the_matcher_can_fail() -> None:

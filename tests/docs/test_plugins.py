@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,6 +83,30 @@ def test_every_command_of_the_guide(
     assert "{'ARG_NAME': 'Ada'}\nGREET_GREETING=Ahoy  from system\n" in done.stdout
     assert "it said: Ahoy, Ada!\n" in done.stdout
     assert "warning: that is all\n" in done.stderr
+
+
+def test_an_editable_package_where_the_program_has_no_pip(
+    new_venv: Callable[[Path], Path], packages: Path, tmp_path: Path
+) -> None:
+    program = new_venv(tmp_path / "program")
+    for path in program.glob("lib/python*/site-packages/pip*"):
+        shutil.rmtree(path)
+    made = _installation(program, tmp_path)
+    text = (PROJECT / "docs/writing-plugins.md").read_text()
+    part = text[text.index("## A package\n") :]
+    script = "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL)[:3])
+    script, builds, _ = script.partition(".venv/bin/python -m pip wheel")
+    assert builds
+    work = tmp_path / "work"
+    work.mkdir()
+    new_venv(work / ".venv")
+    first = "--editable ./greet\n"
+    assert first in script
+    [(name, value)] = add_build_tools(work / ".venv", packages).items()
+    script = script.replace(first, f"{first}export {name}={value}\n", 1)
+    done = _shell(made, f"{script}\ncli self plugin list", work, packages)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "\n3\nno plugins yet" in done.stdout, done.stdout
 
 
 HOOKS = """

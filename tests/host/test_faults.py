@@ -371,7 +371,7 @@ def for_nobody(made, tmp_path_factory):
     site = sysconfig.get_path("purelib")
     for python in ("/usr/bin/python3", sys.executable):
         check = [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", python, "-IS", "-c"]
-        script = f"import sys; sys.path += {[packages, site]!r}; import host.run.plan, pluggy; "
+        script = f"import sys; sys.path += {[packages, site]!r}; import host.program, pluggy; "
         script += "assert sys.version_info >= (3, 11)"
         done = subprocess.run([*check, script], capture_output=True, check=False)
         if done.returncode == 0:

@@ -20,14 +20,8 @@ from testing.installation import PROJECT
 # Plugins that could be anybody's: they declare commands, sources, listings, applications.
 _PLUGINS = {
     # What they read is judged, and said, as the host judges and says it.
-    "host.run.json_files.read_json": "plugin.json has the errors of command.json",
-    "host.run.json_files.Fields": "and so has each key of it",
-    # Listings and the page of `setup` look like the host's own pages.
-    "host.cli.stdout.Output": "the page of `setup` goes where pages go",
-    "host.run.importing.complete_import_path": "pip's packages are those of the environment",
-    # Its options are read as those that a command declares, also where a definition has no args.
-    "host.run.definition.parse_declared": "the options of `setup`",
-    "host.run.given_arguments.texts": "what a command line gives them",
+    "host.run.json_file.read_json": "plugin.json has the errors of command.json",
+    "host.run.json_file.Fields": "and so has each key of it",
 }
 
 # `self`: it manages this very program, so it knows its modules; by module, each for a reason.
@@ -36,19 +30,18 @@ _ADMINISTRATION = {
     "host.cli.contents": "all commands below some words",
     "host.cli.listings": "list, search: a listing by whichever renderer answers",
     "host.cli.unknown_words": "words that name nothing get the same answer everywhere",
-    "host.run.misspelt": "a misspelt plugin gets the nearest name, as words do",
+    "host.run.suggestions": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.variables": "env: which line of settings.conf it is",
-    "host.run.definition": "lint, new and add judge definitions as a run does",
-    "host.run.json_files": "lint and wheels: JSON has the errors of a file's",
+    "host.run.command": "lint, new and add judge definitions as a run does",
+    "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
     "host.run.json_errors": "lint: where the keys of a definition are",
-    "host.run.env_file": "lint: which names a file of env_files defines",
+    "host.run.dotenv": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
-    "host.run.nested": "lint: which variables a run sets",
     "host.run.text": "how a text without letters is shown",
-    "host.run.plan": "env, which: what a run would do",
-    "host.run.paths": "doctor, lint: programs are found as a run finds them",
-    "host.run.folder_tree": "lint walks a folder as a run looks into it",
+    "host.run.environment": "env, lint: which variables a run has and needs",
+    "host.run": "doctor, lint: programs are found as a run finds them",
+    "host.run.folders": "lint walks a folder as a run looks into it",
     "host.run.process": "which, doctor: what would start",
     "host.run.catalog": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",

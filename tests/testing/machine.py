@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+
+from testing.installation import CLI
 
 NOBODY = 65534
 PATHS = os.pathsep.join(sys.path)  # lets a child import what this process can
@@ -19,6 +26,36 @@ RUN = (
     "except HostError as failure:\n"
     "    sys.stderr.write(f'error: {failure}\\n'); sys.exit(failure.status)"
 )
+
+
+def path_without(programs: Iterable[str], links: Path) -> str:
+    """Return PATH without `programs`: of a folder with one of them it has `links` to the rest."""
+    folders = []
+    for count, folder in enumerate(os.environ["PATH"].split(os.pathsep)):
+        if any(os.path.lexists(os.path.join(folder, name)) for name in programs):
+            rest = links / str(count)
+            rest.mkdir(parents=True)
+            for name in set(os.listdir(folder)).difference(programs):
+                (rest / name).symlink_to(os.path.join(os.path.abspath(folder), name))
+            folder = str(rest)  # noqa: PLW2901
+        folders.append(folder)
+    return os.pathsep.join(folders)
+
+
+TOOL = {"name": "Tool", "description": "A tool", "entrypoint": "builtin_plugins.setup:main"}
+
+
+@contextmanager
+def tool_run() -> Iterator[dict[str, str]]:
+    """Give what a run of `setup tool` exports, of an installation that everybody may read."""
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        root.chmod(0o755)
+        for name, content in (("core/cli", CLI), ("commands/setup/tool/command", TOOL)):
+            path = root / f"{name}.json"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(content))
+        yield {"CLI_DIR": directory, "COMMAND_CATEGORY": "setup", "COMMAND_NAME": "tool"}
 
 
 def needs(*programs: str) -> None:
@@ -55,22 +92,23 @@ def as_nobody() -> list[str]:
 def in_mounts(script: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script in a mount namespace of its own; `setup` in it is a setup run."""
     needs_mounts()
-    return subprocess.run(
-        ["unshare", "-m", "sh", "-ec", 'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script],
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": "/nonexistent",
-            "PYTHON": sys.executable,
-            "PYTHONPATH": PATHS,
-            "RUN": RUN,
-            "COMMAND_NAME": "tool",
-            **environ,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    with tool_run() as run:
+        return subprocess.run(
+            ["unshare", "-m", "sh", "-ec", 'setup() { "$PYTHON" -c "$RUN" "$@"; }; ' + script],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": "/nonexistent",
+                "PYTHON": sys.executable,
+                "PYTHONPATH": PATHS,
+                "RUN": RUN,
+                **run,
+                **environ,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
 
 
 def validate(menu: os.PathLike[str]) -> None:

@@ -112,6 +112,25 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     ),
 }
 
+# What people type instead, behind the program's name or behind `self`.
+_SYNONYMS = {
+    "completion": ("completions",),
+    "doctor": ("check", "diagnose", "status", "health", "fix"),
+    "edit": ("open",),
+    "env": ("vars", "variables", "environment", "settings"),
+    "info": ("config", "paths", "about", "show"),
+    "init": ("setup",),
+    "lint": ("validate", "fmt", "format"),
+    "list": ("ls", "commands", "all", "tasks"),
+    "new category": ("new group",),
+    "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
+    "new plugin": ("new package",),
+    "search": ("find", "grep", "lookup"),
+    "uninstall": ("delete",),
+    "update": ("upgrade", "selfupdate", "self-update"),
+    "which": ("where", "whereis", "path", "type"),
+}
+
 
 @hookimpl
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
@@ -125,6 +144,7 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
             "hidden": words in _HIDDEN,
             "entrypoint": f"{_place(module)}:{f'{module}_{kind}' if kind else 'command'}",
             "args": args,
+            "x-synonyms": _SYNONYMS.get(words, ()),
         }
         yield CommandDeclaration(("self", *words.split()), definition)
 

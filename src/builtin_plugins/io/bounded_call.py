@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
 from typing import Any
 
@@ -24,12 +24,11 @@ def bounded_call(
     most: int = sys.maxsize,
     held: Collection[int] = (),
     directory: str | None = None,
-    bound: Callable[[], None] | None = None,
 ) -> CompletedProcess[bytes]:
     """Return how `command` ended, whose input is `given` and which keeps `held` descriptors open.
 
-    `bound` is called in the child before the program. Raises TimeoutError after `seconds`,
-    OverflowError when it prints more than `most` bytes, OSError when it cannot be started.
+    Raises TimeoutError after `seconds`, OverflowError if it prints more than `most` bytes,
+    OSError if it cannot be started.
     """
     deadline = time.monotonic() + seconds
     # No pipe for what it says: who stays behind, as a shared connection of ssh does, keeps it open.
@@ -45,7 +44,6 @@ def bounded_call(
             stderr=said,
             start_new_session=True,  # no terminal to ask on, and one group to end
             pass_fds=held,
-            preexec_fn=bound,  # noqa: PLW1509 - no thread of ours lives then
         ) as process:
             try:
                 printed = _printed(process.stdout, most, deadline)

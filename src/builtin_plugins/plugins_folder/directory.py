@@ -10,16 +10,13 @@ from builtin_plugins.plugins_folder.registry import (
     Entry,
     Registry,
     is_plugin_name,
-    read_entry,
 )
 from host import HostError, PluginError, Problem, Record
-from host.run.json_files import Fields, read_json
+from host.run.json_file import Fields, read_json
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
-REMOVED = ".removed"
 TREE = "tree"
-RECORD = "entry.json"  # beside each kept tree: its entry, should the registry get lost
 _TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -90,7 +87,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
     found = [
         _plugin(plugins_dir, name, entry)
         for name, entry in registry.entries.items()
-        if name in here and entry.kind != "pip"
+        if name in here and not entry.is_package
     ]
     for name in here:
         if name in registry.entries:
@@ -99,7 +96,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
             root = os.path.join(plugins_dir, name)
             found.append(DirectoryPlugin(name, root, problem=registry.refused[name]))
         # A link to a kept version without an entry is half added or half removed.
-        elif unknown or not kept_label(plugins_dir, name):
+        elif unknown or not linked_version_dir(plugins_dir, name):
             found.append(_plugin(plugins_dir, name, None))
     return found
 
@@ -123,7 +120,7 @@ def names_in(directory: str) -> list[str]:
         return []
 
 
-def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
+def linked_version_dir(plugins_dir: str, link: str, name: str = "") -> str | None:
     """Return to which kept version of plugin `name`, if not called as it is, `link` leads.
 
     None when it leads to none.
@@ -136,29 +133,9 @@ def kept_label(plugins_dir: str, link: str, name: str = "") -> str | None:
     return parts[2] if is_kept else None
 
 
-def kept_tree(plugins_dir: str, entry: Entry) -> str:
-    """Return where the files of a kept version are; in a link, `plugins_dir` is ""."""
-    return os.path.join(plugins_dir, VERSIONS, entry.name, entry.label, TREE)
-
-
-def recorded(plugins_dir: str, name: str) -> Entry | None:
-    """Return what the record beside the kept version of a plugin says, None where it has none."""
-    label = kept_label(plugins_dir, name)
-    return None if label is None else record(plugins_dir, name, label)
-
-
-def record(plugins_dir: str, name: str, label: str) -> Entry | None:
-    """Return the record of a kept version: the proof that this program made its directory."""
-    try:
-        entry = read_entry(read_json(os.path.join(plugins_dir, VERSIONS, name, label, RECORD)))
-    except (HostError, OSError, AttributeError):
-        return None
-    return entry if (entry.name, entry.label) == (name, label) else None
-
-
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
     root = os.path.join(plugins_dir, name)
-    linked = os.path.islink(root) and kept_label(plugins_dir, name) is None
+    linked = os.path.islink(root) and linked_version_dir(plugins_dir, name) is None
     dev = entry.dev if entry else linked
     found = DirectoryPlugin(name, root, dev, enabled=entry is None or entry.enabled)
     try:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from builtin_plugins.plugins_folder.repair import settle
 from host import (
     BrokenPlugin,
     CommandTree,
@@ -18,11 +17,6 @@ from host import (
     Watch,
     hookimpl,
 )
-
-
-@hookimpl
-def prepare(installation: Installation) -> None:
-    settle(installation.plugins_dir)
 
 
 @hookimpl

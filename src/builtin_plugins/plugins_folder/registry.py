@@ -4,7 +4,7 @@
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
      "enabled", "dev", "pinned", "versions"}]}
 
-`kind` is git, local, archive or pip. `pinned` and `versions` (labels of what is kept
+`kind` is git, local, archive or pip. `pinned` and `versions` (directories of what is kept
 for a rollback, oldest first) are this program's own; keys that it does not know
 survive. Nothing read here is trusted: each entry is checked before it is used.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 
 from host import HostError, PluginError, Problem, Record, is_word
-from host.run.json_files import Fields, read_json
+from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ FILE_NAME = "registry.json"
 LAST = ".registry.last.json"  # beside it: what it was when it was last intact
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
-KINDS = ("git", "local", "archive", "pip")
+# Where the files of each kind of plugin are: in kept versions that this program makes, in a
+# directory of the user, or in Python's environment.
+KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
 
-_LONGEST_LABEL = 128  # characters
+_LONGEST_VERSION_DIR = 128  # characters
 FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
 _TEXTS = {
     **{key: key for key in ("name", "kind", "source", "version", "description", "directory")},
@@ -61,14 +63,12 @@ class Entry(Record):
     versions: tuple[str, ...] = ()
 
     @property
-    def label(self) -> str:
+    def version_dir(self) -> str:
         """Return the name of the directory in `.versions/<name>` that holds it, "" for none."""
-        if self.kind == "git":
-            return self.commit[:16]
-        if self.kind == "archive":
-            return self.sha256[:16]
         built_of = self.commit or self.sha256
-        return f"{self.version}-{built_of[:12]}" if self.kind == "pip" and built_of else ""
+        if self.is_local or not built_of:
+            return ""
+        return f"{self.version}-{built_of[:12]}" if self.is_package else built_of[:16]
 
     @property
     def came_from(self) -> tuple[str, str, str]:
@@ -76,24 +76,17 @@ class Entry(Record):
 
     def same_as(self, other: Entry) -> bool:
         """Tell whether `other` is the same version from the same source."""
-        return (*self.came_from, self.label) == (*other.came_from, other.label)
+        return (*self.came_from, self.version_dir) == (*other.came_from, other.version_dir)
 
     @property
-    def managed(self) -> bool:
-        """Tell whether its files are copies that this program keeps in `.versions`."""
-        return self.kind in ("git", "archive")
+    def is_local(self) -> bool:
+        """Report whether its files are the user's own."""
+        return KINDS[self.kind] == "directory"
 
     @property
-    def from_wheel(self) -> bool:
-        """Tell whether it was added as a wheel, by its path or address."""
-        is_wheel = self.source.partition("?")[0].endswith(".whl")
-        return self.kind == "pip" and is_wheel and not self.from_repository
-
-    @property
-    def from_repository(self) -> bool:
-        """Tell whether it is a package that is built from a git repository."""
-        name, found, _ = self.source.partition(" @ git+")
-        return self.kind == "pip" and found != "" and "/" not in name
+    def is_package(self) -> bool:
+        """Report whether it is a Python distribution; others are directories in `plugins/`."""
+        return KINDS[self.kind] == "environment"
 
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""
@@ -146,7 +139,7 @@ class Registry:
     def disabled_distributions(self) -> list[str]:
         """Return the canonical names of distributions whose plugins are switched off."""
         entries = self.entries.values()
-        return [entry.name for entry in entries if entry.kind == "pip" and not entry.enabled]
+        return [entry.name for entry in entries if entry.is_package and not entry.enabled]
 
     def put(self, entry: Entry) -> None:
         """Add `entry`, or replace the one of its name, whose unknown keys stay."""
@@ -181,10 +174,10 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
         versions=said.texts("versions"),
     )
     if entry.kind not in KINDS:
-        raise said.refused("kind", f"expected one of {', '.join(KINDS)}")
-    if not all(map(_is_label, entry.versions)):
-        raise said.refused("versions", "expected an array of labels")
-    if entry.label and not _is_label(entry.label):
+        raise said.refused("kind", f"expected one of {', '.join(sorted(KINDS))}")
+    if not all(map(_is_version_dir, entry.versions)):
+        raise said.refused("versions", "expected an array of names of version directories")
+    if entry.version_dir and not _is_version_dir(entry.version_dir):
         raise PluginError(f"{name}: its commit, version or sha256 is none")
     return entry
 
@@ -197,10 +190,10 @@ def _text(said: Fields, key: str) -> str:
     return text
 
 
-def _is_label(text: str) -> bool:
+def _is_version_dir(text: str) -> bool:
     """Tell whether `text` names a kept version: `[A-Za-z0-9][A-Za-z0-9._+!-]*`, at most 128."""
     of_label = all(one in "._+!-" or is_word(one) for one in text)
-    return is_word(text[:1]) and of_label and len(text) <= _LONGEST_LABEL
+    return is_word(text[:1]) and of_label and len(text) <= _LONGEST_VERSION_DIR
 
 
 def registry_path(plugins_dir: str) -> str:

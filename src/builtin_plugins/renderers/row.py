@@ -22,7 +22,7 @@ def lines_of(row: Category | Command | None, terminal: Terminal, column: int) ->
     """Return description and indicators as lines from `column` on; a single one for no terminal."""
     text, marks = _about(row, terminal)
     shown = [terminal.styled(mark, mark) for mark in marks]
-    if not terminal.cuts:
+    if not terminal.is_interactive:
         return [" ".join(filter(None, [printable(text), *shown]))]
     if len(text) > _LONGEST_TEXT:
         text = f"{text[:_LONGEST_TEXT].rstrip()}…"
@@ -60,7 +60,7 @@ def row_lines(
         lines = lines_of(row, terminal, column + 2)
         if width_of(label) <= column - 2:
             yield f"{shown}{' ' * (column - width_of(label))}{lines.pop(0)}"
-        elif terminal.cuts:
+        elif terminal.is_interactive:
             yield shown
         else:
             yield f"{shown}  {lines.pop(0)}"

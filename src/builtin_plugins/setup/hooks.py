@@ -1,4 +1,4 @@
-"""The installer as a plugin: says whether a `setup` command's tool is installed."""
+"""The hook of `setup`: whether the tool of a command is installed."""
 
 import os
 import sys
@@ -15,17 +15,17 @@ ENTRYPOINT = "builtin_plugins.setup:main"
 
 @hookimpl
 def is_installed(command: "Any") -> bool | None:
-    """Answer for commands that this installer serves, by looking at files only."""
+    """Answer for the commands of this installer, by looking at files only."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
     return look(command.words[-1], command.definition.envs, os.environ, sys.platform)
 
 
 def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", platform: str) -> bool:
-    """Tell whether `tool` is installed, by `envs` and the caller's variables alone.
+    """Return whether `tool` is installed, by `envs` and the caller's variables alone.
 
-    A listing sources no settings.conf and reads no `.env` file, so a place that only
-    those name is not seen; nor is one whose variables grow beyond what can be a path.
+    A listing sources no settings.conf and reads no `.env` file, so it does not see an install
+    directory that only those name.
     """
     from builtin_plugins.setup.linux import state
     from builtin_plugins.setup.tool_settings import Places, variable

@@ -15,18 +15,18 @@ _MARK = "# made by setup for the cask "
 
 
 def is_installed(cask: str, environ: Mapping[str, str]) -> bool:
-    """Tell whether the cask's directory exists; runs nothing."""
+    """Return whether the cask's directory exists; runs nothing."""
     name = cask.rpartition("/")[2]
     return any(os.path.isdir(os.path.join(p, "Caskroom", name)) for p in _prefixes(environ))
 
 
 def installed_as(settings: Settings) -> str:
-    """Return what is installed, "" for nothing; raises OperationError where is no Homebrew."""
+    """Return what is installed, "" for nothing; raises OperationError without Homebrew."""
     _find_brew(settings.environ)
     return f"cask {settings.cask}" if is_installed(settings.cask, settings.environ) else ""
 
 
-def put_in_place(settings: Settings, reporter: Reporter) -> str:
+def install(settings: Settings, reporter: Reporter) -> str:
     """Let brew install or upgrade the cask, and return what is installed; raises OperationError."""
     brew = _find_brew(settings.environ)
     action = "upgrade" if is_installed(settings.cask, settings.environ) else "install"
@@ -35,8 +35,8 @@ def put_in_place(settings: Settings, reporter: Reporter) -> str:
     return f"cask {settings.cask}"
 
 
-def take_away(settings: Settings, _: Reporter) -> bool:
-    """Let brew remove the cask; your own data stays (no --zap). Tell whether it was there."""
+def uninstall(settings: Settings, _: Reporter) -> bool:
+    """Let brew remove the cask, without --zap: data stays. Return whether it was there."""
     brew = _find_brew(settings.environ)
     there = is_installed(settings.cask, settings.environ)
     if there:
@@ -56,7 +56,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
 
 
 def _prefixes(environ: Mapping[str, str]) -> list[str]:
-    """Return where Homebrew may live: what it says itself, else its usual places."""
+    """Return where Homebrew may be: HOMEBREW_PREFIX, else beside brew and the usual places."""
     own = environ.get("HOMEBREW_PREFIX", "")
     if own:
         return [own]
@@ -66,7 +66,7 @@ def _prefixes(environ: Mapping[str, str]) -> list[str]:
 
 
 def _run(brew: str, action: str, cask: str, environ: Mapping[str, str]) -> None:
-    """Run brew with its output on stderr, as it is progress and not an answer; raises OSError."""
+    """Run brew with its output, which is progress, on stderr; raises OperationError, OSError."""
     done = subprocess.run([brew, action, "--cask", cask], env=dict(environ), stdout=2, check=False)
     if done.returncode:
         raise OperationError(f"brew {action} --cask {cask} failed with status {done.returncode}")
@@ -75,8 +75,8 @@ def _run(brew: str, action: str, cask: str, environ: Mapping[str, str]) -> None:
 def _provide_command(settings: Settings, brew: str, reporter: Reporter) -> None:
     """Put the tool's word on the PATH, unless the cask brought a command of its own.
 
-    A two-line script rather than a link: an application finds its frameworks only
-    when it is started by its path inside the bundle.
+    A script rather than a link: an application finds its frameworks only if it is started by its
+    path inside the bundle.
     """
     command = _command_path(settings, brew)
     if os.path.lexists(command) and not _is_own(command):
@@ -94,7 +94,7 @@ def _provide_command(settings: Settings, brew: str, reporter: Reporter) -> None:
 
 
 def _command_path(settings: Settings, brew: str) -> str:
-    """Return where the command goes: the chosen BIN_DIR, else beside brew, which is on PATH."""
+    """Return where the command goes: the chosen BIN_DIR, else beside brew."""
     places = settings.places
     chosen = settings.environ.get(variable(places.tool, "BIN_DIR"))
     return os.path.join(chosen or os.path.dirname(os.path.abspath(brew)), places.tool)

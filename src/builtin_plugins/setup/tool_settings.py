@@ -1,38 +1,33 @@
-"""The variables of one `setup` command → places and checked settings (SPEC 4.3, its variables)."""
+"""The variables of one `setup` command (SPEC 4.3) → places and checked settings."""
 
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from typing import NamedTuple
 
-from host import OperationError
+from host import OperationError, Program
 
 _CASK = r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*"
 _CATEGORIES = r"([A-Za-z0-9-]+;)*[A-Za-z0-9-]+;?|"
 _INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
 _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 _SYSTEM_PARENTS = frozenset(["/", "/usr", "/var", "/etc", "/dev", "/proc", "/sys"])
-_SYSTEM = frozenset(
-    f"/usr/local/{name}"
-    for name in ("bin", "etc", "games", "include", "lib", "libexec", "man", "sbin", "share", "src")
-)
 
-# Suffix of the variable → what it means, and its value for the tool {0} ({1} in lower case)
-# where nothing sets it; the order is that of the help page.
-VARIABLES = {
-    "DOWNLOAD_URL": ("where the Linux archive comes from (https)", ""),
-    "INSTALL_DIR": ("directory that holds the application", "/opt/{0}"),
-    "BIN_DIR": ("directory of the command that starts it", "/usr/local/bin"),
-    "DESKTOP_FILE": ("menu entry", "/usr/share/applications/{0}.desktop"),
-    "ICON_URL": ("picture for the menu entry; the archive's own when it fails", ""),
-    "HOMEBREW_CASK": ("name of the Homebrew cask (macOS)", "{1}"),
-    "SHA256": ("checksum that the archive must have", ""),
-    "TIMEOUT": ("seconds to download and unpack it", "3600"),
-    "LAUNCHER": ("path in the archive of the program to start", ""),
-    "ICON": ("path in the archive of its own picture", ""),
-    "CATEGORIES": ("menu categories, separated by ;", "Utility;"),
+# Suffix of the variable → its value for the tool {0} ({1} in lower case) if nothing sets it
+_DEFAULTS = {
+    "DOWNLOAD_URL": "",
+    "INSTALL_DIR": "/opt/{0}",
+    "BIN_DIR": "/usr/local/bin",
+    "DESKTOP_FILE": "/usr/share/applications/{0}.desktop",
+    "ICON_URL": "",
+    "HOMEBREW_CASK": "{1}",
+    "SHA256": "",
+    "TIMEOUT": "3600",
+    "LAUNCHER": "",
+    "ICON": "",
+    "CATEGORIES": "Utility;",
 }
-PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # the variables that are paths on Linux
+PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # those that are paths on Linux
 
 
 def variable(tool: str, suffix: str) -> str:
@@ -40,13 +35,12 @@ def variable(tool: str, suffix: str) -> str:
     return f"{tool.upper().replace('-', '_').replace('.', '_')}_{suffix}"
 
 
-def usual(tool: str, suffix: str) -> str:
-    """Return the value of a tool's variable where nothing sets it."""
-    return VARIABLES[suffix][1].format(tool, tool.lower())
+def _read(tool: str, suffix: str, environ: Mapping[str, str]) -> str:
+    default = _DEFAULTS[suffix].format(tool, tool.lower())
+    return environ.get(variable(tool, suffix), default)
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(NamedTuple):
     """The Linux paths of one tool: as given, without a slash at the end."""
 
     tool: str
@@ -56,8 +50,8 @@ class Places:
 
     @classmethod
     def read(cls, tool: str, environ: Mapping[str, str]) -> "Places":
-        """Return the places that `environ` names, else the usual ones; checks nothing."""
-        given = [environ.get(variable(tool, suffix), usual(tool, suffix)) for suffix in PATHS]
+        """Return the places that `environ` names, else the default ones; checks nothing."""
+        given = [_read(tool, suffix, environ) for suffix in PATHS]
         return cls(tool, *(os.path.normpath(one) if one[:1] == "/" else one for one in given))
 
     @property
@@ -65,20 +59,14 @@ class Places:
         """The symlink that makes the tool a command."""
         return os.path.join(self.bin_dir, self.tool)
 
-    @property
-    def stage(self) -> str:
-        """The hidden directory beside the install directory where changes are prepared."""
-        parent, name = os.path.split(self.install_dir)
-        return os.path.join(parent, f".{name}.setup")
 
+class Settings(NamedTuple):
+    """The checked values of the variables, except `places` and addresses; "" means not given.
 
-@dataclass(frozen=True)
-class Settings:
-    """What the variables say, checked, but for `places` and addresses; "" means not given.
-
-    `environ` is for what is started.
+    `environ` is for the programs that setup starts.
     """
 
+    program: Program
     environ: Mapping[str, str]
     places: Places
     name: str
@@ -91,27 +79,33 @@ class Settings:
     icon: str
     categories: str
 
+    def callers_path(self) -> dict[str, str]:
+        """Return the caller's PATH as an environment; without one that a source chose."""
+        path = self.program.environment(self.program.words).get("PATH")
+        is_callers = path is None or path.rank <= 1
+        return {"PATH": self.environ["PATH"]} if is_callers and "PATH" in self.environ else {}
 
-def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
-    """Return the settings of `tool`, shown as `name`; raises OperationError naming the variable."""
+
+def read_settings(program: Program, environ: Mapping[str, str]) -> Settings:
+    """Return the settings of the running command; raises OperationError naming the variable."""
+    tool = program.words[-1]
 
     def read(suffix: str, pattern: str = ".*", expected: str = "cannot be used") -> str:
-        value = environ.get(variable(tool, suffix), usual(tool, suffix))
+        value = _read(tool, suffix, environ)
         if not re.fullmatch(pattern, value, re.DOTALL):
-            shown = value or "an empty text"
-            raise OperationError(f"{variable(tool, suffix)}: {shown} {expected}")
+            raise OperationError(f"{variable(tool, suffix)}: {value or 'an empty text'} {expected}")
         return value
 
-    seconds = read("TIMEOUT", _SECONDS, "is not a number of seconds") or usual(tool, "TIMEOUT")
     return Settings(
+        program=program,
         environ=environ,
         places=Places.read(tool, environ),
-        name=name,
+        name=program.find(program.words).definition.name,
         address=read("DOWNLOAD_URL"),
         icon_address=read("ICON_URL"),
         cask=read("HOMEBREW_CASK", _CASK),
         sha256=read("SHA256", "[0-9A-Fa-f]{64}|"),
-        seconds=float(seconds),
+        seconds=float(read("TIMEOUT", _SECONDS, "is not a number of seconds") or 3600),
         launcher=read("LAUNCHER", _INSIDE, "is not a path in the archive").strip("/"),
         icon=read("ICON", _INSIDE, "is not a path in the archive").strip("/"),
         categories=read("CATEGORIES", _CATEGORIES),
@@ -121,7 +115,7 @@ def read_settings(tool: str, name: str, environ: Mapping[str, str]) -> Settings:
 def check_places(settings: Settings) -> None:
     """Raise OperationError unless the Linux paths are ones that setup may use."""
     places = settings.places
-    for suffix, path in zip(PATHS, astuple(places)[1:], strict=True):
+    for suffix, path in zip(PATHS, places[1:], strict=True):
         name = variable(places.tool, suffix)
         if not path:
             raise OperationError(f"{name} is empty", "give an absolute path")
@@ -135,12 +129,12 @@ def check_places(settings: Settings) -> None:
 
 
 def home(environ: Mapping[str, str]) -> str:
-    """Return the caller's home directory: HOME, else what the system knows."""
+    """Return the caller's home directory: HOME, else the one that the system has."""
     return environ.get("HOME") or os.path.expanduser("~")
 
 
 def user_directories(name: str, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Return the directories that hold the user's own things and are never touched."""
+    """Return the directories of the user's own data, which setup never touches."""
     base = home(environ)
     return os.path.join(base, name), os.path.join(base, ".config", name)
 
@@ -154,7 +148,7 @@ def _check_install_dir(settings: Settings) -> None:
         raise OperationError(f"{name}: {chosen} is a symbolic link", "name its target")
     real = os.path.join(os.path.realpath(os.path.dirname(chosen)), os.path.basename(chosen))
     for path in (chosen, real):
-        if path in _SYSTEM or os.path.dirname(path) in _SYSTEM_PARENTS:
+        if os.path.dirname(path) in _SYSTEM_PARENTS:
             raise OperationError(
                 f"{name}: {chosen} is a system directory",
                 f"choose one of its own, such as /opt/{places.tool}",
@@ -163,7 +157,9 @@ def _check_install_dir(settings: Settings) -> None:
     menu = os.path.dirname(places.desktop_file)
     for path in (home(settings.environ), *kept, places.bin_dir, menu):
         if _holds(real, os.path.realpath(path)):
-            raise OperationError(f"{name}: {chosen} would hold {path}")
+            raise OperationError(
+                f"{name}={chosen} contains {path}", "choose a directory that nothing else uses"
+            )
     for path in kept:
         if _holds(os.path.realpath(path), real):
             raise OperationError(f"{name}: {chosen} is a place for your own data")

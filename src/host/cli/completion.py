@@ -9,18 +9,18 @@ pluggy is loaded, and only the category in question is looked at.
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
+from host.run import basename, join
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
-from host.run.definition import is_reference
-from host.run.paths import basename, join
+from host.run.command import is_reference
 from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from host.run.argument_spec import Argument
     from host.run.catalog import Match
-    from host.run.declared_arguments import Argument
-    from host.run.definition import Definition
+    from host.run.command import Definition
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
@@ -164,7 +164,7 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str, as
 
     `ask` gets the reference that completes an argument of our own, and the words before.
     """
-    from host.run.given_arguments import CommandLine
+    from host.run.argument_parser import CommandLine
 
     line = CommandLine(definition.args, words)
     line.read_typed()

@@ -75,7 +75,7 @@ def parse_options(
     while left and left[0].startswith("-") and left[0] != "--":
         option, value = take_option(left)
         if option == "--color":
-            messages.choice = _colour(value)
+            messages.color_mode = _colour(value)
         elif option == "--format":
             if value is None:
                 raise UsageError(f"option '{option}' requires an argument", f"see: {label} --help")
@@ -93,9 +93,9 @@ def parse_options(
 
 
 def _nearest(word: str, options: "Sequence[str]") -> list[str]:
-    from host.run.misspelt import nearest
+    from host.run.suggestions import closest
 
-    return nearest(word, options)
+    return closest(word, options)
 
 
 def _colour(value: str | None) -> str:
@@ -120,7 +120,7 @@ def without_color(words: "Sequence[str]", messages: "Messages") -> tuple[str, ..
     left = list(words)
     while left and left[0] != "--":
         if left[0].partition("=")[0] == "--color":
-            messages.choice = _colour(take_option(left)[1])
+            messages.color_mode = _colour(take_option(left)[1])
         else:
             kept.append(left.pop(0))
     return (*kept, *left)

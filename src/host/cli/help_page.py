@@ -6,9 +6,9 @@ import os
 
 from host.cli.page_layout import Page
 from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
-from host.run.declared_arguments import usage_of
-from host.run.definition import Definition
-from host.run.plan import where_to_set
+from host.run.argument_spec import usage_of
+from host.run.command import Definition
+from host.run.environment import where_to_set
 from host.run.text import printable
 from host.text_width import width_of
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from host.records import Terminal
-    from host.run.declared_arguments import Argument
+    from host.run.argument_spec import Argument
 
 _INDENT = "  "
 _GAP = 2  # columns between a term and its explanation

@@ -9,9 +9,9 @@ from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_own_word
 from host.errors import InstallationError
+from host.run.argument_parser import texts
+from host.run.argument_spec import Argument, usage_of
 from host.run.catalog import Catalog
-from host.run.declared_arguments import Argument, usage_of
-from host.run.given_arguments import texts
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from host.records import Terminal
-    from host.run.definition import Definition
+    from host.run.command import Definition
 
 
 def run_self(session: Session, asked: GlobalOptions) -> int:
@@ -49,7 +49,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         session.show(_page(session.output.terminal, label, definition, function))
         return 0
     given = texts(definition.args, rest, session.program, found.words)
-    if session.sure:
+    if session.assume_yes:
         given["--yes"] = ["true"]
     with RaisedInterrupts():
         return function(session, **_named_values(definition.args, given)) or 0

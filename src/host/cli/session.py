@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from host.cli.definition_index import DefinitionIndex
     from host.planning.listing_hooks import ListingHooks
     from host.run.catalog import Catalog, Match
-    from host.run.definition import Definition
-    from host.run.layers import Layers, Reading
+    from host.run.command import Definition
+    from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
 
 
@@ -27,7 +27,7 @@ class Session:
     """The caller's environment, the installation, and what is found in it on demand.
 
     This is what `self` commands are called with. `installation` and `lock` raise
-    HostError when the installation is missing or wrong. Nobody asks a user who is `sure`.
+    HostError when the installation is missing or wrong. With `assume_yes` no question is asked.
     `start` is what a run has read before it turned out that there is nothing to run.
     """
 
@@ -38,14 +38,14 @@ class Session:
         messages: Messages,
         *,
         safe: bool,
-        sure: bool = False,
+        assume_yes: bool = False,
         start: tuple[OpenInstallation, Lock] | None = None,
     ) -> None:
         self.layout = layout
         self.environ = environ
         self.messages = messages
         self.safe = safe
-        self.sure = sure
+        self.assume_yes = assume_yes
         self.output = Output(environ, messages)
         if start is not None:
             self.__dict__["installation"], self.__dict__["lock_on_disk"] = start
@@ -126,7 +126,7 @@ class Session:
 
     def checked(self, lock: Lock) -> Lock:
         """Return `lock`; a plugin whose files of variables cannot be read is broken there."""
-        from host.run.env_file import read_env_file
+        from host.run.dotenv import read_env_file
         from host.run.lock import Lock, Plugin
 
         plugins = {name: Plugin.of_row(one.row()) for name, one in lock.plugins.items()}
@@ -176,14 +176,13 @@ class Session:
         words: tuple[str, ...],
         definition: Definition,
         caller: Mapping[str, str],
-        reading: type[Reading] | None = None,
+        reading: type[SourceReader] | None = None,
     ) -> Layers:
         """Return what the sources say of a command that `caller` starts; raises SourceError."""
-        from host.run.layers import Reading
-        from host.run.plan import layers_of
+        from host.run.environment import SourceReader, layers_of
 
         there = (self.installation, self.lock, caller, self.messages)
-        return layers_of(words, definition, *there, reading=reading or Reading)
+        return layers_of(words, definition, *there, reading=reading or SourceReader)
 
     @cached_property
     def listing_hooks(self) -> ListingHooks:

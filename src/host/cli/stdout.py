@@ -57,7 +57,7 @@ class Output:
             is_terminal = False
         columns = self.columns() if is_terminal else _WIDTH
         colour = self._messages.colours(1)
-        return Terminal(columns, colour, self.encoding, cuts=is_terminal)
+        return Terminal(columns, colour, self.encoding, is_interactive=is_terminal)
 
     def columns(self) -> int:
         """Return the width of the terminal: COLUMNS, else what it says itself."""

@@ -1,71 +1,34 @@
-"""Words that must name something: what they name, or the error with the nearest names."""
+"""Words that must name a category or command: the match, or an error with suggestions."""
 
 from __future__ import annotations
 
 import os
-from itertools import chain, islice
+from itertools import islice
 
 from host.cli.session import Session
 from host.errors import DefinitionError, Problem, UsageError
 from host.run.catalog import RESERVED, Catalog, Match, Node
-from host.run.definition import USUAL_COMMANDS_DIR, Definition, is_word
-from host.run.misspelt import nearest
+from host.run.command import USUAL_COMMANDS_DIR, Definition, is_word
+from host.run.suggestions import closest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     Words = tuple[str, ...]
 
-_ALIKE_ELSEWHERE = 0.75  # how alike a name in another category must be to be suggested
+# The key of a declared command of `self` for the words that people type instead of its own.
+_SYNONYMS = "x-synonyms"
+_ALIKE_ELSEWHERE = 0.75  # the share of letters in common for a name in another category
 _MOST = 3  # suggestions
-_MOST_FOLDERS = 2000  # whose names are looked at; a small one takes some 20 µs
-
-# What other programs call what `self` does, and how they start a command.
-# Words of `self` by what people type instead, at the top or behind `self`.
-_SELF_VERBS = {
-    **dict.fromkeys(["ls", "commands", "all", "tasks"], "list"),
-    **dict.fromkeys(["find", "grep", "lookup"], "search"),
-    **dict.fromkeys(["upgrade", "selfupdate", "self-update"], "update"),
-    **dict.fromkeys(["create", "generate", "scaffold", "make"], "new command"),
-    **dict.fromkeys(["check", "diagnose", "status", "health", "fix"], "doctor"),
-    **dict.fromkeys(["validate", "fmt", "format"], "lint"),
-    **dict.fromkeys(["where", "whereis", "path", "type"], "which"),
-    **dict.fromkeys(["config", "paths", "about", "show"], "info"),
-    **dict.fromkeys(["vars", "variables", "environment", "settings"], "env"),
-    **dict.fromkeys(["install", "add"], "plugin add"),
-    **dict.fromkeys(["remove", "rm"], "plugin remove"),
-    "plugins": "plugin list",
-    "sync": "plugin sync",
-    "open": "edit",
-    "completions": "completion",
-    "setup": "init",
-    "delete": "uninstall",
-}
-# By the words of the category; those behind them.
-_OWN_VERBS = {
-    ("self",): _SELF_VERBS,
-    ("self", "new"): {
-        **dict.fromkeys(["task", "script"], "command"),
-        "group": "category",
-        "package": "plugin",
-    },
-    ("self", "plugin"): {
-        **dict.fromkeys(["install", "get", "link", "new"], "add"),
-        **dict.fromkeys(["rm", "uninstall", "delete", "del", "unlink"], "remove"),
-        **dict.fromkeys(["info", "view"], "show"),
-        **dict.fromkeys(["revert", "downgrade"], "rollback"),
-        "ls": "list",
-        "upgrade": "update",
-    },
-}
-# Before the words of a command elsewhere; here the words alone run it.
+_MOST_FOLDERS = 2000  # folders that are searched; reading a small one takes about 20 µs
+# Other programs put these before the words of a command; here the words alone run it.
 _RUN_VERBS = frozenset(["run", "exec", "execute", "x", "task", "start", "do"])
 
 
-def find_whole(session: Session, words: tuple[str, ...]) -> Match:
-    """Return what all of `words` name; raises UsageError when they name nothing."""
+def find_whole(session: Session, words: Words) -> Match:
+    """Return what all of `words` name; raises UsageError if they name nothing."""
     found = session.find(words)
     rest = words[len(found.words) :]
     if rest:
@@ -73,8 +36,8 @@ def find_whole(session: Session, words: tuple[str, ...]) -> Match:
     return found
 
 
-def find_command(session: Session, words: tuple[str, ...]) -> tuple[Match, Definition]:
-    """Return the command that all of `words` name; raises UsageError when they name none."""
+def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
+    """Return the command that all of `words` name; raises UsageError if they name none."""
     found = find_whole(session, words)
     if found.definition is None or not found.definition.entrypoint:
         what = f"{' '.join(words) or 'the root'} is a category"
@@ -85,17 +48,16 @@ def find_command(session: Session, words: tuple[str, ...]) -> tuple[Match, Defin
 def unknown(
     session: Session, found: Match, rest: Sequence[str], topics: Iterable[str] = ()
 ) -> UsageError:
-    """Return the error for a word that names nothing, with the nearest names.
+    """Return the error for a word that names nothing in `found`, with suggestions.
 
-    Where there is a folder of that name, what keeps it from being a command is said, too.
-    `topics` are what `help` explains besides.
+    The error names a folder of that name and why it is no command. `topics` are those of `help`.
     """
     where = " ".join([session.program, *found.words])
     word = rest[0]
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
     problems: list[Problem] = []
-    # Perhaps a hundred thousand, so only names are read.
+    # A category may hold a hundred thousand commands, so only names are read.
     names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
     folders = [os.path.join(directory, word) for directory in found.directories]
     for problem in problems:  # one of them may be the reason
@@ -118,80 +80,82 @@ def unknown(
         if os.path.isdir(path):
             return UsageError(what, f"{path} holds no command.json that makes it a command")
     meant = _suggestions(session, found, rest, names)
-    meant += [("help", one) for one in nearest(word, topics)]
-    if not meant:
-        return UsageError(what, f"see: {where} --help")
-    return UsageError(what, suggestions=[" ".join([session.program, *words]) for words in meant])
+    meant += [("help", one) for one in closest(word, topics)]
+    return _with_suggestions(what, where, [(session.program, *words) for words in meant])
 
 
 def unknown_own_word(session: Session, catalog: Catalog, category: Match, word: str) -> UsageError:
     """Return the error for a word that `self`, or a category in it, does not have."""
     inside, _ = catalog.children(category)
     names = [one.words[-1] for one in inside if one.definition and not one.definition.hidden]
-    verbs = _OWN_VERBS.get(category.words, {})
-    near = [verbs[word]] if word in verbs else nearest(word, names)
+    meant = _with_synonym(catalog, (*category.words[1:], word))
+    meant = meant or [(*category.words, one) for one in closest(word, names)]
     where = " ".join([session.program, *category.words])
     what = f"unknown command {word or EMPTY} in {' '.join(category.words)}"
-    if not near:
-        return UsageError(what, f"see: {where} --help")
-    return UsageError(what, suggestions=[f"{where} {one}" for one in near])
+    return _with_suggestions(what, where, [(session.program, *words) for words in meant])
+
+
+def _with_suggestions(what: str, where: str, lines: Iterable[Words]) -> UsageError:
+    suggestions = [" ".join(words) for words in lines]
+    return UsageError(what, f"see: {where} --help", suggestions=suggestions)
 
 
 def _suggestions(
     session: Session, found: Match, rest: Sequence[str], names: Iterable[str]
 ) -> list[Words]:
-    """Return the words of commands and categories that the first of `rest` may mean.
+    """Return the commands and categories that the first of `rest`, behind `found`, may mean.
 
-    It stands behind `found`. What other programs have for it comes first where nothing is
-    called so, then those called exactly so in other categories, then the nearest of
-    `names`, which are what is there; only where there are none, near names elsewhere.
+    Exact names in other categories come before similar `names` in this one. Verbs of other
+    programs count only if nothing has that name, similar names elsewhere only if nothing else does.
     """
     word = rest[0]
-    here = [(*found.words, one) for one in nearest(word, names)]
-    elsewhere = _elsewhere(session, found) if is_word(word) else {}
-    exact = [
-        (*words, one)
-        for words, there in elsewhere.items()
-        for one in there
-        if one.lower() == word.lower()
-    ]
+    elsewhere = [*dict.fromkeys(_elsewhere(session, found))] if is_word(word) else []
+    exact = [words for words in elsewhere if words[-1].lower() == word.lower()]
     verbs = [] if exact or found.words else _verbs(session, rest)
+    here = [(*found.words, one) for one in closest(word, names)]
     meant = verbs or _listed(session, [*exact, *here])
     if not meant:
-        all_names = chain.from_iterable(elsewhere.values())
-        near = nearest(word, all_names, alike=_ALIKE_ELSEWHERE)
-        places = [(words, one) for one in near for words in elsewhere if one in elsewhere[words]]
-        meant = _listed(session, [(*words, one) for words, one in places])
+        near = closest(word, {words[-1] for words in elsewhere}, _ALIKE_ELSEWHERE)
+        meant = _listed(session, (there for one in near for there in elsewhere if there[-1] == one))
     return meant
 
 
 def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
-    """Return what the words at the top are where they are another program's."""
+    """Return the command that words at the top mean if they are another program's."""
     if rest[0] in _RUN_VERBS and rest[1:]:
         named = session.find(tuple(rest[1:]))
         return [named.words] if named.kind == "command" else []
-    if rest[0] in _OWN_VERBS[RESERVED,]:
-        return [(RESERVED, *_OWN_VERBS[RESERVED,][rest[0]].split())]
-    return [("help",)] if nearest(rest[0], ["help"]) else []
+    found = _with_synonym(session.catalog, tuple(rest[:1]))
+    return found or [("help",) for _ in closest(rest[0], ["help"])]
 
 
-def _elsewhere(session: Session, found: Match) -> dict[Words, dict[str, None]]:
-    """Return the names in categories other than `found`, under the words of each.
+def _with_synonym(catalog: Catalog, words: Words) -> list[Words]:
+    """Return the command of `self` that has `words` among its synonyms, if there is one."""
+    pending = [catalog.find((RESERVED,))]
+    for category in pending:  # grows during the walk
+        for one in catalog.children(category)[0]:
+            if one.kind == "category":
+                pending.append(one)
+            elif one.definition and " ".join(words) in one.definition.extra.get(_SYNONYMS, ()):
+                return [one.words]
+    return []
 
-    Reads names of directories only, no definitions, the upper ones first.
+
+def _elsewhere(session: Session, found: Match) -> Iterator[Words]:
+    """Yield the words of everything outside `found`, the upper ones first.
+
+    Reads names of folders only, no definitions.
     """
-    names: dict[Words, dict[str, None]] = {}
     pending: list[tuple[Words, Node]] = [((), node) for node in session.catalog.find(()).nodes]
     for words, node in pending:  # grows during the walk
-        there = node.tree.words(node.at)
-        if words != found.words:
-            names.setdefault(words, {}).update(dict.fromkeys(there))
-        for name in there[: max(0, _MOST_FOLDERS - len(pending))]:
-            inner = node.enter(name)
-            if inner and (words or name != RESERVED or not node.tree.root):  # no folder is `self`
-                pending.append(((*words, name), inner))
-    names.get((), {}).pop(RESERVED, None)
-    return names
+        for name in node.tree.words(node.at):
+            is_self = not words and name == RESERVED
+            if words != found.words and not is_self:
+                yield (*words, name)
+            if len(pending) < _MOST_FOLDERS and not (is_self and node.tree.root):
+                inner = node.enter(name)
+                if inner:
+                    pending.append(((*words, name), inner))
 
 
 def _listed(session: Session, meant: Iterable[Words]) -> list[Words]:
@@ -199,7 +163,7 @@ def _listed(session: Session, meant: Iterable[Words]) -> list[Words]:
 
 
 def _is_listed(session: Session, words: Words) -> bool:
-    """Tell whether listings show what `words` name."""
+    """Return whether listings show what `words` name."""
     try:
         found = session.find(words)
     except DefinitionError:

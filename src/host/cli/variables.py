@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 from host.errors import HostError, SourceError
 from host.records import Variable
-from host.run.definition import Definition
-from host.run.layers import (
+from host.run import read_regular
+from host.run.command import Definition
+from host.run.environment import (
     ENV_FILES,
     ENVS,
     SETTINGS,
     SYSTEM,
     Assignment,
     Layers,
-    Reading,
+    SourceReader,
 )
-from host.run.paths import read_regular
 from host.run.text import EMPTY, decode, printable
 from host.secrets import masked
 from host.text_width import cut, width_of
@@ -90,7 +90,7 @@ def variable_rows(session: Session, found: Match, definition: Definition) -> lis
     return rows
 
 
-class _Look(Reading):
+class _Look(SourceReader):
     """Reads what is data; what would have to be run gives its names at most."""
 
     def read(self, source: Source) -> None:
@@ -166,7 +166,7 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str:
     """Return a value from `column` on with what stands `behind` it; cut where somebody looks."""
     value = printable(value) or EMPTY
-    if terminal.cuts:
+    if terminal.is_interactive:
         value = cut(value, max(terminal.width - column - width_of(behind), _SHORTEST_VALUE))
     return value + behind
 

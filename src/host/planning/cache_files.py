@@ -1,11 +1,9 @@
-"""Files that save time: the lock, the index beside it, a run's code; whole or not at all."""
+"""Cache files (the lock and the index beside it), written whole or not at all."""
 
 from __future__ import annotations
 
-import _imp
 import fcntl
 import os
-import sys
 import time
 
 from host.run.lock import Lock, content_of, stamp
@@ -13,14 +11,6 @@ from host.run.lock import Lock, content_of, stamp
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-RUN = (
-    *("host.errors", "host.run", "host.run.paths", "host.run.text", "host.run.expand"),
-    *("host.run.json_files", "host.run.definition", "host.run.nested", "host.run.installation"),
-    *("host.run.process", "host.run.folder_tree", "host.run.lock", "host.run.catalog"),
-    *("host.run.layers", "host.run.plan"),
-)
-"""The modules that every run loads, each after those that it imports."""
 
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
 
@@ -82,32 +72,3 @@ def can_be_made(place: str) -> bool:
     while not os.path.lexists(directory):
         directory = os.path.dirname(directory)
     return os.access(directory, os.W_OK | os.X_OK)
-
-
-def write_run_code() -> None:
-    """Write the code of the modules of a run for `load_run` in `host.__main__`.
-
-    Nothing is written when they came out of it, nor where Python writes no code either: by its
-    flag, for want of the right, or out of an archive.
-    """
-    import marshal
-    from importlib.util import MAGIC_NUMBER
-
-    packages = __file__.removesuffix("host/planning/cache_files.py")
-    place = f"{packages}host/__pycache__/run.{sys.implementation.cache_tag}.pyc"
-    spec = sys.modules[RUN[0]].__spec__
-    if spec is not None and spec.cached == place:
-        return
-    if sys.dont_write_bytecode or not os.access(os.path.dirname(place), os.W_OK):
-        return
-    modules = []
-    for name in RUN:
-        path = packages + name.replace(".", "/")
-        path += "/__init__.py" if os.path.isdir(path) else ".py"
-        source = os.stat(path)  # before it is read: who changes it meanwhile makes this stale
-        with open(path, "rb") as file:
-            text = file.read()
-        code = compile(text, path, "exec", dont_inherit=True, optimize=2)  # less the docstrings
-        modules.append((name, path, source.st_mtime_ns, source.st_size, code))
-    content = marshal.dumps((packages, modules))
-    replace(place, MAGIC_NUMBER + _imp.source_hash(1, content) + content)

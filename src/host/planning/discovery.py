@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from host.errors import HostError
-from host.planning.asking_plugins import PluginAnswer, survey
-from host.planning.cache_files import write_lock, write_run_code
+from host.planning.cache_files import write_lock
 from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
+from host.planning.plugin_worker import PluginAnswer, query
 from host.records import (
     BrokenPlugin,
     CategoryDeclaration,
@@ -27,14 +27,12 @@ from host.records import (
     Watch,
 )
 from host.run.catalog import RESERVED
-from host.run.definition import is_reference, is_word
+from host.run.command import is_reference, is_word
+from host.run.environment import ENV_FILES, ENVS, LOAD_ORDER, RANKS
 from host.run.installation import Layout, OpenInstallation
-from host.run.layers import ENV_FILES, ENVS
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
-# Settings first, so that plugin sources can use them; the definition's own last.
-_LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 _ASKED = ("find_plugins", "discover_commands", "env_sources")
 
 
@@ -53,7 +51,6 @@ def refresh(
         messages.warn(warning)
     if not safe:
         write_lock(installation.locks, installation.key, lock)
-        write_run_code()
     return lock
 
 
@@ -85,7 +82,7 @@ def ask_plugins(
     collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
-    for answer in survey(asked, record):
+    for answer in query(asked, record):
         collected.add(answer)
     for plugin in others:
         collected.plugins.setdefault(plugin.name, plugin)
@@ -190,7 +187,7 @@ class _Collected:
         return Lock(
             sorted(trees, key=lambda one: one.plugin != ""),
             [one for one in found if isinstance(one, Declared)],
-            sorted(sources, key=lambda one: _LOAD_ORDER[one.reader]),
+            sorted(sources, key=lambda one: LOAD_ORDER[one.reader]),
             self.plugins,
             self.stamps,
             json.dumps(self.disabled).encode(),
@@ -226,16 +223,17 @@ def _source(plugin: Plugin, record: Any) -> Source:
     if not isinstance(record, EnvSource):
         raise TypeError(f"expected an EnvSource, not {record!r}")
     name = _text(record.name, "an EnvSource's name")
-    if type(record.rank) not in (int, float) or not ENVS <= record.rank <= ENV_FILES:
-        raise ValueError(f"{name}: rank must be from 2 to 4, not {record.rank!r}")
     reader = "python" if record.provider else record.reader
+    rank = RANKS.get(reader, record.rank) if plugin.ours else record.rank
+    if rank is None or type(rank) not in (int, float) or not ENVS <= rank <= ENV_FILES:
+        raise ValueError(f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}")
     if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
     if record.provider and not is_reference(_text(record.provider, f"{name}: provider")):
         raise ValueError(f"{name}: provider must be a reference module:attr")
     files = [_path(one, f"{name}: a file") for one in _several(record.files, f"{name}: files")]
     words = _words(record.words)
-    return Source(name, record.rank, reader, files, record.provider, words, plugin.name)
+    return Source(name, rank, reader, files, record.provider, words, plugin.name)
 
 
 def _text(value: Any, what: str) -> str:

@@ -57,10 +57,10 @@ class ListingHooks:
             wanted = answer.__code__.co_varnames[: answer.__code__.co_argcount]
             return [answer(**{name: call[name] for name in wanted}) for call in calls]
         complete_import_path()
-        from host.planning.asking_plugins import asked
+        from host.planning.plugin_worker import call_hook
 
         try:
-            return asked(plugin, hook, calls, self.messages.program)
+            return call_hook(plugin, hook, calls, self.messages.program)
         except PluginError as failure:
             self._leave_out(plugin, f"{plugin.distribution}: {failure}")
             return [None] * len(calls)

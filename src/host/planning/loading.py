@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import sys
 import traceback
@@ -154,8 +155,14 @@ def _unsupported(manager: pluggy.PluginManager, plugin: Plugin) -> str:
     """Return which of the plugin's hookimpls is none that we call, "" when all are."""
     for caller in manager.get_hookcallers(manager.get_plugin(plugin.name)) or []:
         for one in caller.get_hookimpls():
-            if one.plugin_name == plugin.name and (one.wrapper or one.hookwrapper):
+            if one.plugin_name != plugin.name:
+                continue
+            if one.wrapper or one.hookwrapper:
                 return f"{caller.name}: wrappers are not supported"
+            if inspect.iscoroutinefunction(one.function) or inspect.isasyncgenfunction(
+                one.function
+            ):
+                return f"{caller.name}: is async def; a hook is a plain function"
         if caller.name in _OURS_ONLY and not plugin.ours:
             return f"{caller.name}: only plugins of {hookspecs.OWN_DISTRIBUTION} are asked this"
     return ""

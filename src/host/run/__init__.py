@@ -1,13 +1,28 @@
-"""What a run loads, and little else; `Struct` is the shape of the records that it makes."""
+"""The hot side: what a run loads, and little else. Here is what all of it uses.
+
+These are `Struct`, the base of its records, and functions for paths, files and programs on PATH.
+They use `posix`, as `os` costs a tenth of a run.
+"""
+
+import _stat
+import posix
+
+from host.errors import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any, ClassVar, Self, dataclass_transform
+
+    from host.errors import HostError
 else:
 
     def dataclass_transform():  # noqa: ANN201 - only a type checker listens
         return lambda kind: kind
+
+
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_MOST_LINKS = 40  # one behind the other, as the system has it
 
 
 @dataclass_transform()
@@ -39,3 +54,148 @@ class Struct:
         found = cls.__new__(cls)
         found.__dict__ = dict(zip(cls.fields, row, strict=True))
         return found
+
+
+def join(directory: str, path: str) -> str:
+    """Return `path` as seen from `directory`: an absolute one stays as it is."""
+    if path.startswith("/") or not directory:
+        return path
+    return f"{directory}{path}" if directory.endswith("/") else f"{directory}/{path}"
+
+
+def dirname(path: str) -> str:
+    directory = path[: path.rfind("/") + 1]
+    return directory.rstrip("/") or directory
+
+
+def basename(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def realpath(path: str) -> str:
+    """Return the absolute path without links; what is not there is taken as no link.
+
+    Raises OSError where a relative path meets a deleted current directory.
+    """
+    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")
+    pending.reverse()
+    real, links = "", 0
+    while pending:
+        name = pending.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            real = dirname(real).rstrip("/")
+            continue
+        try:
+            target = posix.readlink(f"{real}/{name}")
+        except OSError:
+            real = f"{real}/{name}"
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            return path
+        real = "" if target.startswith("/") else real
+        pending += reversed(target.split("/"))
+    return real or "/"
+
+
+def stays_inside(directory: str, path: str) -> bool:
+    """Tell whether a path from `directory` ends in it, wherever links lead.
+
+    Each folder on the way to both is looked at for that, which a plain name spares.
+    """
+    file = join(directory, path)
+    if "/" not in path and path.strip(".") and not is_link(file):
+        return True
+    return realpath(file).startswith(realpath(directory) + "/")
+
+
+def why_outside(directory: str, path: str) -> str:
+    """Return how a path from `directory` leaves it, "" where it `stays_inside`."""
+    if stays_inside(directory, path):
+        return ""
+    from os.path import normpath
+
+    file = join(directory, path)
+    if normpath(file).startswith(f"{normpath(directory)}/"):
+        target = realpath(file)
+        return f"{path} is a link, and its target {target} is outside the command's folder"
+    return f"{path} is not inside the command's folder"
+
+
+def is_file(path: str) -> bool:
+    return _stat.S_ISREG(_mode(path))
+
+
+def is_directory(path: str) -> bool:
+    return _stat.S_ISDIR(_mode(path))
+
+
+def is_link(path: str) -> bool:
+    return _stat.S_ISLNK(_mode(path, follow=False))
+
+
+def is_there(path: str) -> bool:
+    """Tell whether anything is at `path`, be it a link to nothing."""
+    return _mode(path, follow=False) != 0
+
+
+def _mode(path: str, *, follow: bool = True) -> int:
+    try:
+        return posix.stat(path, follow_symlinks=follow).st_mode
+    except (OSError, ValueError):  # ValueError: no path at all, such as one with a NUL
+        return 0
+
+
+def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
+    """Return the content of a regular file without ever waiting for a FIFO or device.
+
+    Raises FileNotFoundError (also for a dangling link), or `error` when it is no
+    regular file, is larger than `limit` bytes or cannot be read.
+    """
+    try:
+        descriptor = posix.open(
+            path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOCTTY
+        )
+        try:
+            status = posix.fstat(descriptor)
+            if not _stat.S_ISREG(status.st_mode):
+                raise error(Problem(path, "not a regular file"))
+            content = posix.read(descriptor, min(status.st_size, limit) + 1)
+            while len(content) <= limit and (chunk := posix.read(descriptor, 1 << 20)):
+                content += chunk
+        finally:
+            posix.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except OSError as failure:
+        raise error(Problem(path, failure.strerror or str(failure))) from None
+    if len(content) > limit:
+        raise error(Problem(path, f"larger than {limit} bytes"))
+    return content
+
+
+def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
+    """Return the path of the executable `name` on PATH (a fixed one when unset), or None.
+
+    As a run finds it; a `name` with a slash is a path itself::
+
+        node = find_program("node", os.environ)
+    """
+    if "/" in name:
+        return name if _is_executable(name) else None
+    for directory in environ.get("PATH", _DEFAULT_PATH).split(":"):
+        candidate = join(directory or ".", name)
+        if _is_executable(candidate):
+            return candidate
+    return None
+
+
+def _is_executable(path: str) -> bool:
+    return posix.access(path, posix.X_OK) and is_file(path)
+
+
+def find_bash(environ: "Mapping[str, str]") -> str | None:
+    """Return the bash that reads settings.conf and runs scripts: the one on PATH, else /bin's."""
+    return find_program("bash", environ) or find_program("/bin/bash", environ)

@@ -7,15 +7,15 @@ thousand. Trees are merged here and nowhere else. There are two kinds of tree, `
 """
 
 from host.errors import DefinitionError, Problem
-from host.run.definition import is_word, read_definition
-from host.run.folder_tree import FolderTree
+from host.run.command import is_word, read_definition
+from host.run.folders import FolderTree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from host.run.definition import Definition
+    from host.run.command import Definition
     from host.run.lock import Declared, Lock
 
 RESERVED = "self"  # the first word of the commands that manage the program itself

@@ -72,6 +72,8 @@ class StdoutOnStderr:
             return
         try:
             sys.stdout.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # it was closed meanwhile
         finally:
             os.dup2(self._saved, 1, self._inheritable)
             os.close(self._saved)

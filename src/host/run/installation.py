@@ -4,16 +4,18 @@ import posix
 import sys
 
 from host.errors import InstallationError
-from host.run import Struct
-from host.run.definition import Config, read_config
-from host.run.nested import FRAMEWORK_NAMES, entry_of, outer_runs
-from host.run.paths import basename, dirname, is_there, join, realpath
+from host.run import Struct, basename, dirname, is_there, join, realpath
+from host.run.command import Config, read_config
+from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from host.records import Installation
+
+
+_LONGEST_RUN = 100_000  # characters; Linux takes 128 KiB in one variable
 
 
 class Layout(Struct):
@@ -112,6 +114,10 @@ def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tupl
     that program.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+    if RUN not in environ:
+        return root, config_file, started
+    from host.run.nested import entry_of, outer_runs
+
     runs = outer_runs(environ)
     if not runs:
         return root, config_file, started
@@ -178,6 +184,22 @@ class OpenInstallation:
         values = (*paths, layout.config_file, words[-1], "/".join(words[:-1]))
         return dict(zip(FRAMEWORK_NAMES, values, strict=True))
 
+    def run_entry(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
+        """Return CLI_RUN for the command of a run that sets `values`; `environ` is its caller's."""
+        layout = self.layout
+        program = "" if layout.started == layout.root else layout.started
+        usual = layout.config_file == join(layout.root, "core/cli.json")
+        paths = (layout.root, program, "" if usual else layout.config_file)
+        hashes = [f"{name}={value_hash(text)}" for name, text in values.items()]
+        entry = ":".join([*map(_escaped, paths), ",".join(hashes)])
+        if RUN in environ:
+            from host.run.nested import chained
+
+            entry = chained(environ, layout.root, entry)
+        if len(entry) > _LONGEST_RUN:  # the command could not start
+            entry = " ".join([f"{one.rpartition(':')[0]}:" for one in entry.split(" ")])
+        return entry
+
     def record(self) -> "Installation":
         """Return what hooks are told about the installation."""
         from host.records import Installation
@@ -207,3 +229,7 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
         cache_home = join(home(environ), ".cache")
     python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
     return OpenInstallation(layout, config, cache_home, python_path)
+
+
+def _escaped(path: str) -> str:
+    return path.replace("%", "%25").replace(":", "%3A").replace(" ", "%20")

@@ -13,10 +13,9 @@ import _imp
 import posix
 
 from host.errors import HostError
-from host.run import Struct
-from host.run.definition import Definition, parse_declared
-from host.run.json_files import parse_json
-from host.run.paths import read_regular
+from host.run import Struct, read_regular
+from host.run.command import Definition, parse_declared
+from host.run.json_file import parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -230,6 +229,6 @@ def _parse(content: bytes, key: str) -> Lock | None:
     )
 
 
-def checksum(body: bytes) -> bytes:
+def checksum(body: "bytes | memoryview[int]") -> bytes:
     """Return a hash against accidents, not attacks: it is in the interpreter itself."""
     return _imp.source_hash(_HASH_KEY, body).hex().encode()

@@ -2,31 +2,15 @@
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:PROGRAM:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
+`OpenInstallation.run_entry` writes it. A run imports this module only if it is an inner one.
 """
 
-import _imp
-
-from host.run import Struct
-from host.run.paths import join, realpath
-from host.run.text import encode
+from host.run import Struct, join, realpath
+from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from host.run.installation import Layout
-
-RUN = "CLI_RUN"
-
-# What describes a run, in the order in which `OpenInstallation.run_variables` has the values.
-FRAMEWORK_NAMES = (
-    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
-    *("COMMAND_NAME", "COMMAND_CATEGORY"),
-)
-
-_HASH_KEY = 1  # of `source_hash`, which needs no import; any number does
-_HASH_SIZE = 4  # bytes
-_LONGEST = 100_000  # characters; Linux takes 128 KiB in one variable
 
 
 class Entry(Struct):
@@ -45,12 +29,6 @@ class Entry(Struct):
     @property
     def exported_config_file(self) -> str:
         return self.config_file or join(self.root, "core/cli.json")
-
-    def text(self) -> str:
-        program = "" if self.program == self.root else self.program
-        paths = [_escaped(one) for one in (self.root, program, self.config_file)]
-        pairs = [f"{name}={value}" for name, value in self.hashes.items()]
-        return ":".join([*paths, ",".join(pairs)])
 
 
 def outer_runs(environ: "Mapping[str, str]") -> list[Entry]:
@@ -79,27 +57,17 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
     return {
         name: value
         for name, value in environ.items()
-        if name not in FRAMEWORK_NAMES and (name not in hashes or hashes[name] != _hash(value))
+        if name not in FRAMEWORK_NAMES and (name not in hashes or hashes[name] != value_hash(value))
     }
 
 
-def run_variable(
-    environ: "Mapping[str, str]", layout: "Layout", values: "Mapping[str, str]"
-) -> str:
-    """Return CLI_RUN for the command of a run that sets `values`; `environ` is its caller's."""
-    outer = outer_runs(environ)
-    known = entry_of(layout.root, outer)
-    chain = [one for one in outer if one is not known]
-    hashes = {name: _hash(text) for name, text in values.items()}
-    own = Entry(layout.root, layout.started, "", hashes)
-    if layout.config_file != own.exported_config_file:
-        own.config_file = layout.config_file
-    chain.append(own)
-    text = " ".join(map(Entry.text, chain))
-    if len(text) > _LONGEST:  # it would keep the command from starting
-        chain = [Entry(one.root, one.program, one.config_file, {}) for one in chain]
-        text = " ".join(map(Entry.text, chain))
-    return text
+def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
+    """Return CLI_RUN with the entry `own`, which replaces an older one of the same `root`."""
+    runs = outer_runs(environ)
+    known = entry_of(root, runs)
+    texts = environ[RUN].split(" ")
+    kept = [text for text, run in zip(texts, runs, strict=False) if run is not known]
+    return " ".join([*kept, own])
 
 
 def words_of_run(environ: "Mapping[str, str]") -> tuple[str, ...]:
@@ -118,13 +86,5 @@ def _entry(text: str) -> Entry:
     return Entry(_unescaped(root), _unescaped(program or root), _unescaped(config_file), pairs)
 
 
-def _escaped(path: str) -> str:
-    return path.replace("%", "%25").replace(":", "%3A").replace(" ", "%20")
-
-
 def _unescaped(text: str) -> str:
     return text.replace("%20", " ").replace("%3A", ":").replace("%25", "%")
-
-
-def _hash(value: str) -> str:
-    return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()

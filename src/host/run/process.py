@@ -6,8 +6,7 @@ import posix
 import sys
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.run import Struct
-from host.run.paths import basename, find_bash, find_program, is_file
+from host.run import Struct, basename, find_bash, find_program, is_file
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -20,12 +19,16 @@ _PLAIN = frozenset(
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 _MOST_NAMED = 3  # variables, where an environment is too large
+# What a new interpreter does for a command in Python; -m would import `runpy` first.
+PYTHON_COMMAND = (
+    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 class Exec(Struct):
     """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
 
-    `host.run.plan.exec_of` makes it of a command; `execute` becomes it.
+    `exec_of` in `host.__main__` makes it of a command; `execute` becomes it.
     With `holds_interrupt` Ctrl-C is held back until the new process is ready for it.
     """
 

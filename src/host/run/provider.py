@@ -1,7 +1,7 @@
 """A plugin's source written in Python, asked in a process of its own."""
 
 from host.errors import HostError, PluginError, SourceError
-from host.run.child import TIMEOUT_VARIABLE, answer_of, time_limit
+from host.run.child_process import TIMEOUT_VARIABLE, fork_and_read, time_limit
 from host.run.expand import is_name
 from host.run.importing import load_reference
 from host.run.text import decode, encode
@@ -34,7 +34,7 @@ def ask_provider(
     def question() -> bytes:
         return marshal.dumps(_answer(reference, words, dict(environ))).hex().encode()
 
-    said = answer_of(question, timeout)
+    said = fork_and_read(question, timeout)
     if said is None:
         raise SourceError(
             f"{owner}: did not answer within {timeout:g} s",
@@ -67,7 +67,7 @@ def _answer(
 
 def _checked(values: "Any") -> dict[bytes, bytes]:
     if not isinstance(values, dict):
-        raise SourceError("expected a dict of strings")
+        raise SourceError(f"expected a dict of strings, not {type(values).__name__}")
     found = {}
     for name, value in values.items():
         if not (isinstance(name, str) and is_name(name) and isinstance(value, str)):

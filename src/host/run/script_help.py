@@ -1,10 +1,10 @@
 """Who answers `--help` on a command: its script, or the help page made from its definition."""
 
-from host.run.paths import is_file
+from host.run import is_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.run.definition import Definition
+    from host.run.command import Definition
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # each of them answers --help

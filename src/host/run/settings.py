@@ -6,17 +6,20 @@ import sys
 from _codecs import escape_decode as _decode_escapes
 
 from host.errors import CannotStartError, MissingError, SourceError
-from host.run.child import TIMEOUT_VARIABLE, report_of, time_limit
+from host.run import basename, find_bash, is_file, read_regular
+from host.run.child_process import (
+    TIMEOUT_VARIABLE,
+    report_descriptor,
+    spawn_and_read,
+    time_limit,
+)
 from host.run.expand import is_name
-from host.run.paths import basename, find_bash, is_file, read_regular
 from host.run.process import largest_variables
-from host.run.text import BOM, decode, encode, is_utf_16
+from host.run.text import BOM, decode, is_utf_16
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from host.run.child import Pipes
+    from collections.abc import Iterator, Mapping
 
 # Says in bash's environment which settings files are being read, by device and inode:
 # a program called there that would read one of them again stops.
@@ -158,22 +161,9 @@ def _check_text(path: str, content: bytes) -> None:
 
 def _run(bash: str, path: str, environ: "Mapping[str, str]", timeout: float) -> bytes | None:
     """Return what the capture wrote, or None when time ran out."""
-    import _signal
-
-    def start(pipes: "Pipes", mask: "Iterable[int]") -> int:
-        own = (basename(path), path, str(pipes.output_number))
-        return posix.posix_spawn(
-            bash,
-            [encode(word) for word in (bash, "-p", "-c", _CAPTURE, *own)],
-            {encode(name): encode(value) for name, value in environ.items()},
-            file_actions=pipes.actions(),
-            setsid=True,  # a group of its own, which no terminal can stop
-            setsigmask=mask,
-            setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
-        )
-
+    own = (basename(path), path, str(report_descriptor()))
     try:
-        return report_of(start, timeout)
+        return spawn_and_read([bash, "-p", "-c", _CAPTURE, *own], environ, timeout)
     except OSError as failure:
         import errno
 

@@ -93,7 +93,7 @@ def is_on(value: str | None) -> bool:
 def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) -> bool:
     """Tell whether to write colours (CONTRACT 3).
 
-    `choice` is what --color says: "always", "never", or else the variables decide,
+    `color_mode` is what --color says: "always", "never", or else the variables decide,
     NO_COLOR and TERM=dumb before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
     """
     if choice in ("always", "never"):
@@ -109,24 +109,24 @@ class Messages:
     """Writes each message as one line on stderr; what comes from data is shown escaped.
 
     On a terminal, or with colours, `error:` stands before an error and what to do about it
-    on a line of its own. `choice` is what --color says. A
+    on a line of its own. `color_mode` is what --color says. A
     command's are its `Program`'s::
 
         program.messages.warn(f"{path}: is empty")
     """
 
-    __slots__ = ("choice", "debugging", "environ", "program", "warned")
+    __slots__ = ("color_mode", "debugging", "environ", "program", "warned")
 
     def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
         self.program = program
         self.environ = environ
-        self.choice = ""
+        self.color_mode = ""
         self.debugging = is_on(environ.get("DEBUG"))
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
         """Tell whether what goes to `descriptor` has colours."""
-        return has_colour(self.choice, self.environ, is_terminal=posix.isatty(descriptor))
+        return has_colour(self.color_mode, self.environ, is_terminal=posix.isatty(descriptor))
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
         """Say why the program ends, and what to do about it.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from builtin_plugins.administration.plugins.registry_file import exclusive, write_registry
 from builtin_plugins.plugins_folder.registry import (
     Entry,
     is_plugin_name,
@@ -17,7 +18,6 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
-from builtin_plugins.plugins_folder.registry_file import exclusive, write_registry
 from host.errors import HostError, OperationError, PluginError
 
 FULL = {
@@ -41,7 +41,7 @@ def test_none_yet(tmp_path: Path) -> None:
 
 def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     text = (
-        '{"version": "1.7.0", "team": {"n": 1.50,'
+        '{"version": "1.7.0", "team": {"n": 1.0, "big": 12345678901234567890,'
         '"é": "\\ud800"},'
         f'"plugins": [{json.dumps({**FULL, "colour": [1, None, True]})}, {{"name": 3}}]}}'
     )
@@ -53,7 +53,8 @@ def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     registry.put(Entry("new", "local"))
     write_registry(path, registry)
     content = Path(path).read_text()
-    assert '"n": 1.5,' in content
+    assert '"n": 1.0,' in content
+    assert '"big": 12345678901234567890,' in content
     assert os.stat(path).st_mode & 0o777 == 0o640
     again = read_registry(path)
     assert list(again.entries) == ["acme", "new"]
@@ -70,7 +71,7 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
     path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
     entry = read_registry(path).entries["acme"]
     assert entry.fields() == FULL
-    assert entry.label == "0123456789abcdef"
+    assert entry.version_dir == "0123456789abcdef"
     assert read_entry(entry.fields()) == entry
 
 

@@ -16,7 +16,7 @@ from builtin_plugins.setup import hooks as setup_installer
 from builtin_plugins.setup.tool_settings import Places
 from testing import httpserver
 from testing.installation import PROJECT
-from testing.machine import PATHS
+from testing.machine import PATHS, tool_run
 
 HEAVY = """
 import sys, builtin_plugins.setup.hooks
@@ -45,8 +45,9 @@ def test_the_hook_answers_for_its_own_commands_only(
     assert setup_installer.is_installed(_Command("main.sh", envs)) is None
     assert setup_installer.is_installed(ours) is False
     environ = {name: text.replace("$BASE", str(tmp_path)) for name, text in envs.items()}
-    environ |= {"TOOL_BIN_DIR": f"{tmp_path}/bin", "COMMAND_NAME": "tool"}
-    setup.run([], environ | {"TOOL_DOWNLOAD_URL": f"{site.address}/one"}, "linux")
+    environ |= {"TOOL_BIN_DIR": f"{tmp_path}/bin", "TOOL_DOWNLOAD_URL": f"{site.address}/one"}
+    with tool_run() as run:
+        setup.run([], environ | run, "linux")
     assert setup_installer.is_installed(ours) is True
     monkeypatch.setenv("TOOL_BIN_DIR", "/nowhere")
     assert setup_installer.is_installed(ours) is False
@@ -113,5 +114,34 @@ def test_a_new_installation_from_listing_to_listing(
     assert run("setup", "tool", "-q", "-v").all == (
         2,
         "",
-        "cli setup tool: --quiet and --verbose exclude each other\n",
+        "cli setup tool: argument -v/--verbose: not allowed with argument -q/--quiet\n",
     )
+
+
+@pytest.mark.parametrize("word", ["--help", "-h"])
+@pytest.mark.parametrize("own", [True, False], ids=["the shipped definition", "the least one"])
+def test_help_sources_settings_at_most_once(
+    own: bool, word: str, install: Callable[..., Any]
+) -> None:
+    """The page said where values come from, for which the environment was made three times."""
+    path = PROJECT / "commands" / "setup" / "postman" / "command.json"
+    fields = json.loads(path.read_text())
+    if not own:
+        fields = {key: fields[key] for key in ("name", "description", "entrypoint", "envs")}
+    made = install(
+        {
+            "commands/setup/postman/command.json": fields,
+            "config/settings.conf": 'echo sourced >> "$HOME/log"\nPOSTMAN_ICON=mine\n',
+        }
+    )
+    done = made.run("setup", "postman", word, env={"POSTMAN_LAUNCHER": "other"})
+    assert done.status == 0
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert any(
+        one.split() == ["POSTMAN_LAUNCHER", "other", "←", "your", "environment"] for one in lines
+    )
+    assert any(one.split() == ["POSTMAN_INSTALL_DIR", "/opt/postman", "←", "envs"] for one in lines)
+    assert ("--uninstall" in done.stdout) == own
+    log = made.home / "log"
+    assert (log.read_text().count("sourced") if log.exists() else 0) == (0 if own else 1)

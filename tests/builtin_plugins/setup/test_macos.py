@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.hooks import look
 from host.errors import OperationError
+from testing.machine import tool_run
 
 BREW = """#!/bin/sh
 prefix=$(dirname "$(dirname "$0")")
@@ -28,7 +30,7 @@ echo "brew says $1"
 class Mac:
     """A home and a Homebrew of its own."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, run: dict[str, str]) -> None:
         self.prefix = root / "homebrew"
         self.brew = self.prefix / "bin" / "brew"
         self.brew.parent.mkdir(parents=True)
@@ -38,7 +40,7 @@ class Mac:
         self.environ = {
             "PATH": f"{self.prefix}/bin:/usr/bin:/bin",
             "HOME": str(root / "home"),
-            "COMMAND_NAME": "tool",
+            **run,
         }
 
     def run(self, *options: str, **environ: str) -> int:
@@ -53,8 +55,9 @@ class Mac:
 
 
 @pytest.fixture
-def mac(tmp_path: Path) -> Mac:
-    return Mac(tmp_path)
+def mac(tmp_path: Path) -> Iterator[Mac]:
+    with tool_run() as run:
+        yield Mac(tmp_path, run)
 
 
 def test_install_upgrade_uninstall(mac: Mac, capfd: pytest.CaptureFixture[str]) -> None:

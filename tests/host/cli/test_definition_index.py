@@ -17,7 +17,7 @@ from host.cli.contents import contents
 from host.cli.definition_index import DefinitionIndex, KnownDefinition
 from host.errors import DefinitionError
 from host.run.catalog import Catalog
-from host.run.definition import read_definition
+from host.run.command import read_definition
 from host.run.installation import OpenInstallation, find_layout, open_installation
 from host.run.lock import checksum, read_lock
 from testing.installation import Made, command
@@ -111,14 +111,15 @@ def test_with_and_without_and_with_garbage_it_is_the_same(made: Made) -> None:
     assert not index.exists()  # its files are too young to be kept
     whole = remember(made).read_bytes()
     assert [made.run(*words).all for words in ASKED] == expected
-    front = marshal.dumps(([], 5))
+    body = marshal.dumps(([], 5))
     garbage = {
         "junk": b"junk",
         "cut": whole[: len(whole) // 2],
         "one bit": whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:],
-        "head only": whole.partition(b"\n")[0],
-        "no table": b"%s %d %s\n" % (definition_index.FORMAT, len(front), checksum(front)) + front,
-        "no end": b"%s %d x\n" % (definition_index.FORMAT, 10**30),
+        "head only": whole[: len(definition_index.FORMAT)],
+        "nothing": b"",
+        "another key": definition_index.FORMAT + checksum(body) + body,
+        "another format": b"cli-host index 0" + whole[16:],
     }
     for content in garbage.values():
         index.write_bytes(content)

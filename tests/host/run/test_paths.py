@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host.run import paths
+from host import run as paths
 
 _PATH = st.text("ab./", max_size=9)
 

@@ -440,16 +440,22 @@ def test_a_file_that_calls_the_program_is_not_read_again(place, text):
 
 
 @NEEDS_PROC
-@pytest.mark.parametrize(
-    "text",
-    ["env -u __cli_reading {launcher} demo show\n", "setsid sleep 60 & sleep 60\n"],
-    ids=["a call that hides where it comes from", "a session of its own"],
-)
-def test_all_that_was_started_is_gone_when_time_is_out(place, text):
-    write(place, text.format(launcher=place.launcher))
+def test_runs_inside_it_are_gone_when_time_is_out(place):
+    """Each of them has a session of its own, so each ends its own child."""
+    write(place, f"env -u __cli_reading {place.launcher} demo show\n")
     mark = f"mark-{time.monotonic_ns()}"
     env = {"MARK": mark, "CLI_SETTINGS_TIMEOUT": "1.5"}
     result = place.run("demo", "show", env=env)
+    assert (result.status, result.stdout) == (1, "")
+    write(place, "")
+    assert processes_left_with(mark) == []
+
+
+@NEEDS_PROC
+def test_a_file_that_ignores_sigterm_ends_too_when_time_is_out(place):
+    write(place, "trap '' TERM\nsleep 60\nsleep 60\n")
+    mark = f"mark-{time.monotonic_ns()}"
+    result = place.run("demo", "show", env={"MARK": mark, "CLI_SETTINGS_TIMEOUT": "0.5"})
     assert (result.status, result.stdout) == (1, "")
     assert processes_left_with(mark) == []
 

@@ -8,15 +8,15 @@ import time
 import pytest
 
 from host.errors import PluginError, SourceError
-from host.run.definition import parse_declared
-from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers, Reading
+from host.run.command import parse_declared
+from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
 from host.run.lock import Source
 from host.run.text import Messages
 from testing.installation import command
 from testing.processes import processes_left_with
 
 MODULE = """
-import os, signal, subprocess, time
+import os, signal, subprocess, sys, time
 def words(words, environment):
     return {"WORDS": " ".join(words), "SEEN": environment.get("A", "none")}
 
@@ -51,9 +51,15 @@ def forks(words, environment):
     return {"A": str(os.getpid())}
 
 def leaves_running(words, environment):
-    subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
     subprocess.Popen(["sleep", "60"], env={"MARK": environment["MARK"]})
     return {"A": "1"}
+
+def closes(words, environment):
+    sys.stdout.close()
+    return {"A": "1"}
+
+async def waits(words, environment):
+    return {}
 
 def dies(words, environment):
     os._exit(0)
@@ -62,7 +68,7 @@ def killed(words, environment):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def hangs(words, environment):
-    subprocess.Popen(["sleep", "60"], start_new_session=True, env={"MARK": environment["MARK"]})
+    subprocess.Popen(["sleep", "60"], env={"MARK": environment["MARK"]})
     time.sleep(60)
 
 def large(words, environment):
@@ -89,7 +95,7 @@ def python(function, rank=SETTINGS, words=()):
 def read(*sources, system=None, **fields):
     layers = Layers(system or {}, {})
     definition = parse_declared("plugin x", command(**{**fields, "entrypoint": "a:b"}))
-    reading = Reading(("demo", "one"), definition, layers, Messages("cli", {}))
+    reading = SourceReader(("demo", "one"), definition, layers, Messages("cli", {}))
     for source in sources:
         reading.read(source)
     return layers
@@ -187,6 +193,16 @@ def test_a_fork_in_a_provider_answers_once(module):
         assert answer != str(os.getpid())
         with pytest.raises(ProcessLookupError):  # no process of it is left
             os.kill(int(answer), 0)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+def test_a_provider_that_is_async(module):
+    with pytest.raises(SourceError, match="expected a dict of strings, not coroutine"):
+        read(python("waits"))
+
+
+def test_a_provider_that_closes_stdout(module):
+    assert read(python("closes")).environment() == {"A": "1"}
 
 
 def test_what_a_provider_answers_may_be_long(module):

@@ -59,7 +59,6 @@ def in_fork(work: Callable[[], int], after: Callable[[], None] = lambda: None) -
 class Ground(ABC):
     """A directory with everything, put back for each run, and the change that is broken there."""
 
-    bare = False  # whether the file system cannot exchange two directories
     one_line = True  # whether a failure is told without warnings before it
 
     def __init__(self, place: Path) -> None:

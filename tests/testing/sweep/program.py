@@ -84,7 +84,7 @@ def _run(ground: Ground, at: int, error: int) -> tuple[Outcome, int]:
 
     def armed() -> int:
         place = os.fsencode(ground.place)
-        faults.faults_arm(place, ctypes.c_long(at), error, ground.bare)
+        faults.faults_arm(place, ctypes.c_long(at), error)
         return ground.change()
 
     def tell() -> None:

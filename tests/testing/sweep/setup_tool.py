@@ -12,6 +12,7 @@ from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import elevated, install, prepare
 from builtin_plugins.setup.tool_settings import Places, read_settings
+from host import Program
 from host.errors import HostError
 from testing.sweep.ground import Ground, Outcome, in_fork
 
@@ -27,16 +28,22 @@ _OPTIONS = {"install": [], "upgrade": ["--upgrade"], "uninstall": ["--uninstall"
 
 
 class Tool(Ground):
-    """Places below `root`; `action` is install, upgrade, uninstall or put, the elevated step."""
+    """Places below `root`; `action` is an option's word, or put and put new: the elevated step."""
 
     def __init__(
-        self, root: str, addresses: Mapping[str, str], action: str, target: str, bare: bool
+        self,
+        root: str,
+        addresses: Mapping[str, str],
+        action: str,
+        target: str,
+        run: Mapping[str, str],
     ) -> None:
         super().__init__(Path(root))
-        self.addresses, self.action, self.target, self.bare = addresses, action, target, bare
-        self.former = "" if action == "install" else "one"
+        self.addresses, self.action, self.target = addresses, action, target
+        self.former = "" if action in ("install", "put new") else "one"
         self.later = "" if action == "uninstall" else target
         self.before = Path(f"{root}.before")
+        self.run = run
         for name, content in _KEPT.items():
             path = self.place / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +52,7 @@ class Tool(Ground):
             made = in_fork(lambda: _told(lambda: setup.run(["-q"], self._environ("one"), "linux")))
             assert made.status == 0, made
         shutil.copytree(self.place, self.before, symlinks=True)
-        if action == "put":
+        if action.startswith("put"):
             self._prepare()
 
     def _environ(self, version: str) -> dict[str, str]:
@@ -53,7 +60,7 @@ class Tool(Ground):
         return {
             "PATH": f"/usr/bin:/bin:{root}/bin",
             "HOME": f"{root}/home",
-            "COMMAND_NAME": "tool",
+            **self.run,
             "TOOL_INSTALL_DIR": f"{root}/opt/tool",
             "TOOL_BIN_DIR": f"{root}/bin",
             "TOOL_DESKTOP_FILE": f"{root}/{_MENU}",
@@ -68,9 +75,10 @@ class Tool(Ground):
         self.prepared = self.place.parent / "prepared"
         self.prepared.mkdir()
         environ = self._environ(self.target)
-        settings = read_settings("tool", "Tool", environ)
-        prepare.bring(settings, str(self.prepared), Reporter("cli", True, False, environ))
-        install.pack(str(self.prepared))
+        settings = read_settings(Program.current(environ), environ)
+        reporter = Reporter("cli", True, False, environ)
+        self.application, staged = prepare.bring(settings, str(self.prepared), reporter)
+        self.archive = install.pack(staged)
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
@@ -78,7 +86,7 @@ class Tool(Ground):
 
     def change(self) -> int:
         environ = self._environ(self.target)
-        if self.action != "put":
+        if not self.action.startswith("put"):
             options = [*_OPTIONS[self.action], "--quiet"]
             return _told(lambda: setup.run(options, environ, "linux"))
         places = Places.read("tool", environ)
@@ -87,7 +95,8 @@ class Tool(Ground):
                 [
                     *("put", "--tool", "tool", "--install-dir", places.install_dir),
                     *("--bin-dir", places.bin_dir, "--desktop-file", places.desktop_file),
-                    *("--archive", str(self.prepared / "prepared.tar")),
+                    *install.arguments_of(self.application),
+                    *("--archive", self.archive),
                 ]
             )
         )
@@ -107,7 +116,8 @@ class Tool(Ground):
             yield f"the command starts {state!r}"
         if not self._kept():
             yield "something that is not setup's was touched"
-        if outcome.failed and old and state != old:
+        named = not new and "cannot be removed" in outcome.err  # uninstalled, but for that
+        if outcome.failed and old and state != old and not named:
             yield f"failed, yet the command starts {state!r}"
 
     def unsettled(self, new: Any, state: Any, again: Outcome) -> Iterator[str]:
@@ -116,8 +126,12 @@ class Tool(Ground):
             yield f"{again} {self.state()!r}"
         if self._left() != (["bin/tool", _MENU] if new else []) or not self._kept():
             yield f"left {self._left()}"
-        if not new and (self.place / "opt/tool").exists():
-            yield "left the application"
+        store = self.place / "opt/tool"
+        names = sorted(os.listdir(store)) if store.exists() else []
+        if new and names != sorted(["current", (store / "current").readlink().name]):
+            yield f"versions {names}"
+        if not new and names:  # an empty directory, whose removal failed, is nobody's
+            yield f"left the application: {names}"
 
     def _left(self) -> list[str]:
         """Return what is there beside the kept files and the application's own."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from builtin_plugins.administration.plugins.contents import PluginContents, Words
-from builtin_plugins.administration.plugins.transaction import Work
-from builtin_plugins.administration.program.environment.copy import VenvCopy, ask
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
@@ -40,15 +40,19 @@ def check_collisions(
     _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
 
 
-def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
-    """Do so for a distribution that is staged in the copy of the environment.
+def check_collisions_in_copy(
+    session: Session, entry: Entry, tx: Transaction, *, force: bool
+) -> None:
+    """Check the same for a distribution that is installed in the copy of the environment.
 
-    Its plugins are asked there, in a process of their own, so what only Python knows counts.
-    Raises PluginError also when they say that there is nothing.
+    A process there starts this program and asks the plugins, so what only Python knows counts.
+    Raises OperationError if it does not start, PluginError also for a plugin without contents.
     """
+    changed = f"with {entry.name}, this program"
     if session.safe:
+        check_starts(VenvCopy().python, changed)
         return
-    after = _asked(session, work)
+    after = _asked(session, tx, f"{changed} does not start")
     own, others = _parted(after, entry)
     points = _points(after, entry)
     for point in points:
@@ -62,7 +66,7 @@ def check_collisions_in_copy(session: Session, entry: Entry, work: Work, *, forc
 
 def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
     own = (entry.name,) if found.hooks else ()
-    for name in found.names if entry.kind == "pip" else own:
+    for name in found.names if entry.is_package else own:
         there = lock.plugins.get(name)
         if there is None or there in _points(lock, entry) or (there.file and there.name in own):
             continue
@@ -92,11 +96,11 @@ def _check(
         session.messages.warn(f"{line} and wins")
 
 
-def _asked(session: Session, work: Work) -> Lock:
-    place = os.path.join(work.area, "copy.lock")
-    layout, failing = session.layout, "its plugins cannot be asked"
+def _asked(session: Session, tx: Transaction, failing: str) -> Lock:
+    place = os.path.join(tx.area, "copy.lock")
+    layout = session.layout
     given = (place, layout.program, layout.root, layout.config_file)
-    python, environ, seconds = VenvCopy().python, work.environ, work.seconds
+    python, environ, seconds = VenvCopy().python, tx.environ, tx.seconds
     ask(python, __name__, *given, failing=failing, environ=environ, seconds=seconds)
     lock = read_lock([place], _KEY)
     if lock is None:
@@ -108,7 +112,9 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
     """Be the child: write to `place` the lock that this program has where it runs now."""
     layout = Layout(program, root, config_file)
     session = Session(layout, os.environ, Messages(program, os.environ), safe=False)
-    write_lock([place], _KEY, session.plugins_known)
+    lock = session.plugins_known
+    lock.stamps = {}  # this is an answer, no cache: importing a plugin may write beside it
+    write_lock([place], _KEY, lock)
 
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
@@ -129,10 +135,10 @@ def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return what the plugin declares, and what all others do."""
     points = _points(lock, entry)
     places = {place for point in points for place in point.trees}
-    names = {point.name for point in points} if entry.kind == "pip" else {entry.name}
+    names = {point.name for point in points} if entry.is_package else {entry.name}
 
     def is_own(tree: Tree) -> bool:
-        return tree.path in places if entry.kind == "pip" else tree.plugin in names
+        return tree.path in places if entry.is_package else tree.plugin in names
 
     own = [one for one in lock.commands if one.plugin in names]
     others = [one for one in lock.commands if one.plugin not in names]
@@ -156,7 +162,7 @@ def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
     Directories come before what distributions have, as everywhere.
     """
     registry = read_registry(registry_path(session.installation.plugins_dir)).entries
-    order = [name for name, one in registry.items() if one.kind != "pip"]
+    order = [name for name, one in registry.items() if not one.is_package]
     earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
     before = list(takewhile(lambda one: one.plugin in earlier, trees))
     return [*before, tree, *trees[len(before) :]]

@@ -25,11 +25,11 @@ from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
 from host.hookspecs import HOOKS, PROJECT
+from host.run import read_regular
 from host.run.catalog import Catalog
-from host.run.definition import parse_declared
-from host.run.json_files import parse_json
+from host.run.command import is_reference, parse_declared
+from host.run.json_file import parse_json
 from host.run.lock import Lock, Tree
-from host.run.paths import read_regular
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 _MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
@@ -77,7 +77,7 @@ def read_contents(root: str) -> PluginContents:
             source = read_regular(path, _HOOKS_LIMIT, PluginError)
         except FileNotFoundError:
             raise PluginError(Problem(path, "No such file or directory")) from None
-        hooks, declared = _read_source(path, source, problems)
+        hooks, declared = read_source(path, source, problems)
         commands = declared | commands
     return PluginContents(commands, hooks, tuple(problems), manifest)
 
@@ -163,7 +163,7 @@ def _of_distribution(
         path = point.module.replace(".", "/")
         source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
         if source:
-            implemented, declared = _read_source(source, text(source).encode(), problems)
+            implemented, declared = read_source(source, text(source).encode(), problems)
             hooks += implemented
             commands |= declared
     for name in names:
@@ -197,7 +197,7 @@ def _in_tree(name: str, text: str, problems: list[Problem]) -> dict[Words, Defin
         return {}
 
 
-def _read_source(
+def read_source(
     name: str, source: bytes, problems: list[Problem]
 ) -> tuple[tuple[str, ...], dict[Words, Definition]]:
     """Return the hooks that Python source implements, and the commands with words written out.
@@ -211,18 +211,62 @@ def _read_source(
         what = f"not Python: {getattr(failure, 'msg', failure)}"
         problems.append(Problem(name, what, line=line))
         return (), {}
-    marked = [
-        one.name
-        for one in ast.walk(module)
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
-        and any(_is_marker(decorator) for decorator in one.decorator_list)
-    ]
-    problems += [
-        Problem(name, f"there is no hook {one}", f"there are {', '.join(HOOKS)}")
-        for one in marked
-        if one not in HOOKS
-    ]
+    aliases = [one for one in ast.walk(module) if isinstance(one, ast.alias)]
+    markers = {one.asname or one.name for one in aliases if one.name == "hookimpl"}
+    markers.add("hookimpl")
+    marked: set[str] = set()
+    for one in ast.walk(module):
+        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for decorator in one.decorator_list:
+            if _named(getattr(decorator, "func", decorator)) not in markers:
+                continue
+            hook = _spec_name(decorator) or one.name
+            marked.add(hook)
+            if hook not in HOOKS:
+                what, remedy = f"there is no hook {hook}", f"there are {', '.join(HOOKS)}"
+                problems.append(Problem(name, what, remedy, line=one.lineno))
+            elif isinstance(one, ast.AsyncFunctionDef):
+                what, remedy = f"{hook}: is async def", "a hook is a plain function"
+                problems.append(Problem(name, what, remedy, line=one.lineno))
+    brought = {"*", *HOOKS} & {one.asname or one.name for one in aliases}
+    used = {*markers, "HookimplMarker"} & {*map(_named, ast.walk(module))}
+    if not (marked or brought or used):
+        what = "no function is marked with @hookimpl, so nothing is called"
+        problems.append(Problem(name, what, line=1))
     return tuple(one for one in HOOKS if one in marked), dict(_declared(name, module))
+
+
+def _spec_name(decorator: ast.expr) -> str:
+    """Return the hook that a marker names itself, as in `@hookimpl(specname="…")`."""
+    for one in decorator.keywords if isinstance(decorator, ast.Call) else ():
+        if one.arg == "specname" and isinstance(one.value, ast.Constant):
+            return str(one.value.value or "")
+    return ""
+
+
+def references(source: bytes) -> Iterator[tuple[int, str]]:
+    """Yield each "module:attr" that hooks write out for a provider or a command, with its line."""
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for one in ast.walk(module):
+        values: list[ast.expr | None] = []
+        if isinstance(one, ast.Call) and _named(one.func) == "EnvSource":
+            values = [*one.args[3:4], *(key.value for key in one.keywords if key.arg == "provider")]
+        elif isinstance(one, ast.Call) and _named(one.func) == "CommandDeclaration":
+            given = [*one.args[1:2], *(key.value for key in one.keywords)]
+            fields = [part for part in given if isinstance(part, ast.Dict)]
+            values = [
+                value
+                for part in fields
+                for key, value in zip(part.keys, part.values, strict=True)
+                if isinstance(key, ast.Constant) and key.value == "entrypoint"
+            ]
+        for value in values:
+            if isinstance(value, ast.Constant) and is_reference(str(value.value)):
+                yield value.lineno, str(value.value)
 
 
 def _declared(name: str, module: ast.Module) -> Iterator[tuple[Words, Definition]]:
@@ -236,11 +280,7 @@ def _declared(name: str, module: ast.Module) -> Iterator[tuple[Words, Definition
             yield tuple(words), parse_declared(name, fields)
 
 
-def _is_marker(decorator: ast.expr) -> bool:
-    return _named(decorator.func if isinstance(decorator, ast.Call) else decorator) == "hookimpl"
-
-
-def _named(one: ast.expr) -> str:
+def _named(one: ast.AST) -> str:
     """Return the last name of `name` or `package.name`."""
     if isinstance(one, ast.Attribute):
         return one.attr

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
-from builtin_plugins.administration.plugins.contents import read_contents, read_installed
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import Disabled, HostError, Installation, hookimpl
 
@@ -16,10 +15,7 @@ def discover_commands(installation: Installation) -> Iterator[Disabled]:
         if entry.enabled:
             continue
         try:
-            if entry.kind == "pip":
-                contents = read_installed(name)
-            else:
-                contents = read_contents(os.path.join(installation.plugins_dir, name))
+            contents = source_of(entry).contents_now(installation.plugins_dir)
         except HostError:
             continue  # `self plugin list` reports it
         yield Disabled(name, tuple(contents.commands))

@@ -1,12 +1,13 @@
-"""The commands of `self plugin`: the arguments of each, and where it is."""
+"""The hooks of plugin management: `plugins/` is put in order, `self plugin` has its commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from builtin_plugins.administration.plugins.repair import reconcile_if_needed
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
-from host import CategoryDeclaration, CommandDeclaration, hookimpl
+from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
 _HERE = "builtin_plugins.administration.plugins.words."
 
@@ -39,6 +40,24 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "sync": ("Bring in what a shared registry lists", argument("file"), _DRY_RUN, YES, TIMEOUT),
 }
 _ELSEWHERE = {"enable": "enable_disable:enable", "disable": "enable_disable:disable"}
+# What people type instead, behind the program's name or behind `self`.
+_SYNONYMS = {
+    "add": ("install", "add", "plugin install", "plugin get", "plugin link", "plugin new"),
+    "list": ("plugins", "plugin ls"),
+    "remove": (
+        *("remove", "rm", "plugin rm", "plugin uninstall"),
+        *("plugin delete", "plugin del", "plugin unlink"),
+    ),
+    "rollback": ("plugin revert", "plugin downgrade"),
+    "show": ("plugin info", "plugin view"),
+    "sync": ("sync",),
+    "update": ("plugin upgrade",),
+}
+
+
+@hookimpl
+def prepare(installation: Installation) -> None:
+    reconcile_if_needed(installation.plugins_dir)
 
 
 @hookimpl
@@ -47,5 +66,11 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self", "plugin"), "plugin", about)
     for word, (description, *args) in _COMMANDS.items():
         place = _HERE + _ELSEWHERE.get(word, f"{word}:command")
-        definition = {"name": word, "description": description, "entrypoint": place, "args": args}
+        definition = {
+            "name": word,
+            "description": description,
+            "entrypoint": place,
+            "args": args,
+            "x-synonyms": _SYNONYMS.get(word, ()),
+        }
         yield CommandDeclaration(("self", "plugin", word), definition)

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.sources import archive, git, local, pip
-from builtin_plugins.administration.plugins.sources.parse import Origin
-from builtin_plugins.administration.plugins.sources.staged import Staged
-from builtin_plugins.administration.plugins.transaction import Work, changing, keep
-from builtin_plugins.administration.program.environment.copy import VenvCopy
-from builtin_plugins.administration.program.environment.distributions import (
-    installed_commit,
-    installed_version,
+from builtin_plugins.administration.plugins.removal import now
+from builtin_plugins.administration.plugins.repair import check_gone
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
+from builtin_plugins.administration.plugins.transaction import (
+    Transaction,
+    keep,
+    registry_transaction,
 )
-from builtin_plugins.io.asking import confirm
-from builtin_plugins.io.files.atomic import discard, write_link
-from builtin_plugins.plugins_folder.directory import kept_label
+from builtin_plugins.io.questions import confirm
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
     Entry,
     Registry,
     is_plugin_name,
-)
-from builtin_plugins.plugins_folder.repair import (
-    check_gone,
-    mark_uninstalled,
-    now,
-    relink,
-    set_aside,
 )
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
@@ -37,47 +26,21 @@ from host.cli.session import Session
 Change = Callable[[Entry, Entry | None], object]
 
 _EARLIER_VERSIONS = 3  # that are kept beside the one that is on
-_KINDS: dict[str, Callable[[Origin, Work], Staged]] = {
-    "archive": archive.fetch,
-    "git": git.fetch,
-    "local": local.fetch,
-    "pip": pip.fetch,
-}
-
-
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage the version that `origin` names."""
-    return _KINDS[origin.wanted.kind](origin, work)
-
-
-def is_here(plugins_dir: str, entry: Entry) -> bool:
-    """Tell whether the version that an entry records is the one that is on here."""
-    if entry.kind == "pip":
-        there = installed_version(entry.name)
-        is_version = there is not None and there == (entry.version or there)
-        return is_version and entry.commit in ("", installed_commit(entry.name))
-    is_on = not entry.managed or kept_label(plugins_dir, entry.name) == entry.label
-    return is_on and os.path.isdir(os.path.join(plugins_dir, entry.name))
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
     """Raise PluginError when a new plugin cannot have its name."""
     name = entry.name
     if name in FRAMEWORK_WORDS:
-        raise PluginError(f"{name} is a word of this program itself{or_name(entry)}")
+        raise PluginError(f"{name} is a word of this program itself{source_of(entry).name_hint}")
     if not is_plugin_name(name):
-        given = " with a-z, 0-9 and ._-" if or_name(entry) else ""
-        raise PluginError(f"{name!r} cannot name a plugin{or_name(entry)}{given}")
+        given = " with a-z, 0-9 and ._-" if source_of(entry).name_hint else ""
+        raise PluginError(f"{name!r} cannot name a plugin{source_of(entry).name_hint}{given}")
     if name in entries:
-        raise PluginError(f"{name} is the name of another plugin{or_name(entry)}")
+        raise PluginError(f"{name} is the name of another plugin{source_of(entry).name_hint}")
 
 
-def or_name(entry: Entry) -> str:
-    """Return what to add to a complaint about a name: a distribution cannot have another."""
-    return "" if entry.kind == "pip" else "; or use --name"
-
-
-def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
+def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:
     """Return what is staged as a wheel; where it is to be built, only if the user agrees."""
     if not staged.unbuilt:
         return staged
@@ -88,11 +51,11 @@ def built(session: Session, staged: Staged, work: Work, *, yes: bool) -> Staged:
         "package adds is shown after that"
     )
     confirm("Build it?", yes, "nothing was changed")
-    return pip.build_wheel(staged, work)
+    return source_of(entry).build(tx)
 
 
-def put(
-    session: Session, entry: Entry, former: Entry | None, work: Work, *, force: bool = True
+def install(
+    session: Session, entry: Entry, former: Entry | None, tx: Transaction, *, force: bool = True
 ) -> bool:
     """Make the staged version of a plugin the one that is on.
 
@@ -102,26 +65,27 @@ def put(
     asked first, in a copy of the environment, what it declares. Raises HostError where it
     breaks this program, takes words of others, or another process changed the plugin meanwhile.
     """
-    if entry.kind == "pip":  # takes long, so it is done before anybody holds the registry
-        pip.install(session, entry, work, force=force)
-    with changing(work) as (registry, undo):
+    source = source_of(entry)
+    source.prepare_install(session, tx, force=force)
+    with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
         if former is None and there and there.same_as(entry):
             return False
         if former is None:
             check_new_name(entry, registry.entries)
-            place = os.path.join(work.plugins_dir, entry.name)
+            place = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(place):
-                raise PluginError(f"{place} is in the way", f"remove it{or_name(entry)}")
+                raise PluginError(f"{place} is in the way", f"remove it{source.name_hint}")
         else:
             entry = _unchanged(entry, former, registry)
         entry = entry.replaced(installed_at=now())
-        if entry.label:
+        if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
-        _put_in_place(entry, work, undo)
+        keep(tx, entry)
+        source.install(tx, undo)
         registry.put(entry)
     try:
-        check_gone(work.plugins_dir, entry.name)
+        check_gone(tx.plugins_dir, entry.name)
     except OperationError as error:  # a former version, which stops nobody
         session.messages.warn(str(error))
     return True
@@ -139,46 +103,24 @@ def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
-    """Return the labels to keep, oldest first: the new one and the latest others."""
-    known = (*former.versions, former.label) if former else ()
-    labels = list(dict.fromkeys(one for one in (*known, entry.label) if one))
-    others = [one for one in labels if one != entry.label][-_EARLIER_VERSIONS:]
-    return tuple(one for one in labels if one in (*others, entry.label))
+    """Return the version directories to keep, oldest first: the new one and the latest others."""
+    known = (*former.versions, former.version_dir) if former else ()
+    version_dirs = list(dict.fromkeys(one for one in (*known, entry.version_dir) if one))
+    others = [one for one in version_dirs if one != entry.version_dir][-_EARLIER_VERSIONS:]
+    return tuple(one for one in version_dirs if one in (*others, entry.version_dir))
 
 
-def _put_in_place(entry: Entry, work: Work, undo: ExitStack) -> None:
-    if entry.kind != "local":
-        keep(work, entry)
-    if entry.kind == "pip":
-        VenvCopy().swap(undo)
-        return
-    place = os.path.join(work.plugins_dir, entry.name)
-    if os.path.islink(place):
-        undo.callback(write_link, place, os.readlink(place))
-    elif not os.path.lexists(place):
-        undo.callback(discard, place)
-    if entry.kind == "local":
-        write_link(place, entry.source)
-    else:
-        relink(work.plugins_dir, entry)
-
-
-def remove(entry: Entry, work: Work) -> str:
-    """Take a plugin away; return where its only copy is kept, "" when there is another."""
-    # First, as who adds a package holds the environment first, too.
-    copy = pip.uninstall(entry, work) if entry.kind == "pip" else None
-    with changing(work) as (registry, undo):
-        kept = ""
-        if entry.kind != "pip":
-            kept = set_aside(work.plugins_dir, entry.name, undo)
-        elif copy:
-            mark_uninstalled(work.plugins_dir, entry.name, undo)
-            copy.swap(undo)
+def remove(entry: Entry, tx: Transaction) -> str:
+    """Remove a plugin; return where its only copy is kept, "" if there is another."""
+    source = source_of(entry)
+    is_there = source.prepare_removal(tx)
+    with registry_transaction(tx) as (registry, undo):
+        kept = source.remove(tx, undo) if is_there else ""
         registry.drop(entry.name)
     return kept
 
 
-def each(
+def for_each(
     session: Session, plugins: Sequence[tuple[Entry, Entry | None]], change: Change
 ) -> list[str]:
     """Change plugins one after the other; return the names of those that could not be changed.

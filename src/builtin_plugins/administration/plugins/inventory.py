@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.plugins_folder.directory import (
-    DirectoryPlugin,
-    find_directory_plugins,
-    record,
-    recorded,
-)
+from builtin_plugins.administration.plugins.kept_versions import record, recorded
+from builtin_plugins.plugins_folder.directory import DirectoryPlugin, find_directory_plugins
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError
 from host.cli.session import Session
-from host.run.folder_tree import FolderTree
+from host.run.folders import FolderTree
 from host.run.lock import Declared, Lock, Plugin, Tree
-from host.run.misspelt import nearest
+from host.run.suggestions import closest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
@@ -77,9 +73,9 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     if not session.safe and session.lock_on_disk is None:  # a lock that holds was made when settled
-        from builtin_plugins.plugins_folder.repair import settle
+        from builtin_plugins.administration.plugins.repair import reconcile_if_needed
 
-        settle(plugins_dir)
+        reconcile_if_needed(plugins_dir)
     registry = effective_registry(plugins_dir)
     if registry.damage:
         session.messages.warn(registry.damage)
@@ -88,7 +84,7 @@ def inventory(session: Session) -> list[Row]:
     points = _points_by_distribution(lock)
     rows = []
     for entry in registry.entries.values():
-        if entry.kind == "pip":
+        if entry.is_package:
             rows.append(_distribution_row(entry, points.pop(entry.name, []), lock, program))
         else:
             rows.append(_directory_row(entry, directories.pop(entry.name, None), lock, program))
@@ -111,7 +107,7 @@ def find_row(rows: list[Row], name: str) -> Row | None:
 
     exact = [row for row in rows if row.entry.name == name]
     near = [
-        row for row in rows if row.entry.kind == "pip" and row.entry.name == canonicalize_name(name)
+        row for row in rows if row.entry.is_package and row.entry.name == canonicalize_name(name)
     ]
     pointed = [row for row in rows if name in row.points]
     return next(iter([*exact, *near, *pointed]), None)
@@ -123,7 +119,7 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
     row = find_row(rows, name)
     if row is not None:
         return row
-    near = nearest(name, [row.entry.name for row in rows])
+    near = closest(name, [row.entry.name for row in rows])
     see = f"see: {session.program} self plugin list"
     hint = f"did you mean {' or '.join(near)}?" if near else see
     raise UsageError(f"there is no plugin {name or EMPTY}", hint)
@@ -131,14 +127,14 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, the current one among them."""
-    found = (record(plugins_dir, entry.name, label) for label in entry.versions)
-    return [one for one in found if one is not None and one.kind == entry.kind]
+    found = (record(plugins_dir, entry.name, version_dir) for version_dir in entry.versions)
+    return [one for one in found if one is not None and one.is_package == entry.is_package]
 
 
 def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:
     if plugin is None:
         reason = f"its files are gone; bring them back with: {program} self plugin sync"
-        if entry.kind == "local":
+        if entry.is_local:
             what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
             reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
         return Row(entry, "missing", reason)
@@ -146,7 +142,7 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
     reason = str(plugin.problem or (known.broken if known else ""))
     if not reason and not os.path.isdir(said.tree):
         reason = f"there is no directory {said.tree}"
-    if not entry.managed:  # its author may be working on it
+    if entry.is_local:  # its author may be working on it
         entry = _with(entry, **said.facts)
     return Row(
         entry,

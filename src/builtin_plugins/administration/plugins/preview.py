@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import (
     PluginContents,
     Words,
-    read_contents,
-    read_installed,
 )
-from builtin_plugins.administration.plugins.sources.pip import needed_by
-from builtin_plugins.administration.plugins.sources.staged import Staged
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.program.environment.distributions import (
     installed_version,
     packages_directory,
@@ -44,9 +40,9 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
 
 def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
     """Name the other installations in which a change of an installed package takes effect."""
-    if entry.kind != "pip" or installed_version(entry.name) is None:
+    if not entry.is_package or installed_version(entry.name) is None:
         return
-    if others := other_installations(session.layout.root):
+    if others := other_installations(session.layout.root, session.environ):
         session.messages.warn(
             f"this also {does} {entry.name} in the installations that share this environment: "
             f"{', '.join(others)}"
@@ -76,17 +72,15 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
 def _package_facts(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
     """Return what a package needs, and which of its files each start of Python runs."""
     return [
-        ("needs", [str(one).partition(";")[0] for one in needed_by(entry, found)]),
+        ("needs", [str(one).partition(";")[0] for one in source_of(entry).needs(found)]),
         ("runs at each start of Python", run_at_start(found.files, packages_directory())),
     ]
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
     """Return what the version that is on holds; nothing where that cannot be told."""
-    if entry.kind == "pip":
-        return read_installed(entry.name)
     try:
-        return read_contents(os.path.join(plugins_dir, entry.name))
+        return source_of(entry).contents_now(plugins_dir)
     except (HostError, OSError):
         return PluginContents()
 

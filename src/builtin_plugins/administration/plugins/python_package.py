@@ -20,7 +20,7 @@ from builtin_plugins.plugins_folder.directory import FILE_NAME
 from builtin_plugins.plugins_folder.registry import Entry
 from host import PluginError
 from host.hookspecs import PROJECT
-from host.run.paths import read_regular
+from host.run import read_regular
 
 _LARGEST = 1 << 20  # bytes of a file that is looked at
 _IN_SETUP_CFG = re.compile(r"^\[metadata\][^\[]*?^name\s*=\s*(\S+)", re.MULTILINE)
@@ -32,8 +32,12 @@ _DECLARES = re.compile(  # in pyproject.toml, setup.cfg, setup.py
 )
 
 
-def refuse_package(entry: Entry, root: str, commands: Iterable[Words], program: str) -> None:
+def refuse_package(
+    entry: Entry, root: str, commands: Iterable[Words], program: str, address: str
+) -> None:
     """Raise PluginError if the directory `root` is a Python package and no directory plugin.
+
+    `address` is the repository that it is in, in pip's form, "" for none.
 
     A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
     its settings in a pyproject.toml there. An entry point for plugins settles it.
@@ -53,7 +57,7 @@ def refuse_package(entry: Entry, root: str, commands: Iterable[Words], program: 
         entry = entry.replaced(name=name)
     raise PluginError(
         f"{entry.source}: is a Python package, not a directory of commands",
-        "; ".join(_ways(entry, root, f"{program} self plugin add")),
+        "; ".join(_ways(entry, root, f"{program} self plugin add", address)),
     )
 
 
@@ -87,39 +91,18 @@ def _is_in_package(root: str, words: Words) -> bool:
     return any(os.path.isfile(os.path.join(one, "__init__.py")) for one in above)
 
 
-def _ways(entry: Entry, root: str, add: str) -> list[str]:
+def _ways(entry: Entry, root: str, add: str, address: str) -> list[str]:
     """Return how the package is added: from its repository, from an index, or as a wheel."""
-    address = _address(entry, root)
     ways = [f"from an index: {add} pip:{entry.name}", "or build a wheel and add that"]
     if address:
         ways = [f"add it with: {add} {shlex.quote(f'pip:{entry.name} @ git+{address}')}"]
-    if entry.kind == "local":
+    if entry.dev:
         python = shlex.quote(sys.executable)
         way = f"{python} -m pip install" if has_pip() else f"uv pip install --python {python}"
         ways = [f"while you write it: {way} -e {shlex.quote(root)}", *ways]
     return ways
 
 
-def _address(entry: Entry, root: str) -> str:
-    """Return the repository that the package is in, as pip's addresses have it, "" for none."""
-    if entry.kind == "git":
-        scheme, found, rest = entry.source.partition("://")
-        if not found:  # user@host:path
-            scheme, rest = "ssh", entry.source.replace(":", "/", 1)
-        host, slash, path = rest.partition("/")
-        ref = f"@{quote(entry.ref)}" if entry.ref else ""
-        return f"{scheme}://{host}{slash}{_escaped(path)}{ref}"
-    if entry.kind != "local":
-        return ""
-    top = root
-    while not os.path.lexists(os.path.join(top, ".git")):
-        if top == "/":
-            return ""
-        top = os.path.dirname(top)
-    inside = "" if top == root else f"#subdirectory={quote(os.path.relpath(root, top))}"
-    return f"file://{_escaped(top.replace('%', '%25'))}{inside}"
-
-
-def _escaped(path: str) -> str:
+def escaped(path: str) -> str:
     """Escape what ends a path in pip's addresses."""
     return re.sub(r"[\s@#;]", lambda found: quote(found[0]), path)

@@ -10,6 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
+from builtin_plugins.administration.plugins.kept_versions import RECORD, kept_tree
+from builtin_plugins.administration.plugins.registry_file import exclusive, write_registry
+from builtin_plugins.administration.plugins.removal import REMOVED
+from builtin_plugins.administration.plugins.repair import AREA, reconcile, take_away
 from builtin_plugins.administration.program.environment.copy import drop_abandoned_copy
 from builtin_plugins.administration.program.environment.installer import Installer
 from builtin_plugins.io.files.atomic import (
@@ -22,22 +26,14 @@ from builtin_plugins.io.files.flock import Waiting, take_lock
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.io.self_options import USUAL_SECONDS
-from builtin_plugins.plugins_folder.directory import (
-    RECORD,
-    REMOVED,
-    TREE,
-    VERSIONS,
-    kept_tree,
-)
+from builtin_plugins.plugins_folder.directory import TREE, VERSIONS
 from builtin_plugins.plugins_folder.registry import Entry, Registry, registry_path
-from builtin_plugins.plugins_folder.registry_file import exclusive, write_registry
-from builtin_plugins.plugins_folder.repair import AREA, heal, take_away
 from host import HostError, OperationError, PluginError
 from host.cli.session import Session
 
 
 @dataclass(frozen=True)
-class Work:
+class Transaction:
     """One change: its staging area, the caller's environment, and the user's ear.
 
     `area` is a directory of our own on the file system of `plugins/`, gone when the change
@@ -68,7 +64,7 @@ class Work:
 
 
 @contextmanager
-def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
+def transaction(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Transaction]:
     """Give what a change works with, after healing what killed changes left.
 
     Whatever the disk refuses becomes an OperationError. Raises PluginError when the registry
@@ -80,7 +76,7 @@ def working(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Work]:
     drop_abandoned_copy()
     try:
         with _staging(plugins_dir, reporter.line) as (area, held), ExitStack() as exits:
-            yield Work(plugins_dir, area, held, session.environ, reporter, seconds, exits)
+            yield Transaction(plugins_dir, area, held, session.environ, reporter, seconds, exits)
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, AREA)):
@@ -95,7 +91,7 @@ def _staging(plugins_dir: str, waiting: Waiting) -> Iterator[tuple[str, int]]:
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
     with exclusive(plugins_dir, waiting):
-        heal(plugins_dir)
+        reconcile(plugins_dir)
         area = tempfile.mkdtemp(prefix=AREA, dir=plugins_dir)
         os.mkdir(os.path.join(area, "version"))
         descriptor = os.open(area, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -108,37 +104,37 @@ def _staging(plugins_dir: str, waiting: Waiting) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def changing(work: Work) -> Iterator[tuple[Registry, ExitStack]]:
+def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
     """Be the only one who changes plugins, with the registry as it is now, healed.
 
     At the end of the block the registry is written: from there on the change is made. When
     the block or that fails, the undo steps run that the block has left. Either way what is
     in `plugins/` is brought to what the registry says then.
     """
-    plugins_dir = work.plugins_dir
-    with exclusive(plugins_dir, work.reporter.line):
-        registry = heal(plugins_dir)
+    plugins_dir = tx.plugins_dir
+    with exclusive(plugins_dir, tx.reporter.line):
+        registry = reconcile(plugins_dir)
         try:
             with undoing() as undo:
                 yield registry, undo
                 write_registry(registry_path(plugins_dir), registry)
         finally:
             with suppress(OSError, HostError):  # the next change heals, too
-                heal(plugins_dir)
+                reconcile(plugins_dir)
 
 
-def keep(work: Work, entry: Entry) -> None:
+def keep(tx: Transaction, entry: Entry) -> None:
     """Move the staged version to where versions are kept, flushed, with its record beside it.
 
     Healing removes it again where the registry is not written. What is there already may be
     incomplete, so it makes way; a version that was not staged is kept already.
     """
-    if not os.path.isdir(work.tree):
+    if not os.path.isdir(tx.tree):
         return
-    place = os.path.dirname(kept_tree(work.plugins_dir, entry))
-    take_away(work.plugins_dir, entry.name, entry.label)
-    os.chmod(work.version, mode_below(work.plugins_dir))
-    write_file(os.path.join(work.version, RECORD), json.dumps(entry.fields(), indent=2))
-    sync_file_system(work.version)
+    place = os.path.dirname(kept_tree(tx.plugins_dir, entry))
+    take_away(tx.plugins_dir, entry.name, entry.version_dir)
+    os.chmod(tx.version, mode_below(tx.plugins_dir))
+    write_file(os.path.join(tx.version, RECORD), json.dumps(entry.fields(), indent=2))
+    sync_file_system(tx.version)
     make_directory(os.path.dirname(place))
-    os.rename(work.version, place)
+    os.rename(tx.version, place)

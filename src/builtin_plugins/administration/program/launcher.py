@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from glob import escape, glob
 from pathlib import Path
 
 import host
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
 from host.run.installation import Layout
@@ -57,13 +55,6 @@ def launcher_of(layout: Layout) -> str:
     return os.path.join(layout.core_dir, layout.program)
 
 
-def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the links in directories of PATH, each with where it leads in the end."""
-    directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
-    there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
-    return {path: os.path.realpath(path) for path in there if os.path.islink(path)}
-
-
 def write_launcher(path: Path, *, replace: bool = False) -> bool:
     """Make the executable `path` whole or not at all.
 
@@ -105,7 +96,7 @@ def command(_: Session, path: str) -> None:
     install.sh and `self update` call this in the environment that they made.
     """
     launcher = Path(os.path.abspath(path))
-    with explained(path):
+    with os_errors_explained(path):
         write_launcher(launcher, replace=True)
         write_man_page(launcher.name)
     remember(str(launcher.parent.parent))

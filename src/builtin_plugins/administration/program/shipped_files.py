@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -12,9 +13,11 @@ from typing import NamedTuple
 import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import discard, write_file
+from builtin_plugins.io.files.undo import signals_blocked, undoing
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
+RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
 _SHIPPED = (  # files and directories; a checkout that is an installation has more of its own
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
@@ -42,21 +45,27 @@ class ShippedFile(NamedTuple):
         return self.is_programs or self.relative in (CLI_JSON, GITIGNORE)
 
     def became(self, root: str) -> str:
-        """Tell what an installation has of it: "missing", "same" or "changed"."""
+        """Return what an installation has of it: "missing", "same", "former" or "changed".
+
+        "former" is the file of another version, as that version shipped it.
+        """
         try:
             there = _content(os.path.join(root, self.relative))
         except OSError:
             return "changed"
         if there is None:
             return "missing"
-        return "same" if there == self.source.read_bytes() else "changed"
+        if there == self.source.read_bytes():
+            return "same"
+        return "former" if self.checksum(there) in _recorded(root) else "changed"
+
+    def checksum(self, content: bytes) -> str:
+        return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
 
 
 def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
     """Yield each file that is shipped: here, or in the `skeleton` of another version."""
-    skeleton = skeleton or skeleton_in(sys.prefix)
-    if not skeleton.is_dir():
-        skeleton = Path(host.__file__).parent.parent.parent  # a checkout is one itself
+    skeleton = skeleton or own_skeleton()
     for name in _SHIPPED:
         top = skeleton / name
         for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
@@ -65,10 +74,56 @@ def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
     yield ShippedFile(GITIGNORE, Path(templates.__file__).parent / "installation/.gitignore.txt")
 
 
+def own_skeleton() -> Path:
+    """Return where the files are that this version ships: a checkout is such a place itself."""
+    skeleton = skeleton_in(sys.prefix)
+    return skeleton if skeleton.is_dir() else Path(host.__file__).parent.parent.parent
+
+
 def skeleton_in(prefix: str) -> Path:
     """Return where an environment that has this program has what it ships."""
     package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
     return Path(prefix, package, "skeleton")
+
+
+def note_shipped(root: str, skeleton: Path, undo: ExitStack | None = None) -> None:
+    """Record the program's own files of a version in an installation, before they are written.
+
+    So a later version knows them from files with changes of the user's. Raises OSError.
+    """
+    path = os.path.join(root, RECORD)
+    directory = os.path.dirname(path)
+    if not skeleton.is_dir() or not os.path.isdir(directory) or os.path.islink(directory):
+        return
+    lines = set()
+    for file in shipped_files(skeleton):
+        if file.is_programs:
+            there = _content(os.path.join(root, file.relative))
+            lines |= {file.checksum(there or b"")} & _recorded(root)
+            lines.add(file.checksum(file.source.read_bytes()))
+    by_path = sorted(lines, key=lambda one: one.split()[::-1])
+    former, text = _content(path), "".join(f"{one}\n" for one in by_path).encode()
+    if former != text:
+        write_file(path, text)
+    if undo is not None and former is None:
+        undo.callback(discard, path)
+    elif undo is not None and former is not None:
+        undo.callback(write_file, path, former)
+
+
+def _recorded(root: str) -> set[str]:
+    try:
+        return {*Path(root, RECORD).read_text(encoding="utf-8").splitlines()}
+    except (OSError, ValueError):
+        return set()
+
+
+def catch_up(root: str, warn: Callable[[str], None]) -> None:
+    """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
+    skeleton = own_skeleton()
+    with signals_blocked(), undoing() as undo:
+        note_shipped(root, skeleton, undo)
+        renew(root, skeleton, skeleton, warn, undo)
 
 
 def renew(root: str, former: Path, new: Path, warn: Callable[[str], None], undo: ExitStack) -> None:
@@ -88,7 +143,7 @@ def renew(root: str, former: Path, new: Path, warn: Callable[[str], None], undo:
         if there is None:
             write_file(path, wanted)
             undo.callback(discard, path)
-        elif there == _content(former / file.relative):
+        elif there == _content(former / file.relative) or file.became(root) == "former":
             write_file(path, wanted)
             undo.callback(write_file, path, there)
         else:

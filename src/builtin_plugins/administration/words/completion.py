@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -34,7 +34,7 @@ def command(session: Session, shell: str | None, install: bool, uninstall: bool)
         session.show(stub(shell, session.program))
         return
     path = start_up_file(shell, session.program, session.environ)
-    with explained(path):
+    with os_errors_explained(path):
         done = complete_in(shell, session.program, session.environ, present=install)
     if install:
         session.show(f"{'installed in' if done else 'is already in'} {path}; open a new shell\n")

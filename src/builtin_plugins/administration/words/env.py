@@ -8,7 +8,7 @@ from host import SourceError, Terminal, UsageError, Variable, masked, printable,
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import shown_value, traced_variables
-from host.run.plan import check_required
+from host.run.environment import check_required
 
 
 def command(

@@ -16,11 +16,13 @@ from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     GITIGNORE,
     IN_CORE,
+    note_shipped,
+    own_skeleton,
     shipped_files,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.planning.cache_files import can_be_made
@@ -46,7 +48,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
             f"{directory}: cannot be found from a deleted current directory", "give its full path"
         ) from None
     launcher = root / "core" / program
-    with explained(root):
+    with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
         with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
             if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):
@@ -54,6 +56,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
             made = sum(_copies(root, program))
+            note_shipped(str(root), own_skeleton())
             made += write_launcher(launcher)
             remember(str(root))
     said = f"{made} files made" if made else "nothing to do: every file is there"

@@ -9,10 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
-from builtin_plugins.io.asking import answer, is_attended
 from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import PATIENCE, locked
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
+from builtin_plugins.io.questions import answer, is_attended
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
@@ -138,7 +138,7 @@ def _title(word: str) -> str:
 
 def _write(target: Path, files: Mapping[str, str]) -> None:
     """Make a directory with all its files, or nothing; raises OperationError."""
-    with explained(target):
+    with os_errors_explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         staged = target.parent / STAGE
         with locked(os.path.realpath(target.parent), PATIENCE):

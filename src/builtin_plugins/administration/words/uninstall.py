@@ -6,21 +6,20 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from glob import escape, glob
 
 from builtin_plugins.administration.program.environment.installations import (
-    is_launcher,
     launchers_in,
+    links_on_path,
+    usual_launchers,
 )
-from builtin_plugins.administration.program.launcher import launcher_of, links_on_path
-from builtin_plugins.administration.program.shipped_files import shipped_files
+from builtin_plugins.administration.program.launcher import launcher_of
+from builtin_plugins.administration.program.shipped_files import RECORD, shipped_files
 from builtin_plugins.administration.words import completion
-from builtin_plugins.io.asking import confirm, is_attended
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
-from builtin_plugins.io.files.undo import explained
+from builtin_plugins.io.files.undo import os_errors_explained
+from builtin_plugins.io.questions import confirm, is_attended
 from host import OperationError, printable
 from host.cli.session import Session
-from host.run.installation import data_home
 
 
 def command(session: Session, purge: bool, yes: bool) -> None:
@@ -35,7 +34,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             "remove the directory yourself",
         )
     goes = _removed(session, purge=purge)
-    siblings = _siblings(session, session.layout.root)
+    siblings = usual_launchers(session.layout.root, session.environ)
     stays = [*_staying(session, goes)]
     stays += [f"{one}: another installation, which runs by that environment" for one in siblings]
     completed = _completed(session, stays_too=siblings)
@@ -45,7 +44,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     if not (yes or is_attended()):
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
     confirm(f"Uninstall {printable(session.program)}?", yes, "stays as it is")
-    with explained():
+    with os_errors_explained():
         for shell in completed:
             completion.complete_in(shell, session.program, session.environ, present=False)
         root = session.layout.root
@@ -94,8 +93,12 @@ def _unchanged(root: str) -> Iterator[str]:
         path = os.path.join(root, file.relative)
         if os.path.islink(os.path.dirname(path)):
             continue  # it is somewhere else's
-        if file.became(root) == "same" and not os.path.samefile(path, file.source):
+        ours = file.became(root) in ("same", "former")
+        if ours and not os.path.samefile(path, file.source):
             yield path
+    record = os.path.join(root, RECORD)
+    if os.path.isfile(record) and not os.path.islink(os.path.dirname(record)):
+        yield record
 
 
 def _links(session: Session, launchers: list[str]) -> Iterator[str]:
@@ -149,14 +152,6 @@ def _has_more(directory: str, goes: list[str]) -> bool:
         if any(path not in goes and not is_tree(path) for path in paths):
             return True
     return False
-
-
-def _siblings(session: Session, root: str) -> list[str]:
-    """Return other launchers of this environment: on PATH, and where installations usually are."""
-    usual = glob(os.path.join(escape(data_home(session.environ)), "*", "core", "*"))
-    found = {*map(os.path.realpath, usual), *links_on_path(session.environ).values()}
-    own = os.path.realpath(root) + os.sep
-    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
 def _remove_empty(directory: str, root: str) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import importlib_metadata
 
-from builtin_plugins.administration.plugins.transaction import Work, working
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     ask,
@@ -29,13 +29,18 @@ from builtin_plugins.administration.program.launcher import (
     launcher_of,
     write_launcher,
 )
-from builtin_plugins.administration.program.shipped_files import renew, skeleton_in
+from builtin_plugins.administration.program.shipped_files import (
+    catch_up,
+    note_shipped,
+    renew,
+    skeleton_in,
+)
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.io.asking import confirm
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import undoing, uninterrupted
+from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.io.git.call import Git, login_of
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
+from builtin_plugins.io.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -53,11 +58,11 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     """
     if format == "json" and not check:
         raise UsageError("--format goes with --check")
-    with working(session, checked_timeout(timeout)) as work:
+    with transaction(session, checked_timeout(timeout)) as tx:
         root = Path(session.layout.root)
         is_checkout = (root / ".git").is_dir() and (root / "pyproject.toml").is_file()
         look = _checkout_update if is_checkout else _package_update
-        update = look(session.layout, work)
+        update = look(session.layout, tx)
         if check and format == "json":
             session.show_json({"version": update.now, "newest": update.newest})
             return
@@ -66,6 +71,8 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
             launcher = launcher_of(session.layout)
             if not check and is_of_other_version(launcher):  # as a killed update leaves it
                 write_launcher(Path(launcher), replace=True)
+            if not check and not is_checkout:  # as pipx leaves it
+                catch_up(session.layout.root, tx.reporter.warn)
             return
         session.show_lines(f"{update.now} → {update.newest}")
         if check:
@@ -86,27 +93,28 @@ class _Update(NamedTuple):
     bring: Callable[[], None]
 
 
-def _package_update(layout: Layout, work: Work) -> _Update:
+def _package_update(layout: Layout, tx: Transaction) -> _Update:
     """Return the update of a distribution, which pip puts into a copy of the environment."""
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
-    copy = work.exits.enter_context(copied_environment(work.reporter.info))
-    copy.change(work.installer, "install", "--upgrade", OWN_DISTRIBUTION)
+    copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+    copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
 
     def bring() -> None:
-        work.reporter.debug("the new version is whole; it takes the old one's place")
+        tx.reporter.debug("the new version is whole; it takes the old one's place")
         former, new = skeleton_in(copy.prefix), skeleton_in(copy.path)
-        with uninterrupted(), undoing() as undo:
+        with signals_blocked(), undoing() as undo:
             # Before the program: what a kill leaves then is taken up by the next update.
-            renew(layout.root, former, new, work.reporter.warn, undo)
+            note_shipped(layout.root, new, undo)
+            renew(layout.root, former, new, tx.reporter.warn, undo)
             _swap_in(copy, layout, undo)
 
     return _Update(now, check_starts(copy.python, "the new version"), bring)
 
 
-def _checkout_update(layout: Layout, work: Work) -> _Update:
+def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     """Return the update of a checkout that install.sh made an installation, with its .venv."""
-    git = Git(layout.root, work.environ, work.seconds, (work.descriptor,))
+    git = Git(layout.root, tx.environ, tx.seconds, (tx.descriptor,))
     old = git("rev-parse", "HEAD").decode().strip()
     new = _fetched(git)
 
@@ -117,15 +125,15 @@ def _checkout_update(layout: Layout, work: Work) -> _Update:
         which starts from those, brings them too.
         """
         check_fast_forward(git, old, new)
-        copy = work.exits.enter_context(copied_environment(work.reporter.info))
-        source = os.path.join(work.area, "source.tar.gz")
+        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+        source = os.path.join(tx.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", new)
-        work.reporter.info("pip installs the new version")
+        tx.reporter.info("pip installs the new version")
         whole = ("--upgrade", "--force-reinstall", "--no-deps")
-        copy.change(work.installer, "install", *whole, source)
-        copy.change(work.installer, "install", source)
+        copy.change(tx.installer, "install", *whole, source)
+        copy.change(tx.installer, "install", source)
         check_starts(copy.python, "the new version")
-        with uninterrupted(), undoing() as undo:
+        with signals_blocked(), undoing() as undo:
             _swap_in(copy, layout, undo)
             fast_forward(git, old, new)
 

@@ -9,7 +9,7 @@ from host import Definition, printable
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.run.catalog import Match
-from host.run.plan import check_runnable
+from host.run.command import check_runnable
 from host.run.process import start_of
 
 

@@ -10,7 +10,7 @@ from host import HostError, OperationError
 
 
 @contextmanager
-def explained(otherwise: object = "") -> Iterator[None]:
+def os_errors_explained(otherwise: object = "") -> Iterator[None]:
     """Turn a failed system call into an OperationError that names its file, else `otherwise`."""
     try:
         yield
@@ -47,7 +47,7 @@ def _said(failure: BaseException, otherwise: object = "") -> str:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Hold Ctrl-C and polite kills back for the few milliseconds of a change."""
     held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     former = signal.pthread_sigmask(signal.SIG_BLOCK, held)
@@ -57,11 +57,10 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def tidily(work: Callable[[], int]) -> int:
-    """Return what `work` returns; Ctrl-C and polite kills end it, and then this process, as ever.
+def cleanup_on_signal(work: Callable[[], int]) -> int:
+    """Return what `work` returns; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
 
-    To `work` each of them is a KeyboardInterrupt. A signal that is ignored, as under
-    nohup, stays so.
+    This process then dies of the same signal. An ignored signal (nohup) stays ignored.
     """
     ended = int(signal.SIGINT)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,8 +28,6 @@ _OPTIONS = (
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
     *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
 )
-_PACK_LIMIT = 1 << 30  # bytes of one file that git writes
-_MEMORY_LIMIT = 2 << 30  # bytes of memory that git may fill
 _ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
 _UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
 _KEPT_WORDS = 4000  # bytes of what git said, for the error
@@ -105,7 +102,6 @@ class Git:
                 directory=self.directory,
                 held=self.held,
                 most=_ANSWER_LIMIT,
-                bound=_bound,
             )
         except FileNotFoundError:
             hint = "install it, or add an archive"
@@ -148,11 +144,3 @@ class Git:
         if self.login:
             found |= {"CLI_GIT_USER": self.login.user, "CLI_GIT_PASSWORD": self.login.password}
         return found
-
-
-def _bound() -> None:
-    """Let neither a file that the child writes nor its memory grow without end."""
-    for what, most in ((resource.RLIMIT_FSIZE, _PACK_LIMIT), (resource.RLIMIT_DATA, _MEMORY_LIMIT)):
-        _, hard = resource.getrlimit(what)
-        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(what, (limit, hard))

@@ -1,1 +1,1 @@
-"""`setup` on Linux: prepare, stage, swap."""
+"""`setup` on Linux: `install` orders the steps of `prepare` and `swap`; `state` only looks."""

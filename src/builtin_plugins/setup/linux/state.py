@@ -1,134 +1,134 @@
-"""Whose the things of a tool are, and whether it is installed or prepared.
+"""Who made the files of a tool, and whether it is installed.
 
-Only looks, never runs anything; cheap enough for a listing (CONTRACT: installed is
-the symlink that resolves to an executable inside the install directory).
+Only looks and never runs anything; cheap enough for a listing. A file that cannot be read raises
+OSError: it is not taken for somebody else's.
 """
 
 import os
+import re
 import stat
-from contextlib import suppress
 from enum import Enum
 
 from builtin_plugins.setup.tool_settings import Places, variable
+from builtin_plugins.store import STAGE, Store
 from host import OperationError
 
-MARK_DIRECTORY = ".cli-setup"  # in the install directory: what setup itself put there
+MARK_DIRECTORY = ".cli-setup"  # in a version: what setup itself put there
 MARK_FILE = "installed.json"
-_MARK_LIMIT = 1 << 16
+_LARGEST = 1 << 16  # bytes of a record or a menu entry
+_VERSION = re.compile(r"[0-9a-f]{12}")
 
 
 class Owner(Enum):
-    """Whose a file or directory is."""
+    """Who made a file or directory."""
 
-    NOBODY = "nobody"  # not there, or an empty directory
+    NOBODY = "nobody"  # missing, or an empty directory
     SETUP = "setup"
     FOREIGN = "foreign"
 
 
+def store_of(places: Places) -> Store:
+    """Return the versions of a tool."""
+
+    def is_own(path: str) -> bool:
+        is_version = _VERSION.fullmatch(os.path.basename(path)) is not None
+        return is_version and read_mark(path).get("tool") == places.tool
+
+    return Store(places.install_dir, os.path.join(places.install_dir, "current"), is_own)
+
+
 def is_installed(places: Places) -> bool:
-    """Tell whether the link resolves to an executable inside the install directory."""
-    return starts_inside(places, places.install_dir)
-
-
-def starts_from_stage(places: Places) -> bool:
-    """Tell whether a killed change left the command starting from the stage."""
-    return starts_inside(places, places.stage)
-
-
-def starts_inside(places: Places, directory: str) -> bool:
-    """Tell whether the link resolves to an executable file inside `directory`."""
+    """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
     try:
-        return os.path.islink(places.link) and is_program(directory, places.link)
-    except ValueError:  # a variable with a NUL is no path
+        return os.path.islink(places.link) and is_program(places.install_dir, places.link)
+    except ValueError:  # a path with a NUL
         return False
 
 
-def link_owner(places: Places) -> Owner:
-    """Tell whose the thing at the link's place is: a link into a foreign directory is foreign."""
+def owners(places: Places) -> tuple[tuple[str, str, Owner], ...]:
+    """Return for each of a tool's places: path, suffix of its variable, owner."""
+    directory = directory_owner(places)
+    return (
+        (places.install_dir, "INSTALL_DIR", directory),
+        (places.link, "BIN_DIR", _link_owner(places, directory)),
+        (places.desktop_file, "DESKTOP_FILE", _menu_owner(places)),
+    )
+
+
+def directory_owner(places: Places) -> Owner:
+    """Return who made the install directory."""
+    directory = places.install_dir
+    if not os.path.lexists(directory):
+        return Owner.NOBODY
+    if os.path.islink(directory) or not os.path.isdir(directory):
+        return Owner.FOREIGN
+    names = os.listdir(directory)
+    store = store_of(places)
+    is_dangling = bool(store.current) and store.current not in names
+    if store.versions() or is_dangling or any(name.startswith(STAGE) for name in names):
+        return Owner.SETUP
+    return Owner.FOREIGN if names else Owner.NOBODY
+
+
+def _link_owner(places: Places, directory: Owner) -> Owner:
     if not os.path.lexists(places.link):
         return Owner.NOBODY
     if not os.path.islink(places.link):
         return Owner.FOREIGN
     target = os.path.normpath(os.path.join(places.bin_dir, os.readlink(places.link)))
-    if target.startswith(places.stage + "/"):
-        return Owner.SETUP
     inside = target.startswith(places.install_dir + "/")
-    own = inside and directory_owner(places) is not Owner.FOREIGN
-    return Owner.SETUP if own else Owner.FOREIGN
+    return Owner.SETUP if inside and directory is not Owner.FOREIGN else Owner.FOREIGN
 
 
-def directory_owner(places: Places) -> Owner:
-    """Tell whose the install directory is; an empty one is nobody's."""
-    if not os.path.lexists(places.install_dir):
+def _menu_owner(places: Places) -> Owner:
+    if not os.path.lexists(places.desktop_file):
         return Owner.NOBODY
-    if os.path.islink(places.install_dir) or not os.path.isdir(places.install_dir):
-        return Owner.FOREIGN
-    if read_mark(places.install_dir).get("tool") == places.tool:
-        return Owner.SETUP
-    return Owner.FOREIGN if os.listdir(places.install_dir) else Owner.NOBODY
-
-
-def menu_owner(places: Places) -> Owner:
-    """Tell whose the menu entry is, by the line that setup writes into its own."""
-    content = small_file(places.desktop_file)
-    if content is None:
-        return Owner.FOREIGN if os.path.lexists(places.desktop_file) else Owner.NOBODY
-    own = menu_mark(places.tool) in content.splitlines()
+    own = menu_mark(places.tool) in (small_file(places.desktop_file) or "").splitlines()
     return Owner.SETUP if own else Owner.FOREIGN
-
-
-def owned(places: Places) -> tuple[tuple[str, str, Owner], ...]:
-    """Return the three things of a tool: path, suffix of the variable that names it, whose."""
-    return (
-        (places.install_dir, "INSTALL_DIR", directory_owner(places)),
-        (places.link, "BIN_DIR", link_owner(places)),
-        (places.desktop_file, "DESKTOP_FILE", menu_owner(places)),
-    )
 
 
 def refuse_foreign(places: Places) -> None:
-    """Raise OperationError when something that setup did not make is in the way."""
-    for path, suffix, owner in owned(places):
+    """Raise OperationError if something that setup did not make is in the way."""
+    for path, suffix, owner in owners(places):
         if owner is Owner.FOREIGN:
             raise OperationError(
-                f"{path} is there and setup did not make it",
+                f"{path} exists and setup did not make it",
                 f"move it away or set {variable(places.tool, suffix)}",
             )
 
 
 def menu_mark(tool: str) -> str:
-    """Return the line by which a menu entry is known as setup's own."""
+    """Return the line that marks a menu entry as setup's own."""
     return f"X-CLI-Setup={tool}"
 
 
-def read_mark(directory: str) -> dict[str, str]:
-    """Return what setup noted in an application directory of its own; {} in a foreign one."""
+def read_mark(version: str) -> dict[str, str]:
+    """Return what setup recorded in the directory of a version; {} if it made no record there.
+
+    Raises OperationError for a damaged record.
+    """
     import json
 
-    content = small_file(os.path.join(directory, MARK_DIRECTORY, MARK_FILE))
-    try:
-        noted = json.loads(content) if content else {}
-    except ValueError:
+    path = os.path.join(version, MARK_DIRECTORY, MARK_FILE)
+    content = small_file(path)
+    if content is None:
         return {}
-    return {key: str(value) for key, value in noted.items()} if isinstance(noted, dict) else {}
-
-
-def read_prepared(tree: str) -> dict[str, str]:
-    """Return the notes of `tree`: launcher, menu; raises OperationError without usable ones."""
-    noted = read_mark(tree)
-    if not noted.get("menu") or not is_program(tree, noted.get("launcher", "")):
-        raise OperationError(f"{tree}: not a prepared application")
-    return noted
+    try:
+        return {key: str(value) for key, value in json.loads(content).items()}
+    except (ValueError, AttributeError):
+        above = os.path.dirname(version)
+        remedy = f"if setup made {above}, remove it: rm -r {above}"
+        raise OperationError(f"{path} is damaged; nothing was changed", remedy) from None
 
 
 def is_program(tree: str, inside: str) -> bool:
-    """Tell whether `inside` ends at an executable file that lies in `tree`."""
+    """Return whether `inside` ends at an executable file that lies in `tree`."""
     real = inner_file(tree, inside)
     return bool(real) and os.access(real, os.X_OK)
 
 
 def inner_file(tree: str, inside: str) -> str:
-    """Return the real path of the file at `inside`, or "" when it is none in `tree`."""
+    """Return the real path of the file at `inside`, or "" if it is no file in `tree`."""
     real = os.path.realpath(os.path.join(tree, inside))
     if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
         return real
@@ -136,10 +136,12 @@ def inner_file(tree: str, inside: str) -> str:
 
 
 def small_file(path: str) -> str | None:
-    """Return the text of a small regular file that is no link, else None."""
+    """Return the text of a small regular file; None if there is none. Raises OSError."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with suppress(OSError), open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            content = file.read(_MARK_LIMIT + 1)
-            return content.decode("utf-8", "replace") if len(content) <= _MARK_LIMIT else None
-    return None
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        return file.read(_LARGEST).decode("utf-8", "replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from builtin_plugins.administration.program.shipped_files import renew
+from builtin_plugins.administration.program.shipped_files import note_shipped, renew
 from testing.plugin_sources import write_tree
 
 FORMER = {
@@ -45,6 +45,39 @@ def test_what_is_as_it_was_shipped_is_renewed_and_nothing_else(tmp_path: Path) -
         f"{root}/core/lib/mine.sh",
     ]
     assert files_of(root) == before  # undone
+
+
+def test_files_that_another_tool_left_behind_are_renewed(tmp_path: Path) -> None:
+    root, new = tmp_path / "root", tmp_path / "new"
+    for name, files in (("former", FORMER), ("new", NEW), ("root", FORMER)):
+        write_tree(tmp_path / name, files)
+    note_shipped(str(root), tmp_path / "former")
+    (root / "core/lib/mine.sh").write_text("mine\n")
+    recorded = files_of(root)
+    warned: list[str] = []
+    with ExitStack() as undo:
+        note_shipped(str(root), new, undo)
+        renew(str(root), new, new, warned.append, undo)
+        found = files_of(root)
+        assert [path for path in NEW if found.get(path) == NEW[path] != FORMER.get(path)] == [
+            *("core/lib/old.sh", "core/lib/linked.sh", "core/lib/new.sh")
+        ]
+    assert [one.partition(": ")[0] for one in warned] == [f"{root}/core/lib/mine.sh"]
+    assert files_of(root) == recorded  # undone
+    note_shipped(str(root), new)  # as a kill right behind it leaves it
+    note_shipped(str(root), new)
+    renew(str(root), new, new, warned.append, ExitStack())
+    assert files_of(root)["core/lib/old.sh"] == "2\n"
+
+
+def test_without_a_record_no_file_is_taken_for_a_shipped_one(tmp_path: Path) -> None:
+    for name, files in (("new", NEW), ("root", FORMER)):
+        write_tree(tmp_path / name, files)
+    warned: list[str] = []
+    renew(str(tmp_path / "root"), tmp_path / "new", tmp_path / "new", warned.append, ExitStack())
+    assert [one.partition(": ")[0].rpartition("/")[2] for one in warned] == [
+        *("linked.sh", "mine.sh", "old.sh")
+    ]
 
 
 def test_a_library_that_is_linked_is_somebody_elses(tmp_path: Path) -> None:

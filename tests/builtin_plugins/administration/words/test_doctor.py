@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.plugins_folder.repair import AREA
+from builtin_plugins.administration.plugins.repair import AREA
 from testing.installation import Made, Result, command
 
 Install = Callable[..., Made]
@@ -254,7 +254,7 @@ LEFT = [
     ".cli.lock.new",
     "commands/a/.cli-new/command.json",
     ".venv.cli-stage/bin/python",
-    "opt/.postman.setup/x/y",
+    "opt/postman/.cli-stage-x1y2/x/y",
     "home/..bashrc.tmp",
 ]
 
@@ -270,7 +270,7 @@ def test_what_killed_runs_leave(install: Install, how: str) -> None:
     env = {"CLI_ROOT": str(made.root), "HOME": str(made.root / "home")}
     assert findings(made, **env) == []
     made.write(dict.fromkeys(LEFT, ""))
-    told = ["cli-stage", "postman.setup", ".cli.lock.new", ".cli-new"]
+    told = ["cli-stage", "postman/.cli-stage-", ".cli.lock.new", ".cli-new"]
     at_work = [row["message"] for row in findings(made, **env)]  # what is a minute old may be
     assert [name for name in told if any(name in one for one in at_work)] == told
     assert len(at_work) == len(told)

@@ -107,6 +107,48 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     assert not (tmp_path / ".venv.cli-stage").exists()
 
 
+def test_files_are_renewed_after_another_tool_upgraded_the_program(
+    source: Path, new_venv: NewVenv, tmp_path: Path
+) -> None:
+    wheels, home, root = tmp_path / "wheels", tmp_path / "home", tmp_path / "root"
+    home.mkdir()
+    python = new_venv(tmp_path / "venv") / "bin/python"
+    logger = source / "core/lib/logger.sh"
+    there, schema = root / "core/lib/logger.sh", root / "core/schema/command.schema.json"
+    made = Made(
+        *(root, root / "core/cli", home),
+        {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"},
+    )
+
+    def upgrade(version: str) -> None:
+        """Do what `pipx upgrade` does: nothing of the installation changes."""
+        logger.write_text(logger.read_text() + f"# {version}\n")
+        again = ["-m", "pip", "-q", "install", "--no-deps", "--force-reinstall"]
+        wheel = _build(source, version, wheels)
+        subprocess.run([python, *again, wheel], check=True, capture_output=True)
+
+    upgrade("0.1.0")
+    assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
+    shipped = schema.read_text()
+    schema.write_text("mine\n")
+    upgrade("0.2.0")
+    what = f"installation: {there}: of another version than this program\n"
+    assert what in made.run("self", "doctor").stdout
+    updated = made.run("self", "update")
+    assert updated.stdout == "0.2.0 is the newest\n"
+    assert f"{schema}: has changes of yours and stays" in updated.stderr
+    assert there.read_text() == logger.read_text()
+    assert schema.read_text() == "mine\n"
+    schema.write_text(shipped)
+    upgrade("0.3.0")
+    assert f"{what}    mended: " in made.run("self", "doctor", "--fix").stdout
+    assert there.read_text() == logger.read_text()
+    assert "core/lib" not in made.run("self", "doctor").stdout
+    upgrade("0.4.0")
+    assert made.run("self", "uninstall", "--yes").status == 0
+    assert not (root / "core").exists()
+
+
 def _version(python: Path) -> str:
     program = "import importlib.metadata as m; print(m.version('cli-host'))"
     done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)

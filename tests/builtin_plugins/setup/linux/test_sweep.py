@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from testing import httpserver
+from testing.machine import tool_run
 from testing.sweep import FULL, run_sweep
 
 ACTIONS = {
-    "install": ("install", "two", False),
-    "upgrade": ("upgrade", "two", False),
-    "upgrade without exchange": ("upgrade", "two", True),
-    "upgrade to another launcher": ("upgrade", "moved", False),
-    "uninstall": ("uninstall", "two", False),
-    "elevated upgrade": ("put", "two", False),
-    "elevated without exchange": ("put", "moved", True),
+    "install": ("install", "two"),
+    "upgrade": ("upgrade", "two"),
+    "upgrade to another launcher": ("upgrade", "moved"),
+    "upgrade to the same version": ("upgrade", "one"),
+    "uninstall": ("uninstall", "two"),
+    "elevated install": ("put new", "two"),
+    "elevated upgrade": ("put", "two"),
+    "elevated upgrade to another launcher": ("put", "moved"),
 }
 
 
@@ -39,13 +41,14 @@ def test_whatever_step_breaks_a_version_starts_and_a_second_run_converges(
 
     Then each action fails in one of two ways.
     """
-    action, target, bare = ACTIONS[name]
-    asked = {
+    action, target = ACTIONS[name]
+    asked: dict[str, object] = {
         "root": str(tmp_path / "root"),
         "addresses": {version: f"{site.address}/{version}" for version in ("one", "two", "moved")},
         "action": action,
         "target": target,
-        "bare": bare,
     }
-    result = run_sweep("setup_tool", asked, shim, error=error, stride=7 if error else 5)
+    with tool_run() as run:
+        asked["run"] = run
+        result = run_sweep("setup_tool", asked, shim, error=error, stride=7 if error else 5)
     assert result["steps"] > 15

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import pytest
 
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import elevated
+from builtin_plugins.setup.tool_settings import Settings
 from host.errors import OperationError
-from host.run.paths import find_program
+from host.run import find_program
 from testing import httpserver
 from testing.applications import Member, symlink, tar
-from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs
+from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs, tool_run
 
 Install = Callable[..., Any]
 
@@ -46,7 +48,7 @@ def test_the_usual_places_of_a_system(site: httpserver.Site) -> None:
         "Terminal=false",
         "Categories=Utility;",
         "X-CLI-Setup=tool",
-        "/opt/tool/Tool",
+        "/opt/tool/current/Tool",
         *("/opt:", "", "/usr/local/bin:", "", "/usr/share/applications:"),
     ]
 
@@ -77,9 +79,11 @@ def test_a_full_disk_changes_nothing(size: int, inodes: int, site: httpserver.Si
     if status:
         assert (status, count) == (1, 0), done.stderr
         assert len(done.stderr.splitlines()) == 1
-        assert any(word in done.stderr for word in ("No space left", "bytes needed"))
+        assert any(
+            word in done.stderr for word in ("No space left", "bytes needed", "bytes of disk space")
+        )
     else:
-        assert count == 15
+        assert count == 17
         assert (size, inodes) == (400, 400) or size >= 40
 
 
@@ -96,37 +100,43 @@ def test_a_full_disk_keeps_the_old_version_and_lets_it_be_removed(site: httpserv
 
 
 def test_places_on_different_file_systems(site: httpserver.Site) -> None:
-    """Every place is a mount of its own, so no rename between them can work."""
+    """The install directory may be a mount point: versions are prepared in it."""
     done = in_mounts(
-        PRIVATE + "setup -q; mkdir /opt/other;"
-        "mount -t tmpfs tmpfs /opt/other; export TOOL_INSTALL_DIR=/opt/other;"
-        "rm /usr/local/bin/tool /usr/share/applications/tool.desktop;"
-        "setup -q || echo $?; ls -A /opt/other /opt /usr/local/bin",
+        PRIVATE + "mkdir /opt/other; mount -t tmpfs tmpfs /opt/other;"
+        "export TOOL_INSTALL_DIR=/opt/other; setup -q; tool; setup -q --uninstall;"
+        "ls -A /opt /opt/other /usr/local/bin",
         TOOL_DOWNLOAD_URL=f"{site.address}/one",
+        PATH=f"/usr/local/bin:{os.environ['PATH']}",
     )
-    assert "1\n" in done.stdout
-    assert "busy" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert ".other.setup" not in done.stdout
+    assert done.stderr == ""
+    assert done.stdout.split() == [
+        "version",
+        "one",
+        "/opt:",
+        "other",
+        "/opt/other:",
+        "/usr/local/bin:",
+    ]
 
 
 def test_without_rights_and_sudo_it_says_so_before_a_download(
     site: httpserver.Site, tmp_path: Path
 ) -> None:
     start = as_nobody()
-    done = subprocess.run(
-        [*start, sys.executable, "-c", RUN],
-        env={
-            "PATH": "/nonexistent",
-            "PYTHONPATH": PATHS,
-            "COMMAND_NAME": "tool",
-            "TOOL_INSTALL_DIR": "/opt/not-there/tool",
-            "TOOL_DOWNLOAD_URL": f"{site.address}/one",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tool_run() as run:
+        done = subprocess.run(
+            [*start, sys.executable, "-c", RUN],
+            env={
+                **run,
+                "PATH": "/nonexistent",
+                "PYTHONPATH": PATHS,
+                "TOOL_INSTALL_DIR": "/opt/not-there/tool",
+                "TOOL_DOWNLOAD_URL": f"{site.address}/one",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 1
     assert done.stderr == (
         "error: no right to write to /opt, /usr/local/bin, /usr/share/applications, and there is "
@@ -150,7 +160,7 @@ def test_sudo_is_asked_for_the_last_step_only(site: httpserver.Site) -> None:
         'echo "nobody ALL=(ALL) NOPASSWD: ALL" > /etc/sudoers.d/tests;'
         f'as() {{ {" ".join(start)} "$PYTHON" -c "$RUN" "$@"; }};'
         f"as; tool; export TOOL_DOWNLOAD_URL={site.address}/two; as -u -q; tool;"
-        "stat -c '%U %a' /opt/tool /opt/tool/app/Tool;"
+        "stat -c '%U %a' /opt/tool /opt/tool/current/app/Tool;"
         "as --uninstall -q; ls -A /opt /usr/local/bin /var/tmp /usr/share/applications",
         TOOL_DOWNLOAD_URL=f"{site.address}/one",
         PATH=f"/usr/local/bin:{os.environ['PATH']}",
@@ -159,6 +169,12 @@ def test_sudo_is_asked_for_the_last_step_only(site: httpserver.Site) -> None:
     assert done.stdout.split("\n")[:4] == ["version one", "version two", "root 755", "root 755"]
     assert [line for line in done.stdout.split("\n")[4:] if line and line[0] != "/"] == []
     assert "sudo will be asked to change /opt/tool, /usr/local/bin/tool" in done.stderr
+
+
+@pytest.fixture
+def tool() -> Iterator[dict[str, str]]:
+    with tool_run() as run:
+        yield run
 
 
 @pytest.fixture
@@ -177,12 +193,16 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_elevated_step_gets_every_path_as_an_argument(
-    stub_sudo: Path, site: httpserver.Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stub_sudo: Path,
+    tool: dict[str, str],
+    site: httpserver.Site,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("builtin_plugins.setup.linux.install.ISOLATION", ())
     monkeypatch.setattr("sys.executable", _with_path(tmp_path))
     environ = {
-        "COMMAND_NAME": "tool",
+        **tool,
         "PATH": "/usr/bin:/bin",
         "TMPDIR": str(tmp_path / "own"),
         "HOME": str(tmp_path / "home"),
@@ -193,13 +213,19 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
     }
     (tmp_path / "own").mkdir()
     assert setup.run([], environ, "linux") == 0
-    said = (stub_sudo.parent / "log").read_text().splitlines()
-    assert said[1:] == [
+    version = (tmp_path / "opt/a b/current").readlink().name
+    [stage] = re.findall(r"own/(\S*/\.cli-stage-\w+)/", (stub_sudo.parent / "log").read_text())
+    asked = (stub_sudo.parent / "log").read_text().splitlines()
+    assert asked[1:10] == [
         *("-m", "builtin_plugins.setup.linux.elevated", "put", "--tool", "tool"),
         *("--install-dir", str(tmp_path / "opt/a b"), "--bin-dir", str(tmp_path / "bin")),
-        *("--desktop-file", str(tmp_path / "share/tool.desktop")),
-        *("--archive", str(tmp_path / f"own/cli-setup-{os.geteuid()}-tool/prepared.tar")),
     ]
+    assert asked[10:15] == [
+        *("--desktop-file", str(tmp_path / "share/tool.desktop")),
+        *(f"--version={version}", "--launcher=Tool", "--menu=[Desktop Entry]"),
+    ]
+    assert asked[-2:] == ["--archive", str(tmp_path / f"own/{stage}/new.tar")]
+    assert stage.startswith(f"cli-setup-{os.geteuid()}-tool/")
     assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
     assert list((tmp_path / "own").iterdir()) == []
     assert setup.run(["--uninstall"], environ, "linux") == 0
@@ -216,11 +242,15 @@ def _with_path(tmp_path: Path) -> str:
 
 
 def test_a_refusal_of_sudo_is_one_line(
-    stub_sudo: Path, site: httpserver.Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    stub_sudo: Path,
+    tool: dict[str, str],
+    site: httpserver.Site,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     stub_sudo.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
     environ = {
-        "COMMAND_NAME": "tool",
+        **tool,
         "TMPDIR": str(tmp_path),
         "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
         "TOOL_DOWNLOAD_URL": f"{site.address}/one",
@@ -239,7 +269,12 @@ def test_root_unpacks_no_link_that_leaves_and_no_file_of_others(
     def put(archive: Path) -> str:
         places = [f"--{name}={tmp_path / name}" for name in ("install-dir", "bin-dir")]
         menu = f"--desktop-file={tmp_path / 'a.desktop'}"
-        assert elevated.main(["put", "--tool=t", *places, menu, f"--archive={archive}"]) == 1
+        assert (
+            elevated.main(
+                ["put", "--tool=t", *places, menu, f"--archive={archive}", "--launcher=Tool"]
+            )
+            == 1
+        )
         assert not (tmp_path / "install-dir").exists()
         return capfd.readouterr().err
 
@@ -256,13 +291,17 @@ def test_root_unpacks_no_link_that_leaves_and_no_file_of_others(
 
 
 def test_all_that_sudo_says_is_told(
-    stub_sudo: Path, site: httpserver.Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    stub_sudo: Path,
+    tool: dict[str, str],
+    site: httpserver.Site,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Only the last line of it was."""
     words = "sudo: unable to resolve host\\nSorry, try again.\\n\\nsudo: 3 incorrect attempts"
     stub_sudo.write_text(f"#!/bin/sh\nprintf '{words}\\n' >&2\nexit 1\n")
     environ = {
-        "COMMAND_NAME": "tool",
+        **tool,
         "TMPDIR": str(tmp_path),
         "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
         "TOOL_DOWNLOAD_URL": f"{site.address}/one",
@@ -298,8 +337,8 @@ def test_sudo_is_never_looked_for_where_envs_say(
     made = install({"commands/setup/tool/command.json": definition})
     looked: list[str | None] = []
 
-    def look(_: object, environ: Mapping[str, str]) -> None:
-        looked.append(find_program("sudo", {"PATH": "/usr/bin:/bin", **environ}))
+    def look(settings: Settings) -> None:
+        looked.append(find_program("sudo", {"PATH": "/usr/bin:/bin", **settings.callers_path()}))
         raise OperationError("enough")
 
     monkeypatch.setattr("builtin_plugins.setup.linux.install._find_elevation", look)

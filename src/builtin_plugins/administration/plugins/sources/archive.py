@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.sources.parse import Origin
-from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file, described
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.sources.base import ARCHIVES, DirectorySource, Staged
+from builtin_plugins.administration.plugins.sources.bring_file import bring_file
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage an archive's plugin; members are judged before one is written."""
-    packed = Path(work.area, "archive")
-    wanted = origin.wanted
-    sha256 = bring_file(origin.address, wanted.sha256, packed, work)
-    rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
-    extract(packed, Path(work.tree), rules, called=wanted.source, seconds=work.seconds)
-    packed.unlink()
-    return described(wanted.replaced(sha256=sha256), work.tree)
+class Source(DirectorySource):
+    """An archive; its members are checked before the first one is written."""
+
+    suffixes = ARCHIVES
+    has_checksum = True
+
+    @property
+    def is_pinned(self) -> bool:
+        return bool(self.entry.sha256)
+
+    def fetch(self, tx: Transaction) -> Staged:
+        packed = Path(tx.area, "archive")
+        sha256 = bring_file(self.address, self.entry.sha256, packed, tx)
+        rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
+        extract(packed, Path(tx.tree), rules, called=self.entry.source, seconds=tx.seconds)
+        packed.unlink()
+        return self.described(self.entry.replaced(sha256=sha256), tx)
 
 
 def _is_category(paths: Collection[str]) -> bool:
-    """Tell whether the one leading directory of an archive is the plugin's, not its wrapping."""
+    """Report whether the one leading directory of an archive belongs to the plugin."""
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
-from builtin_plugins.administration.plugins.sources.parse import Origin
-from builtin_plugins.administration.plugins.sources.staged import Staged, described
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.python_package import escaped
+from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.archive import (
     LONGEST_TARGET,
     MOST_BYTES,
@@ -23,8 +25,17 @@ from builtin_plugins.io.archive import (
 )
 from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
-from host import OperationError
+from host import OperationError, UsageError, masked_text
 
+FETCHED = "only https, ssh, git and file are fetched with git"
+SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository
+_SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
+_SCHEMES = ("https", "ssh", "git", "file")
+_SITES = {
+    "github": ("https://github.com/{}", "git@github.com:{}.git"),
+    "gitlab": ("https://gitlab.com/{}", "git@gitlab.com:{}.git"),
+    "bitbucket": ("https://bitbucket.org/{}", "git@bitbucket.org:{}.git"),
+}
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _WANTED = "refs/cli/wanted"
@@ -43,30 +54,70 @@ _PLAIN = {  # what git says → what it means here
 }
 
 
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage the newest commit of a branch, or just the tag or commit that was asked for."""
-    return described(write_files(origin, work, work.tree), work.tree)
+class Source(DirectorySource):
+    """A branch, tag or commit of a repository."""
+
+    is_from_git = True
+
+    @staticmethod
+    def address_of(text: str, site: str, *, ssh: bool) -> str:
+        if "://" in text:
+            return git_address(text)
+        if SHORT.match(text):
+            address = _SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
+            if not site and not ssh and os.path.isdir(text):
+                raise UsageError(
+                    f"{text}: there is a directory of that name here",
+                    f"write ./{text} to link it, or {address} for the repository",
+                )
+            return address
+        return text if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text) else ""
+
+    @staticmethod
+    def address_of_directory(path: str) -> str:
+        head, objects = os.path.join(path, "HEAD"), os.path.join(path, "objects")
+        return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
+
+    def fetch(self, tx: Transaction) -> Staged:
+        return self.described(write_files(self.entry, self.address, tx, tx.tree), tx)
+
+    def pip_address(self, root: str) -> str:
+        scheme, found, rest = self.entry.source.partition("://")
+        if not found:  # user@host:path
+            scheme, rest = "ssh", self.entry.source.replace(":", "/", 1)
+        host, slash, path = rest.partition("/")
+        ref = f"@{quote(self.entry.ref)}" if self.entry.ref else ""
+        return f"{scheme}://{host}{slash}{escaped(path)}{ref}"
 
 
-def write_files(origin: Origin, work: Work, target: str) -> Entry:
-    """Write the files of that commit into the new directory `target`; return which one it is."""
-    directory = os.path.join(work.area, "objects.git")
+def git_address(text: str) -> str:
+    """Return the address of the repository at `text`, a URL; raises UsageError for others."""
+    address = text[len("git+") :] if text.lower().startswith("git+") else text
+    stored = without_credentials(address)
+    if address.partition("://")[0].lower() not in _SCHEMES:
+        raise UsageError(f"{masked_text(address)}: {FETCHED}")
+    if urlsplit(stored).query != urlsplit(address).query:
+        raise UsageError(
+            f"{stored}: git takes no secret in a query", "write https://USER:TOKEN@HOST/…"
+        )
+    return address
+
+
+def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
+    """Write the files of the wanted commit into the new directory `target`; return its entry.
+
+    `fetched` is the address, which may contain credentials.
+    """
+    directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
-    git = Git(
-        directory,
-        work.environ,
-        work.seconds,
-        held=(work.descriptor,),
-        login=login_of(origin.address),
-    )
+    git = Git(directory, tx.environ, tx.seconds, held=(tx.descriptor,), login=login_of(fetched))
     git("init", "--quiet", "--bare", "--template=")
-    wanted, address = origin.wanted, origin.wanted.source
-    commit, pinned = wanted.commit, wanted.pinned
+    commit, pinned, address = wanted.commit, wanted.pinned, wanted.source
     if not commit:
         commit, pinned = _resolve(git, address, wanted.ref)
     commit = _bring(git, address, commit)
     for name in write_tree(git, commit, target, address):
-        work.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
     return wanted.replaced(commit=commit, pinned=pinned)
 
 

@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import os
+from urllib.parse import quote
 
-from builtin_plugins.administration.plugins.sources.parse import Origin
-from builtin_plugins.administration.plugins.sources.staged import Staged, described
-from builtin_plugins.administration.plugins.transaction import Work
-from host import OperationError
+from builtin_plugins.administration.plugins.python_package import escaped
+from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.io.files.atomic import write_link
+from host import OperationError, Problem
 
-_KERNELS = ("/proc/", "/sys/")  # files there are made up while somebody reads them
 
+class Source(DirectorySource):
+    """A directory of the user; it is neither copied nor changed."""
 
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Say what is in the directory; nothing is copied, nothing of the author's changed."""
-    source = origin.address
-    root = os.path.realpath(source)
-    plugins_dir = os.path.realpath(work.plugins_dir)
-    if not os.path.isdir(root):
-        raise OperationError(f"{source}: no such directory")
-    if f"{root}/".startswith(_KERNELS):
-        raise OperationError(f"{source}: is the system's own, no plugin")
-    if os.path.dirname(root) == plugins_dir:
-        raise OperationError(f"{source}: is in the plugins directory, so it works as is")
-    if plugins_dir.startswith(os.path.join(root, "")):
-        raise OperationError(f"{source}: holds the plugins directory itself")
-    return described(origin.wanted, root)
+    @staticmethod
+    def address_of_directory(path: str) -> str:
+        return path
+
+    @property
+    def argument(self) -> str:
+        return ""
+
+    def staged_root(self, tx: Transaction) -> str:
+        return os.path.realpath(self.address)
+
+    def fetch(self, tx: Transaction) -> Staged:
+        source, root = self.address, self.staged_root(tx)
+        plugins_dir = os.path.realpath(tx.plugins_dir)
+        if not os.path.isdir(root):
+            raise OperationError(f"{source}: no such directory")
+        if os.path.dirname(root) == plugins_dir:
+            raise OperationError(f"{source}: is in the plugins directory, so it works as is")
+        if plugins_dir.startswith(os.path.join(root, "")):
+            raise OperationError(f"{source}: holds the plugins directory itself")
+        return self.described(self.entry, tx)
+
+    def _outside(self, problem: Problem, root: str) -> Problem:
+        return problem
+
+    def is_present(self, plugins_dir: str) -> bool:
+        return os.path.isdir(os.path.join(plugins_dir, self.entry.name))
+
+    def link(self, place: str) -> None:
+        write_link(place, self.entry.source)
+
+    def pip_address(self, root: str) -> str:
+        top = root
+        while not os.path.lexists(os.path.join(top, ".git")):
+            if top == "/":
+                return ""
+            top = os.path.dirname(top)
+        inside = "" if top == root else f"#subdirectory={quote(os.path.relpath(root, top))}"
+        return f"file://{escaped(top.replace('%', '%25'))}{inside}"

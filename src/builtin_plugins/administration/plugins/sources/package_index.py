@@ -19,9 +19,8 @@ from packaging.requirements import Requirement
 from packaging.tags import Tag, sys_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from builtin_plugins.administration.plugins.sources.parse import WHEEL
-from builtin_plugins.administration.plugins.sources.staged import bring_file, checked
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.sources.bring_file import bring_file, checked
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.installer import has_pip
 from host import OperationError
 
@@ -37,61 +36,63 @@ class Candidate(NamedTuple):
     version: str = ""
 
 
-def find(wanted: Requirement, sha256: str, work: Work) -> Candidate:
+def find(wanted: Requirement, sha256: str, tx: Transaction) -> Candidate:
     """Stage the newest wheel that meets a requirement, if there is one.
 
     `sha256` is what it must have, "" for any. Where only a source distribution meets it,
     nothing is brought. Raises OperationError.
     """
     if not has_pip():
-        return _find_with_uv(wanted, sha256, work)
+        return _find_with_uv(wanted, sha256, tx)
     try:
-        path = _download(wanted, sha256, work.tree, work, *_WHEELS_ONLY)
+        path = _download(wanted, sha256, tx.tree, tx, *_WHEELS_ONLY)
     except OperationError as refusal:
-        version = _newest_source(wanted, work)
+        version = _newest_source(wanted, tx)
         if version and (sha256 or "No matching distribution" in str(refusal)):
             return Candidate(version=version)
         raise
     return Candidate(path, checked(path, sha256))
 
 
-def build(wanted: Requirement, sha256: str, work: Work) -> Candidate:
+def build(wanted: Requirement, sha256: str, tx: Transaction) -> Candidate:
     """Bring the source distribution of the one version wanted; build and stage its wheel.
 
     Returns the SHA-256 of the source distribution, as no two builds are the same. This
     runs what the package says. Raises OperationError.
     """
-    sources = os.path.join(work.area, "source")
+    sources = os.path.join(tx.area, "source")
     os.mkdir(sources)
     if has_pip():
-        source = _download(wanted, sha256, sources, work)
+        source = _download(wanted, sha256, sources, tx)
         digest = checked(source, sha256)
     else:
-        file = _locked(wanted, work).get("sdist")
+        file = _locked(wanted, tx).get("sdist")
         if not file:
             raise OperationError(f"{wanted}: has neither a wheel for this machine nor its source")
         source = os.path.join(sources, _name_of(file))
-        digest = _bring(file, sha256, source, work)
-    return Candidate(build_from(source, wanted, work), digest)
+        digest = _bring(file, sha256, source, tx)
+    return Candidate(build_from(source, wanted, tx), digest)
 
 
-def build_from(source: str, wanted: Requirement, work: Work) -> str:
+def build_from(source: str, wanted: Requirement, tx: Transaction) -> str:
     """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
-    if not source.endswith(WHEEL) or os.path.isdir(source):
-        built = os.path.join(work.area, "built")
+    if not source.endswith(".whl") or os.path.isdir(source):
+        built = os.path.join(tx.area, "built")
         os.mkdir(built)
         if has_pip():
-            work.installer.pip("wheel", "--no-deps", "--wheel-dir", built, source)
+            tx.installer.pip("wheel", "--no-deps", "--wheel-dir", built, source)
         else:
             options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-            work.installer.uv("build", *options, "--out-dir", built, source)
+            tx.installer.uv("build", *options, "--out-dir", built, source)
         source = _only_file(built, wanted)
-    path = os.path.join(work.tree, os.path.basename(source))
+    path = os.path.join(tx.tree, os.path.basename(source))
     os.rename(source, path)
     return path
 
 
-def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *options: str) -> str:
+def _download(
+    wanted: Requirement, sha256: str, directory: str, tx: Transaction, *options: str
+) -> str:
     """Let pip bring the distribution alone; return the file's path.
 
     pip checks a hash before it runs anything, where it is that of an exact version;
@@ -99,10 +100,10 @@ def _download(wanted: Requirement, sha256: str, directory: str, work: Work, *opt
     """
     asked = [f"{wanted.name}{wanted.specifier}"]
     if sha256 and str(wanted.specifier).startswith("=="):
-        place = os.path.join(work.area, "requirement.txt")
+        place = os.path.join(tx.area, "requirement.txt")
         Path(place).write_text(f"{asked[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
         asked = ["--requirement", place]
-    work.installer.pip("download", "--no-deps", *options, "--dest", directory, *asked)
+    tx.installer.pip("download", "--no-deps", *options, "--dest", directory, *asked)
     return _only_file(directory, wanted)
 
 
@@ -113,11 +114,11 @@ def _only_file(directory: str, wanted: Requirement) -> str:
     return os.path.join(directory, files[0])
 
 
-def _newest_source(wanted: Requirement, work: Work) -> str:
+def _newest_source(wanted: Requirement, tx: Transaction) -> str:
     """Return the newest version of what has no wheel here, "" when there is none."""
     options = ["--pre"] if wanted.specifier.prereleases else []
     try:
-        said = work.installer.pip("index", "versions", wanted.name, *options)
+        said = tx.installer.pip("index", "versions", wanted.name, *options)
     except OperationError:
         return ""
     found = _VERSIONS.search(said)
@@ -125,14 +126,14 @@ def _newest_source(wanted: Requirement, work: Work) -> str:
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
-def _find_with_uv(wanted: Requirement, sha256: str, work: Work) -> Candidate:
-    package = _locked(wanted, work)
+def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> Candidate:
+    package = _locked(wanted, tx)
     wheels = {tag: wheel for wheel in package.get("wheels", ()) for tag in _tags(_name_of(wheel))}
     wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # the best comes first
     if wheel is None:
         return Candidate(version=str(package["version"]))
-    path = os.path.join(work.tree, _name_of(wheel))
-    return Candidate(path, _bring(wheel, sha256, path, work))
+    path = os.path.join(tx.tree, _name_of(wheel))
+    return Candidate(path, _bring(wheel, sha256, path, tx))
 
 
 def _tags(name: str) -> Iterable[Tag]:
@@ -143,13 +144,11 @@ def _tags(name: str) -> Iterable[Tag]:
         return ()
 
 
-def _locked(wanted: Requirement, work: Work) -> dict[str, Any]:
+def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     """Return what uv finds, as an entry of pylock.toml has it (PEP 751)."""
     options = ("--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
     asked = f"{wanted.name}{wanted.specifier}\n"
-    said = work.installer.uv(
-        "pip", "compile", "-", "--python", sys.executable, *options, asked=asked
-    )
+    said = tx.installer.uv("pip", "compile", "-", "--python", sys.executable, *options, asked=asked)
     try:
         [package] = tomllib.loads(said)["packages"]
     except (tomllib.TOMLDecodeError, LookupError, ValueError):
@@ -162,10 +161,10 @@ def _name_of(file: dict[str, Any]) -> str:
     return os.path.basename(str(file.get("name") or unquote(urlsplit(address).path)))
 
 
-def _bring(file: dict[str, Any], sha256: str, target: str, work: Work) -> str:
+def _bring(file: dict[str, Any], sha256: str, target: str, tx: Transaction) -> str:
     """Copy or download a file of uv's lock; return its SHA-256, checked."""
     address = str(file.get("url") or file.get("path") or "")
     if address.startswith("file://"):
         address = unquote(urlsplit(address).path)
     listed = file.get("hashes", {}).get("sha256", "")
-    return bring_file(address, sha256 or listed, Path(target), work)
+    return bring_file(address, sha256 or listed, Path(target), tx)

@@ -1,14 +1,15 @@
-"""Plugins that are distributions, installed into the program's own environment.
+"""Plugins that are Python distributions, installed into the program's own environment.
 
-Nothing of a distribution is run until the user agreed: `fetch` brings a wheel and reads
-it; `build_wheel` and `install` come after the question.
+Their code runs only after the user agreed: `fetch` brings a wheel and reads it; `build` and
+`prepare_install` come after the question.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -17,188 +18,214 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
-from builtin_plugins.administration.plugins.contents import PluginContents, read_wheel
-from builtin_plugins.administration.plugins.sources import git
-from builtin_plugins.administration.plugins.sources.package_index import build, build_from, find
-from builtin_plugins.administration.plugins.sources.parse import (
-    Origin,
-    parse_requirement,
-    repository_of,
+from builtin_plugins.administration.plugins.contents import (
+    PluginContents,
+    read_installed,
+    read_wheel,
 )
-from builtin_plugins.administration.plugins.sources.staged import Staged, bring_file
-from builtin_plugins.administration.plugins.transaction import Work
+from builtin_plugins.administration.plugins.kept_versions import kept_tree
+from builtin_plugins.administration.plugins.removal import mark_uninstalled
+from builtin_plugins.administration.plugins.sources import package_index
+from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
+from builtin_plugins.administration.plugins.sources.bring_file import bring_file
+from builtin_plugins.administration.plugins.sources.package_copy import (
+    install_in_copy,
+    uninstall_in_copy,
+)
+from builtin_plugins.administration.plugins.sources.package_repository import (
+    parse_package_repository,
+)
+from builtin_plugins.administration.plugins.sources.requirements import (
+    is_exact,
+    needed,
+    parse_requirement,
+    protected,
+    refuse_protected,
+)
+from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
-    check_change,
     check_environment,
-    check_starts,
-    copied_environment,
     installed_files,
     refuse,
 )
-from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.program.environment.distributions import (
+    find_distribution,
+    installed_commit,
+    installed_version,
+)
 from builtin_plugins.administration.program.environment.installations import remember
-from builtin_plugins.administration.program.environment.installer import INSTALLERS
 from builtin_plugins.administration.program.environment.owned_files import problems
-from builtin_plugins.plugins_folder.directory import kept_tree
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
-from host.hookspecs import OWN_DISTRIBUTION, PROJECT
+from host.hookspecs import PROJECT
 from host.run.importing import complete_import_path
 
+_WHEEL = ".whl"
 
-def fetch(origin: Origin, work: Work) -> Staged:
-    """Stage a wheel that was read, or say which version is to be built."""
-    complete_import_path()
-    check_environment()
-    os.mkdir(work.tree)
-    entry = origin.wanted
-    if entry.from_wheel:
-        name = os.path.basename(origin.address.partition("?")[0])
+
+class Source(PluginSource):
+    """A wheel, a repository from which one is built, or a requirement that an index meets."""
+
+    suffixes = (_WHEEL,)
+    name_hint = ""  # a distribution's name is its own
+
+    def __init__(self, entry: Entry, address: str = "", least: str = "") -> None:
+        super().__init__(entry, address, least)
+        self.repository = None
+        with suppress(UsageError):  # one that cannot be fetched can still be removed
+            self.repository = parse_package_repository(self.address)
+        self.is_from_git = bool(self.repository)
+        self.has_checksum = not self.repository
+        self.ref_in_address = self.repository.ref if self.repository else ""
+        is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
+        self.is_one_version = is_wheel and not self.repository
+
+    @staticmethod
+    def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
+        if not text.startswith("pip:"):
+            return ""
+        requirement = text.removeprefix("pip:").strip()
+        if parse_package_repository(requirement) is None:
+            parse_requirement(requirement)  # a wheel is named by its path or address alone
+        return requirement
+
+    @staticmethod
+    def stored(address: str) -> str:
+        package = parse_package_repository(address)
+        return package.source if package else PluginSource.stored(address)
+
+    @property
+    def argument(self) -> str:
+        source = self.entry.source or self.entry.name
+        return "" if self.is_one_version else f"pip:{source}"
+
+    @property
+    def is_pinned(self) -> bool:
+        if self.repository:
+            return False
+        return self.is_one_version or is_exact(parse_requirement(self.entry.source))
+
+    def fetch(self, tx: Transaction) -> Staged:
+        complete_import_path()
+        check_environment()
+        os.mkdir(tx.tree)
+        if self.is_one_version:
+            return self._fetch_wheel(tx)
+        if repository := self.repository:
+            name = self._checked_name(repository.requirement)
+            entry = repository.fetch(self.entry, repository.address, tx)
+            return Staged(entry.replaced(name=name), PluginContents(), unbuilt=True)
+        requirement = parse_requirement(self.entry.source)
+        name = self._checked_name(requirement)
+        if self.entry.version:
+            requirement.specifier = SpecifierSet(f"=={_checked_version(self.entry)}")
+        else:
+            with suppress(InvalidVersion):  # the newest with a wheel may be older than this one
+                requirement.specifier &= SpecifierSet(f">={Version(self.least).public}")
+        tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
+        found = package_index.find(requirement, self.entry.sha256, tx)
+        if found.path:
+            return _staged(found.path, self.entry.replaced(sha256=found.sha256))
+        entry = self.entry.replaced(name=name, version=found.version)
+        return Staged(entry, PluginContents(), unbuilt=True)
+
+    def _fetch_wheel(self, tx: Transaction) -> Staged:
+        name = os.path.basename(self.address.partition("?")[0])
         try:
             parse_wheel_filename(name)
         except InvalidWheelFilename:
             raise UsageError(f"{name}: not a wheel's file name") from None
-        path = os.path.join(work.tree, name)
-        sha256 = bring_file(origin.address, entry.sha256, Path(path), work)
-        return _staged(path, entry.replaced(sha256=sha256))
-    if entry.from_repository:
-        return _from_repository(origin, work)
-    requirement = parse_requirement(entry.source)
-    _refuse_needed(requirement.name)
-    if entry.version:
-        requirement.specifier = SpecifierSet(f"=={_checked_version(entry)}")
-    elif origin.least:
-        requirement.specifier &= SpecifierSet(f">={origin.least}")
-    work.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
-    found = find(requirement, entry.sha256, work)
-    if found.path:
+        path = os.path.join(tx.tree, name)
+        sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
+        return _staged(path, self.entry.replaced(sha256=sha256))
+
+    def _checked_name(self, requirement: Requirement) -> str:
+        name = canonicalize_name(requirement.name)
+        refuse_protected(requirement.name)
+        if self.entry.name not in ("", name):
+            raise PluginError(f"{self.entry.name}: its source is the package {name}")
+        return name
+
+    def build(self, tx: Transaction) -> Staged:
+        entry = self.entry
+        if repository := self.repository:
+            tx.reporter.info(f"building {entry.name}")
+            built = package_index.build_from(repository.place(tx), Requirement(entry.name), tx)
+            return _staged(built, entry)
+        tx.reporter.info(f"building {entry.name} {entry.version}")
+        exact = Requirement(f"{entry.name}=={entry.version}")
+        found = package_index.build(exact, entry.sha256, tx)
         return _staged(found.path, entry.replaced(sha256=found.sha256))
-    entry = entry.replaced(name=canonicalize_name(requirement.name), version=found.version)
-    return Staged(entry, PluginContents(), unbuilt=True)
 
+    def kept_version(self, tx: Transaction) -> Staged | None:
+        try:
+            return Staged(self.entry, self._wheel(tx)[0]) if self.entry.version_dir else None
+        except OperationError:
+            return None
 
-def _from_repository(origin: Origin, work: Work) -> Staged:
-    """Bring the files of a commit that is to be built; nothing of them is run."""
-    wanted = origin.wanted
-    found, fetched = repository_of(wanted.source), repository_of(origin.address)
-    name = canonicalize_name(found.requirement.name)
-    _refuse_needed(name)
-    if wanted.name not in ("", name):
-        raise PluginError(f"{wanted.name}: its source is the package {name}")
-    asked = Origin(wanted.replaced(source=found.address, version=""), fetched.address)
-    brought = git.write_files(asked, work, _files(work))
-    place = os.path.join(_files(work), found.subdirectory)
-    if not any(os.path.isfile(os.path.join(place, one)) for one in ("pyproject.toml", "setup.py")):
-        raise PluginError(
-            f"{wanted.source}: there is no pyproject.toml and no setup.py",
-            "" if found.subdirectory else "name its directory with #subdirectory=DIRECTORY",
-        )
-    entry = brought.replaced(name=name, source=wanted.source)
-    return Staged(entry, PluginContents(), unbuilt=True)
+    def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
+        """Return the wheel that is staged or kept, and the directory that it is in."""
+        kept = kept_tree(tx.plugins_dir, self.entry)
+        for place in (tx.tree, kept):
+            names = os.listdir(place) if os.path.isdir(place) else []
+            if len(names) == 1:
+                return read_wheel(os.path.join(place, names[0])), place
+        raise OperationError(f"{self.entry.name}: its wheel is gone from {kept}")
 
+    def is_present(self, plugins_dir: str) -> bool:
+        entry, there = self.entry, installed_version(self.entry.name)
+        is_version = there is not None and there == (entry.version or there)
+        return is_version and entry.commit in ("", installed_commit(entry.name))
 
-def _files(work: Work) -> str:
-    """Return where the files of a repository are until they are built."""
-    return os.path.join(work.area, "files")
+    def contents_now(self, plugins_dir: str) -> PluginContents:
+        return read_installed(self.entry.name)
 
+    def needs(self, found: PluginContents) -> list[Requirement]:
+        return list(needed(found.requires, self._extras()))
 
-def install(session: Session, entry: Entry, work: Work, *, force: bool) -> None:
-    """Install the staged wheel, or the kept one, with what it needs, into a copied environment.
+    def _extras(self) -> Collection[str]:
+        if self.repository:
+            return self.repository.requirement.extras
+        by_name = self.entry.source and "/" not in self.entry.source
+        return parse_requirement(self.entry.source).extras if by_name else ()
 
-    What this program itself needs stays at its versions. The copy is asked what the package
-    declares: that may take no words of others.
-    """
-    complete_import_path()
-    wheel, wheels = _wheel_of(entry, work)
-    remember(session.layout.root)
-    kept = _kept()
-    copy = work.exits.enter_context(copied_environment(work.reporter.info))
-    exact = f"{entry.name}=={entry.version}"
-    work.reporter.info(f"installing {exact}")
-    alone = ["install", "--no-index", "--no-deps", "--force-reinstall", "--find-links", wheels]
-    copy.change(work.installer, *alone, exact)
-    if needed_by(entry, wheel):
-        constraints = os.path.join(work.area, "constraints.txt")
-        with open(constraints, "w", encoding="utf-8") as file:
-            file.writelines(f"{name}=={version}\n" for name, version in kept.items())
-        extras = ",".join(sorted(_extras(entry)))
-        more = f"[{extras}]" if extras else ""
-        asked = f"{entry.name}{more}=={entry.version}"
-        copy.change(work.installer, "install", "--constraint", constraints, asked)
-    if entry.from_repository:
-        copy.record_origin(entry.name, repository_of(entry.source).origin(entry.commit))
-    check_change(copy, entry.name, installed_files(copy.prefix, set(kept)))
-    check_starts(copy.python, f"with {entry.name}, this program")
-    check_collisions_in_copy(session, entry, work, force=force)
+    def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
+        wheel, directory = self._wheel(tx)
+        remember(session.layout.root)
+        origin = self.repository.origin(self.entry.commit) if self.repository else None
+        extras = self._extras() if self.needs(wheel) else None
+        install_in_copy(self.entry, directory, extras, origin, tx)
+        check_collisions_in_copy(session, self.entry, tx, force=force)
 
+    def install(self, tx: Transaction, undo: ExitStack) -> None:
+        VenvCopy().swap(undo)
 
-def uninstall(entry: Entry, work: Work) -> VenvCopy | None:
-    """Return a copy of the environment without the distribution, None if it is not installed."""
-    complete_import_path()
-    name = entry.name
-    if find_distribution(name) is None:
-        return None
-    copy = work.exits.enter_context(copied_environment(work.reporter.info))
-    copy.change(work.installer, "uninstall", "--yes", name)
-    there = installed_files(copy.prefix, {*host_requirements(), "pip"})
-    check_change(copy, name, there.replaced(names={}))  # what took a name may go
-    check_starts(copy.python, f"without {name}, this program")
-    return copy
+    def prepare_removal(self, tx: Transaction) -> bool:
+        complete_import_path()
+        if find_distribution(self.entry.name) is None:
+            return False
+        uninstall_in_copy(self.entry.name, tx)
+        return True
 
-
-def host_requirements(*more: str) -> dict[str, str]:
-    """Return the installed distributions that this program and `more` need, with their versions."""
-    found: dict[str, str] = {}
-    pending: list[str] = [OWN_DISTRIBUTION, *more]
-    while pending:
-        name = canonicalize_name(pending.pop())
-        if name in found:
-            continue
-        distribution = find_distribution(name)
-        if distribution is None:
-            continue
-        found[name] = str(distribution.version)
-        pending += [one.name for one in needed(distribution.requires or ())]
-    return found
-
-
-def _kept() -> dict[str, str]:
-    """Return the distributions that no plugin may replace, with their versions."""
-    return host_requirements(*INSTALLERS)
-
-
-def needed_by(entry: Entry, found: PluginContents) -> list[Requirement]:
-    """Return what the distribution of an entry needs here, with the extras that were asked for."""
-    return list(needed(found.requires, _extras(entry)))
-
-
-def _extras(entry: Entry) -> set[str]:
-    if entry.from_repository:
-        return repository_of(entry.source).requirement.extras
-    by_name = entry.source and "/" not in entry.source
-    return parse_requirement(entry.source).extras if by_name else set()
-
-
-def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Requirement]:
-    """Yield what of a distribution's requirements counts here, with these extras."""
-    for one in map(Requirement, requires):
-        if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
-            yield one
+    def remove(self, tx: Transaction, undo: ExitStack) -> str:
+        mark_uninstalled(tx.plugins_dir, self.entry.name, undo)
+        VenvCopy().swap(undo)
+        return ""
 
 
 def _staged(path: str, entry: Entry) -> Staged:
-    """Return the plugin in a wheel, its entry completed; raises HostError when it is none."""
+    """Return the plugin in a wheel, its entry completed; raises HostError if it is none."""
     found = read_wheel(path)
     said = found.manifest
     if not found.names:
         raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
-    _refuse_needed(said.name)
+    refuse_protected(said.name)
     name = canonicalize_name(said.name)
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: what came calls itself {name}")
-    refuse(name, problems(found.files, {name}, installed_files(sys.prefix, set(_kept()))))
+    refuse(name, problems(found.files, {name}, installed_files(sys.prefix, set(protected()))))
     return Staged(entry.replaced(name=name, **said.facts), found)
 
 
@@ -208,41 +235,3 @@ def _checked_version(entry: Entry) -> str:
         return str(Version(entry.version))
     except InvalidVersion:
         raise UsageError(f"{entry.source}: {entry.version} is no version") from None
-
-
-def _refuse_needed(name: str) -> None:
-    """Raise PluginError for the name of anything that this program stands on."""
-    if canonicalize_name(name) in {*_kept(), *INSTALLERS}:
-        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
-
-
-def build_wheel(staged: Staged, work: Work) -> Staged:
-    """Build what has no wheel, by its own code, which the user agreed to; see what it is."""
-    entry = staged.entry
-    if entry.from_repository:
-        work.reporter.info(f"building {entry.name}")
-        place = os.path.join(_files(work), repository_of(entry.source).subdirectory)
-        return _staged(build_from(place, Requirement(entry.name), work), entry)
-    work.reporter.info(f"building {entry.name} {entry.version}")
-    found = build(Requirement(f"{entry.name}=={entry.version}"), entry.sha256, work)
-    return _staged(found.path, entry.replaced(sha256=found.sha256))
-
-
-def kept_version(entry: Entry, work: Work) -> Staged | None:
-    """Return the version that an entry records where it is kept here, None where it is not."""
-    if entry.kind != "pip" or not entry.label:
-        return None
-    try:
-        return Staged(entry, _wheel_of(entry, work)[0])
-    except OperationError:
-        return None
-
-
-def _wheel_of(entry: Entry, work: Work) -> tuple[PluginContents, str]:
-    """Return the wheel of a version that is staged or kept, and the directory that it is in."""
-    kept = kept_tree(work.plugins_dir, entry)
-    for place in (work.tree, kept):
-        names = os.listdir(place) if os.path.isdir(place) else []
-        if len(names) == 1:
-            return read_wheel(os.path.join(place, names[0])), place
-    raise OperationError(f"{entry.name}: its wheel is gone from {kept}")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 from builtin_plugins.administration.plugins.install import (
-    built,
     check_new_name,
-    fetch,
-    is_here,
-    or_name,
-    put,
+    ensure_built,
+    install,
 )
 from builtin_plugins.administration.plugins.preview import heading, preview, version_text
-from builtin_plugins.administration.plugins.python_package import refuse_package
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.sources.parse import parse_source
-from builtin_plugins.administration.plugins.sources.staged import Staged
-from builtin_plugins.administration.plugins.transaction import Work, working
-from builtin_plugins.io.asking import confirm
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction
+from builtin_plugins.io.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import PluginError, UsageError
@@ -55,50 +49,44 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if gitlab and bitbucket:
         raise UsageError("--gitlab and --bitbucket do not go together")
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
-    origin = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
-    if name and origin.wanted.kind == "pip":
+    wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
+    if name and wanted.entry.is_package:
         raise UsageError("--name does not go with a distribution; its name is its own")
-    origin = origin._replace(wanted=origin.wanted.replaced(name=name or ""))
     if name:
-        check_new_name(origin.wanted, ())
-    there = _former(session, origin.wanted)
+        wanted.entry = wanted.entry.replaced(name=name)
+        check_new_name(wanted.entry, ())
+    there = _former(session, wanted.entry)
     # Of a wheel, what the file holds now decides.
-    if there and not there.from_wheel and is_here(session.installation.plugins_dir, there):
-        session.show_lines(f"{_installed(session, there)}{or_name(there)}")
+    if there and not source_of(there).is_one_version and _is_present(session, there):
+        session.show_lines(f"{_installed(session, there)}{source_of(there).name_hint}")
         return
-    with working(session, timeout) as work:
-        work.reporter.debug(f"fetching {origin.wanted.source}")
-        staged = built(session, fetch(origin, work), work, yes=yes)
-        _add_staged(session, staged, work, force=force, yes=yes)
+    with transaction(session, timeout) as tx:
+        tx.reporter.debug(f"fetching {wanted.entry.source}")
+        staged = ensure_built(session, wanted.fetch(tx), tx, yes=yes)
+        _add_staged(session, staged, tx, force=force, yes=yes)
 
 
-def _add_staged(session: Session, staged: Staged, work: Work, *, force: bool, yes: bool) -> None:
+def _add_staged(
+    session: Session, staged: Staged, tx: Transaction, *, force: bool, yes: bool
+) -> None:
     """Show what a staged plugin adds, and put it in place when nothing is against it."""
     entry, found = staged.entry, staged.contents
-    if entry.kind != "pip":
-        root = os.path.realpath(entry.source) if entry.kind == "local" else work.tree
-        refuse_package(entry, root, found.commands, session.program)
+    source_of(entry).check_staged(staged, tx, session.program)
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
-    replaces = former is not None and is_here(work.plugins_dir, former)
-    if former is not None and replaces and former.label == entry.label:
+    replaces = former is not None and _is_present(session, former)
+    if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))
         return
-    if entry.kind != "pip" and not found.commands and not found.hooks:
-        raise PluginError(
-            f"{entry.source}: holds no command and no hook",
-            "a plugin has <category>/<command>/"
-            f"command.json (see: {session.program} self new plugin --help)",
-        )
     preview(session, former if replaces else None, Staged(entry, found), force=force)
     if replaces:
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    if not put(session, entry, former, work, force=force):
+    if not install(session, entry, former, tx, force=force):
         session.show_lines(_installed(session, entry))
         return
     done = "added" if former is None else "updated" if replaces else "restored"
@@ -115,13 +103,21 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     entries = read_registry(registry_path(plugins_dir)).entries
     if not wanted.name:
         same = (one for one in entries.values() if one.came_from == wanted.came_from)
-        return next((one for one in same if is_here(plugins_dir, one)), None)
+        return next((one for one in same if _is_present(session, one)), None)
     there = entries.get(wanted.name)
-    if there is None or there.kind == wanted.kind == "pip" or there.came_from == wanted.came_from:
+    if (
+        there is None
+        or (there.is_package and wanted.is_package)
+        or there.came_from == wanted.came_from
+    ):
         return there
-    if is_here(plugins_dir, there) or there.source != wanted.source:
-        raise PluginError(f"{_installed(session, there)}{or_name(wanted)}")
+    if _is_present(session, there) or there.source != wanted.source:
+        raise PluginError(f"{_installed(session, there)}{source_of(wanted).name_hint}")
     return there
+
+
+def _is_present(session: Session, entry: Entry) -> bool:
+    return source_of(entry).is_present(session.installation.plugins_dir)
 
 
 def _installed(session: Session, entry: Entry) -> str:
@@ -135,7 +131,7 @@ def _ways(session: Session, entry: Entry) -> list[str]:
     update = f"update it with: {command} update {entry.name}"
     if entry.pinned:
         update = f"it stays at {entry.ref or version_text(entry)}"
-    if entry.from_wheel:
+    if source_of(entry).is_one_version:
         update = f"update it with: {command} add WHEEL"
     return [
         "every edit is live" if entry.dev else update,

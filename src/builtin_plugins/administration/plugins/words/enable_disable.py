@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from builtin_plugins.administration.plugins.inventory import named_row
-from builtin_plugins.administration.plugins.transaction import changing, working
-from builtin_plugins.plugins_folder.repair import now
+from builtin_plugins.administration.plugins.removal import now
+from builtin_plugins.administration.plugins.transaction import registry_transaction, transaction
 from host.cli.session import Session
 
 
@@ -19,9 +19,9 @@ def disable(session: Session, name: str) -> None:
 
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
-    with working(session) as work:
+    with transaction(session) as tx:
         entry = named_row(session, name).entry
-        with changing(work) as (registry, _):
+        with registry_transaction(tx) as (registry, _):
             there = registry.entries.get(entry.name, entry.replaced(installed_at=now()))
             if there.enabled != on:
                 registry.put(there.replaced(enabled=on))

@@ -3,7 +3,7 @@
 import os
 
 from host import HostError
-from host.run.json_files import read_json
+from host.run.json_file import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import os
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
-from builtin_plugins.administration.plugins.transaction import working
-from builtin_plugins.io.asking import confirm
+from builtin_plugins.administration.plugins.repair import check_gone
+from builtin_plugins.administration.plugins.transaction import transaction
+from builtin_plugins.io.questions import confirm
 from builtin_plugins.plugins_folder.directory import VERSIONS
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
-from builtin_plugins.plugins_folder.repair import check_gone
 from host.cli.session import Session
 
 
@@ -21,14 +21,14 @@ def command(session: Session, name: str, yes: bool) -> None:
     A linked plugin's own files are never touched. A directory that was dropped into
     plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
     """
-    with working(session) as work:
+    with transaction(session) as tx:
         row = _row(session, name)
         entry = row.entry
-        if entry.kind == "pip" and row.state != "missing":
+        if entry.is_package and row.state != "missing":
             session.messages.line(f"this uninstalls the distribution {entry.name}")
             warn_of_sharing(session, entry, "removes")
         confirm(f"Remove {entry.name}?", yes, "nothing was removed")
-        kept = remove(entry, work)
+        kept = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
         session.show_lines(f"its files are untouched: {entry.source}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from builtin_plugins.administration.plugins.install import put
+from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
 from host.cli.session import Session
@@ -23,22 +24,29 @@ def command(session: Session, name: str, version: str | None) -> None:
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    target = chosen.replaced(enabled=entry.enabled, source=entry.source)
+    # A wheel is one version; any other source, which may have moved, has them all.
+    fixed = any(source_of(one).is_one_version for one in (entry, chosen))
+    source = chosen.source if fixed else entry.source
+    target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
-    with working(session) as work:
-        put(session, target, entry, work)
+    with transaction(session) as tx:
+        install(session, target, entry, tx)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
-    labels = [one.label for one in kept]
+    version_dirs = [one.version_dir for one in kept]
     if version is None:
-        at = labels.index(entry.label) if entry.label in labels else len(labels)
+        at = (
+            version_dirs.index(entry.version_dir)
+            if entry.version_dir in version_dirs
+            else len(version_dirs)
+        )
         if at == 0:
             raise OperationError(f"{entry.name}: no earlier version is kept")
         return kept[at - 1]
     for one in reversed(kept):
-        if version and version in (one.version, one.label):
+        if version and version in (one.version, one.version_dir):
             return one
     for one in reversed(kept):
         if len(version) >= 4 and (one.commit.startswith(version) or one.sha256.startswith(version)):

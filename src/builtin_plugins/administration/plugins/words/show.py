@@ -40,7 +40,9 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
         "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
         "installed": entry.installed_at,
         "files": os.path.realpath(row.root) if row.root else "",
-        "kept": ", ".join(version_text(one) for one in kept if one.label != entry.label),
+        "kept": ", ".join(
+            version_text(one) for one in kept if one.version_dir != entry.version_dir
+        ),
     }
     lines = [f"{key + ':':<13}{value}" for key, value in facts.items() if value]
     found = _contents(row)
@@ -55,7 +57,7 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
 
 
 def _contents(row: Row) -> PluginContents:
-    if row.entry.kind == "pip" and row.state == "disabled":
+    if row.entry.is_package and row.state == "disabled":
         return read_installed(row.entry.name)
     commands = {one.words: one.definition for one in row.declared}
     problems: list[Problem] = []

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.install import built, each, fetch, is_here, put
+from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
-from builtin_plugins.administration.plugins.sources.pip import kept_version
-from builtin_plugins.administration.plugins.transaction import working
-from builtin_plugins.io.asking import confirm
+from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.parse import checked_entry
+from builtin_plugins.administration.plugins.transaction import transaction
+from builtin_plugins.io.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError, UsageError
@@ -42,7 +42,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     if lacking and not dry_run:
         confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
         chosen = [(entry, own.entries.get(entry.name)) for entry in lacking]
-        if failed := each(session, chosen, partial(_bring, session, timeout=timeout)):
+        if failed := for_each(session, chosen, partial(_bring, session, timeout=timeout)):
             raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
@@ -56,28 +56,31 @@ def _lacking(
     """Yield the entries whose recorded version is not the one that is on here."""
     for entry in wanted:
         there = own.get(entry.name)
-        if entry.kind == "local":
+        if entry.is_local:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
                     f"{entry.name}: a directory on somebody's machine; add it from yours"
                 )
-        elif there is None or there.label != entry.label or not is_here(plugins_dir, entry):
+        elif (
+            there is None
+            or there.version_dir != entry.version_dir
+            or not source_of(entry).is_present(plugins_dir)
+        ):
             yield entry
 
 
 def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: float) -> None:
-    entry = stored(entry)
-    if not entry.label:
+    entry = checked_entry(entry)
+    if not entry.version_dir:
         raise OperationError("the registry records no commit, version or sha256 of it")
-    with working(session, timeout) as work:
-        staged = kept_version(entry, work)
-        if staged is None:
-            staged = fetch(of_entry(entry, exact=True), work)
-        staged = built(session, staged, work, yes=True)  # bringing it in was agreed to
-        if staged.entry.label != entry.label:
+    with transaction(session, timeout) as tx:
+        source = source_of(entry)
+        staged = source.kept_version(tx) or source.exact().fetch(tx)
+        staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
+        if staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
             )
         check_collisions(session, staged.entry, staged.contents)
-        put(session, staged.entry, former, work)
+        install(session, staged.entry, former, tx)
     session.show_lines(f"brought in {entry.name}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from builtin_plugins.administration.plugins.install import built, each, fetch, put
+from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_row
 from builtin_plugins.administration.plugins.preview import preview, version_text
-from builtin_plugins.administration.plugins.sources.parse import of_entry, stored
-from builtin_plugins.administration.plugins.transaction import working
+from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.parse import checked_entry
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.program.environment.distributions import installed_version
-from builtin_plugins.io.asking import confirm
+from builtin_plugins.io.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
@@ -26,7 +27,7 @@ def command(
     changes for you is shown first: commands that come and go, new sudo, new variables.
     """
     change = partial(_update, session, timeout=checked_timeout(timeout), dry_run=dry_run, yes=yes)
-    if failed := each(session, _chosen(session, names), change):
+    if failed := for_each(session, _chosen(session, names), change):
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 
 
@@ -54,15 +55,15 @@ def _update(
     yes: bool,
 ) -> None:
     label = entry.name
-    if entry.kind == "local":
+    if entry.is_local:
         session.show_lines(f"{label}: is a directory of yours; every edit is live")
         return
     if entry.pinned:
         session.show_lines(f"{label}: {_stays(session, entry)}")
         return
-    entry = stored(entry)
-    with working(session, timeout) as work:
-        staged = fetch(of_entry(entry, exact=False), work)
+    entry = checked_entry(entry)
+    with transaction(session, timeout) as tx:
+        staged = source_of(entry).newest().fetch(tx)
         known = entry.commit or entry.version
         is_newest = staged.unbuilt and known == (staged.entry.commit or staged.entry.version)
         if staged.unbuilt and dry_run and not is_newest:
@@ -70,26 +71,26 @@ def _update(
             session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
             return
         if not is_newest:
-            staged = built(session, staged, work, yes=yes)
+            staged = ensure_built(session, staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
-        if is_newest or staged.entry.label == entry.label:
+        if is_newest or staged.entry.version_dir == entry.version_dir:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
         preview(session, entry, staged)
         if dry_run:
             return
         confirm(f"Update {label}?", yes, "stays as it is")
-        put(session, staged.entry, former, work)
+        install(session, staged.entry, former, tx)
     session.show_lines(f"updated {label}")
 
 
 def _stays(session: Session, entry: Entry) -> str:
     """Return where a pinned plugin is, and what brings it elsewhere."""
     command = f"{session.program} self plugin"
-    here = installed_version(entry.name) if entry.kind == "pip" else None
+    here = installed_version(entry.name) if entry.is_package else None
     if here and here != entry.version:
         return f"{here} is installed, not {entry.version}; bring that back with: {command} sync"
     stays = f"stays at {entry.ref or version_text(entry)}"
-    return (
-        f"{stays}; another version comes with: {command} add WHEEL" if entry.from_wheel else stays
-    )
+    if source_of(entry).is_one_version:
+        return f"{stays}; another version comes with: {command} add WHEEL"
+    return stays

@@ -100,18 +100,20 @@ def check_environment() -> None:
 def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     """Give a copy of the environment that runs this program; nobody else changes it meanwhile.
 
-    `waiting` is told who does where that takes long.
+    `waiting` gets a line if another process does.
     """
     check_environment()
     with _held(PATIENCE, waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
-            shutil.rmtree(copy.path, ignore_errors=True)
+            _discard(copy.path)
+            if os.path.lexists(copy.path):
+                raise OperationError(f"{copy.path}: is in the way and cannot be removed")
             _check_exchange(copy.path)
             _copy_linked(copy.prefix, copy.path)
             yield copy
         finally:
-            shutil.rmtree(copy.path, ignore_errors=True)
+            _discard(copy.path)
 
 
 def drop_abandoned_copy() -> None:
@@ -119,7 +121,16 @@ def drop_abandoned_copy() -> None:
     copy = VenvCopy()
     if os.path.isdir(copy.path):
         with suppress(OperationError), _held():
-            shutil.rmtree(copy.path, ignore_errors=True)
+            _discard(copy.path)
+
+
+def _discard(path: str) -> None:
+    """Remove a copy, also with directories that a package's commands made read-only."""
+    shutil.rmtree(path, ignore_errors=True)
+    for directory, _, _ in os.walk(path):  # what is left
+        with suppress(OSError):
+            os.chmod(directory, stat.S_IRWXU)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _held(patience: float = 0.0, waiting: Waiting | None = None) -> AbstractContextManager[int]:

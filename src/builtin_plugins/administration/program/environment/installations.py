@@ -1,14 +1,17 @@
-"""The installations that run by this environment, recorded in it: one path a line.
+"""The installations that run by this environment, and the record of them in it.
 
-install.sh reads the record, too.
+The record has one path a line; install.sh reads it, too.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from glob import escape, glob
+
+from host.run.installation import data_home
 
 _RECORD = "cli-host-installations"
 _LARGEST = 1 << 14  # bytes of a launcher
@@ -25,16 +28,25 @@ def remember(root: str) -> None:
             file.write(line)
 
 
-def other_installations(root: str) -> list[str]:
-    """Return the recorded installations that still start with this environment, but `root`."""
-    try:
-        with open(os.path.join(sys.prefix, _RECORD), "rb") as file:
-            recorded = os.fsdecode(file.read()).split("\n")[:-1]
-    except OSError:
-        return []
-    own = os.path.realpath(root)
-    found = dict.fromkeys(map(os.path.realpath, recorded))
-    return [one for one in found if one != own and launchers_in(os.path.join(one, "core"))]
+def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the other installations that start with this environment: recorded, or as usual.
+
+    A tool that makes the environment anew loses the record.
+    """
+    recorded: list[str] = []
+    with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
+        recorded = os.fsdecode(file.read()).split("\n")[:-1]
+    usual = [os.path.dirname(os.path.dirname(one)) for one in usual_launchers(root, environ)]
+    found = sorted({*map(os.path.realpath, recorded), *usual} - {os.path.realpath(root)})
+    return [one for one in found if launchers_in(os.path.join(one, "core"))]
+
+
+def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
+    """Return other launchers of this environment: on PATH, and where installations usually are."""
+    usual = glob(os.path.join(escape(data_home(environ)), "*", "core", "*"))
+    found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
+    own = os.path.realpath(root) + os.sep
+    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
@@ -52,3 +64,10 @@ def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
     """Return the paths of the launchers in a directory, sorted; otherwise as `is_launcher`."""
     paths = sorted(glob(os.path.join(escape(core_dir), "*")))
     return [path for path in paths if is_launcher(path, anywhere=anywhere)]
+
+
+def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the links in directories of PATH, each with where it leads in the end."""
+    directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
+    there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
+    return {path: os.path.realpath(path) for path in there if os.path.islink(path)}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from builtin_plugins.administration.program.environment.distributions import find_distribution
-from builtin_plugins.administration.program.shipped_files import shipped_files
+from builtin_plugins.administration.program.shipped_files import catch_up, shipped_files
 from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Patient
 from builtin_plugins.administration.words.lint.finding import shown_path
 from builtin_plugins.administration.words.lint.linter import Lint
@@ -35,6 +35,13 @@ def files(patient: Patient) -> Iterator[Diagnosis]:
     missing = [one for one in became if one.startswith("core/lib/") and became[one] == "missing"]
     if missing:
         yield Diagnosis(f"{root} lacks {', '.join(missing)}", again)
+    former = [os.path.join(root, one) for one in became if became[one] == "former"]
+    if former:
+        yield Diagnosis(
+            f"{', '.join(former)}: of another version than this program",
+            f"rm {shlex.join(former)} && {again}",
+            partial(catch_up, root, patient.session.messages.warn),
+        )
     changed = [os.path.join(root, one) for one in became if became[one] == "changed"]
     if changed and not os.path.exists(os.path.join(root, ".git")):
         yield Diagnosis(
@@ -130,10 +137,10 @@ def plugins(patient: Patient) -> Iterator[Diagnosis]:
     directories = {one.name for one in find_directory_plugins(plugins_dir, registry)}
     for entry in registry.entries.values():
         there = entry.name in directories
-        if entry.kind == "pip":
+        if entry.is_package:
             there = find_distribution(entry.name) is not None
         if entry.enabled and not there:
-            back = "put them back" if entry.kind == "local" else f"{call} sync"
+            back = "put them back" if entry.is_local else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield Diagnosis(f"the files of plugin {entry.name} are gone", remedy)
 

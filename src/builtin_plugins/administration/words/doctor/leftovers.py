@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
+from builtin_plugins.administration.plugins.repair import reconcile_if_needed, was_interrupted
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words.completion import SHELLS, start_up_file
@@ -17,11 +18,9 @@ from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Pat
 from builtin_plugins.administration.words.new import STAGE
 from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.plugins_folder.repair import settle, was_interrupted
 from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
-from builtin_plugins.setup.linux.stage import hold_stage
-from builtin_plugins.setup.linux.state import starts_from_stage
 from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.store import abandoned
 from host import OperationError
 
 _YOUNG = 60.0  # seconds in which what is there may be at work
@@ -34,7 +33,7 @@ def leftovers(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis(
             f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
             f"{patient.call} self plugin list",
-            partial(settle, plugins_dir),
+            partial(reconcile_if_needed, plugins_dir),
         )
     for path in dict.fromkeys([VenvCopy().path, f"{patient.layout.root}/.venv.cli-stage"]):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):
@@ -58,26 +57,15 @@ def _left(path: str, what: str, fix: Callable[[], object] | None = None) -> Diag
 
 
 def _setups(patient: Patient) -> Iterator[Diagnosis]:
-    """Yield the stages of `setup` commands, by the variables that a listing goes by."""
+    """Yield the stages of `setup` commands, by the variables that a listing uses."""
     for command in patient.commands:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
         merged = merged_variables(command.definition.envs, patient.environ)
-        places = Places.read(command.words[-1], merged)
-        if not os.path.isdir(places.stage) or not _is_free(places.stage):
-            continue
-        if starts_from_stage(places):  # what is in it is the tool itself
-            again = f"{patient.call} {' '.join(command.words)} --upgrade"
-            what = f"{places.link} starts from {places.stage}, an interrupted change"
-            yield Diagnosis(what, again)
-        else:
-            yield _left(places.stage, "a setup that was interrupted", partial(_clear, places.stage))
-
-
-def _clear(stage: str) -> None:
-    """Remove the stage of a setup as the next one would; raises HostError, OSError."""
-    with hold_stage(stage, lambda: False):
-        pass
+        directory = Places.read(command.words[-1], merged).install_dir
+        if os.path.isdir(directory) and _is_free(directory):
+            for path in abandoned(directory):
+                yield _left(path, "a setup that was interrupted")
 
 
 def _written(patient: Patient) -> Iterator[str]:

@@ -12,14 +12,15 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     installed_version,
 )
+from builtin_plugins.administration.program.environment.installations import links_on_path
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,
     launcher_of,
-    links_on_path,
     write_launcher,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
@@ -27,8 +28,8 @@ from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Pat
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.hookspecs import OWN_DISTRIBUTION
+from host.run import find_bash
 from host.run.installation import home
-from host.run.paths import find_bash
 from host.run.process import start_of
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
@@ -124,7 +125,7 @@ def dependencies(patient: Patient) -> Iterator[Diagnosis]:
         )
     if patient.wrong is None and find_program("git", environ) is None:
         entries = effective_registry(patient.installation.plugins_dir).entries.values()
-        if any(entry.kind == "git" for entry in entries):
+        if any(source_of(entry).is_from_git for entry in entries):
             yield Diagnosis("git, which plugins come from, is missing", "install it")
     yield from _packages()
 

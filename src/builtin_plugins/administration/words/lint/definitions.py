@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from host import Argument, Definition, HostError, Problem, expand, is_secret
 from host.cli.variables import settings_names
-from host.run.env_file import read_env_file
-from host.run.nested import FRAMEWORK_NAMES
+from host.run.dotenv import read_env_file
+from host.run.environment import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
     "args": Argument.fields,

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from host import HostError, Problem, printable
+from host.run import read_regular
 from host.run.json_errors import key_offsets, place_of
-from host.run.paths import read_regular
 
 _LARGEST = 16 * 1024 * 1024  # bytes of a file of JSON
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

@@ -11,6 +11,7 @@ from builtin_plugins.administration.words.lint.definitions import (
     usual_names,
 )
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
+from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.administration.words.lint.scripts import script_findings, undefined_scripts
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
@@ -20,8 +21,8 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import Definition, HostError, Problem
-from host.run.definition import read_config, read_definition
-from host.run.folder_tree import FolderTree
+from host.run.command import read_config, read_definition
+from host.run.folders import FolderTree
 
 Linted = tuple[JsonFile, Definition]
 
@@ -53,6 +54,7 @@ class Lint:
             else:
                 yield from self._plugin(directory, said)
         else:
+            yield from package_findings(directory)
             yield from self._tree(directory)
 
     def _installation(self, root: str, file: JsonFile) -> Iterator[Finding]:
@@ -88,6 +90,8 @@ class Lint:
             if getattr(said, key) and not os.path.exists(place):
                 problem = Problem(file.path, f"there is no {place}", key=key)
                 yield file.finding(problem, "plugin")
+        if said.hooks and os.path.exists(said.hooks_file):
+            yield from hook_findings(said.hooks_file)
         yield from self._tree(said.tree, is_category=False)
 
     def _tree(self, root: str, *, is_category: bool = True) -> Iterator[Finding]:

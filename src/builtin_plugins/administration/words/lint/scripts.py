@@ -10,8 +10,8 @@ from contextlib import suppress
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem
-from host.run.definition import read_definition
-from host.run.paths import read_regular, why_outside
+from host.run import read_regular, why_outside
+from host.run.command import read_definition
 from host.run.process import start_of
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script

@@ -61,16 +61,6 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     assert hidden(made) == []
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/cwd"), reason="needs Linux")
-@pytest.mark.parametrize("place", ["/proc", "/proc/self/task", "/sys"])
-def test_a_file_system_of_the_kernel_is_no_plugin(install: Install, place: str) -> None:
-    made = install()
-    refused = plugin(made, "add", place, "--name", "kernel")
-    said = f"cli: {place}: is the system's own, no plugin\n"
-    assert refused.all == (1, "", said)
-    assert listed(made) == {}
-
-
 COMPUTED = """
 from host import CommandDeclaration, hookimpl
 

@@ -45,7 +45,7 @@ ORIGINS = {
 
 @pytest.mark.parametrize(("text", "expected"), ORIGINS.items())
 def test_sources(text: str, expected: tuple[str, str]) -> None:
-    found = parse_source(text).wanted
+    found = parse_source(text).entry
     assert (found.kind, found.source) == expected
 
 
@@ -93,7 +93,7 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, kind:
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     text = text.format(here=tmp_path, name=tmp_path.name)
-    found = parse_source(text).wanted
+    found = parse_source(text).entry
     assert (found.kind, found.source) == (kind, os.path.abspath(text))
 
 

@@ -12,6 +12,8 @@ import tarfile
 import time
 from pathlib import Path
 
+import pytest
+
 from testing import httpserver
 from testing.installation import Made, command
 from testing.machine import needs
@@ -95,6 +97,12 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     assert made.run("cloud", "floppy").status == 0
     assert plugin(made, "rollback", "acme-cli").status == 0
     assert made.run("cloud", "tape").status == 0
+    assert plugin(made, "rollback", "acme-cli").stdout == "acme-cli: 2.0 → 1.0\n"
+    shown = plugin(made, "show", "acme-cli").stdout
+    facts = dict(line.split(":", 1) for line in shown.splitlines()[:10])
+    assert facts["version"].strip() == "1.0"
+    assert facts["source"].strip() == str(first)
+    assert facts["sha256"].strip() == hashlib.sha256(first.read_bytes()).hexdigest()
     _take_out(with_uv)
     assert listed(made)["acme-cli"]["state"] == "missing"
     assert "\nrestored acme-cli\n" in plugin(made, "add", str(first)).stdout
@@ -205,7 +213,7 @@ def test_a_wheel_with_files_of_another_distribution(with_uv: Environment) -> Non
 def test_a_wheel_that_another_one_needs_with_files_of_this_program(
     environment: Environment,
 ) -> None:
-    """Both installers: uv leaves files out of its records that no RECORD lists."""
+    """With pip and with uv."""
     made = environment.made
     acme = environment.acme("1.0", requires=("helper",))
     wheel(environment.wheels, "helper", "1.0", "", points={}, top={"host/new.so": ""})
@@ -341,6 +349,12 @@ def test_installations_that_share_an_environment_are_named(
     stopped = answering(one, "n\n", "remove", "acme-cli")
     assert (stopped.status, removes in stopped.stderr) == (1, True)
     assert one.run("cloud", "py").status == 0
+    # Who makes the environment anew loses the record; installations in the usual place are found.
+    usual = made.home / ".local/share/usual"
+    cli = with_uv.python.parent / "cli"
+    assert made.run("self", "init", str(usual), executable=cli).status == 0
+    (with_uv.python.parent.parent / "cli-host-installations").unlink()
+    assert warned(one, "remove", "acme-cli") == f"{warning.format('removes')}{usual}"
 
 
 BROKEN = {
@@ -602,6 +616,26 @@ def test_a_removal_that_is_killed(with_uv: Environment) -> None:
         assert not (plugins / ".removed").exists()
 
 
+def test_a_read_only_directory_of_a_package_is_in_no_way(with_uv: Environment) -> None:
+    made = with_uv.made
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    needs("setpriv")
+    setpriv = Path(str(shutil.which("setpriv")))
+    drop = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+    path = with_uv.acme("1.0")
+    assert plugin(made, "add", str(path)).status == 0
+    cache = with_uv.packages / "acme_cli/cache"
+    cache.mkdir()
+    (cache / "file").touch()
+    cache.chmod(0o555)
+    for words in (["remove", "acme-cli"], ["add", str(path)]):
+        run = [*drop, str(made.launcher), "self", "plugin", *words]
+        done = made.run(*run, executable=setpriv)
+        assert done.status == 0, done.stderr
+        assert not with_uv.stage.exists()
+
+
 DECLARES = """
 from host import CommandDeclaration
 from host import hookimpl as {marker}
@@ -645,6 +679,25 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment)
     )
     assert plugin(made, "add", str(twin), "--force").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
+def test_a_package_whose_import_changes_the_directory_of_packages(with_uv: Environment) -> None:
+    """uv compiles nothing, so importing a module there makes `__pycache__`; a plugin may write."""
+    made = with_uv.made
+    assert not (with_uv.packages / "__pycache__").exists()
+    writes = (
+        "import pathlib, random\npathlib.Path(__file__).with_suffix(f'.{random.random()}').touch()"
+    )
+    for name, more in (("single", ""), ("writing", writes)):
+        text = DECLARES.format(words=(name, "py"), package=name, marker="hookimpl")
+        module = text.replace(f"{name}.plugin:", f"{name}:")
+        points = {f"{name}-cli": name}
+        path = wheel(
+            with_uv.wheels, f"{name}-cli", "1", "", points=points, top={f"{name}.py": more + module}
+        )
+        added = plugin(made, "add", str(path))
+        assert (added.status, added.stderr) == (0, f"installing {name}-cli==1\n")
+        assert made.run(name, "py").all == (0, f"{name}\n", "")
 
 
 def test_words_that_only_running_it_tells(with_uv: Environment) -> None:

@@ -107,3 +107,15 @@ def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert registry(made) == {}
     assert not mark.exists()
+
+
+def test_a_source_that_cannot_be_fetched_can_be_removed(install: Install) -> None:
+    """A hand-written registry may hold one; listing, doctor and remove still work."""
+    entry = {"name": "acme", "kind": "pip", "source": "acme @ git+ftp://h.test/acme"}
+    made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})})
+    assert plugin(made, "list").status == 0
+    refused = plugin(made, "sync")
+    assert refused.status == 2
+    assert "only https, ssh, git and file are fetched with git" in refused.stderr
+    assert "the files of plugin acme are gone" in made.run("self", "doctor").stdout
+    assert plugin(made, "remove", "acme").all == (0, "removed acme\n", "")

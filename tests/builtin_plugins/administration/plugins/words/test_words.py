@@ -158,7 +158,7 @@ def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) 
     done = plugin(made, "sync", str(team))
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
-        f'cli: warning: {team}: a: "kind": expected one of git, local, archive, pip\n'
+        f'cli: warning: {team}: a: "kind": expected one of archive, git, local, pip\n'
         "cli: entries that cannot be used: 1\n"
     )
 
@@ -199,7 +199,7 @@ def test_names_from_elsewhere_are_shown_escaped(install: Install, tmp_path: Path
         assert "\u202e" not in done.stdout + done.stderr
 
 
-def test_who_waits_for_another_change_is_told(install: Install, tmp_path: Path) -> None:
+def test_waiting_for_another_change_is_reported(install: Install, tmp_path: Path) -> None:
     made = install()
     assert plugin(made, "add", str(write_tree(tmp_path / "acme", plugin_files()))).status == 0
     with (made.root / "plugins/.registry.lock").open() as lock:
@@ -213,7 +213,7 @@ def test_who_waits_for_another_change_is_told(install: Install, tmp_path: Path) 
         )
         assert waiting.stderr
         told = waiting.stderr.readline()
-    assert told.startswith(f"waiting for process {os.getpid()}, at work since ")
+    assert told == "waiting for another process to finish its change\n"
     assert waiting.communicate(timeout=60) == ("acme is disabled\n", "")
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import Problem, SourceError
-from host.run.env_file import SIZE_LIMIT, parse_env, read_env_file
+from host.run.dotenv import SIZE_LIMIT, parse_env, read_env_file
 from host.run.expand import expand, is_name
 from testing.growth import grows_in_proportion
 from testing.installation import command

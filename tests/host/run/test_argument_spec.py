@@ -5,14 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError
-from host.run.declared_arguments import (
+from host.run.argument_spec import (
     is_digits,
     is_integer,
     is_number,
     read_declarations,
     usage_of,
 )
-from host.run.json_files import Fields
+from host.run.json_file import Fields
 
 TWICE = {"name": "a"}, {"name": "a"}
 

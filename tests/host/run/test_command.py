@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError, InstallationError, Problem
-from host.run.definition import (
+from host.run import read_regular
+from host.run.command import (
     SYSTEM_OS,
     is_reference,
     is_word,
@@ -18,8 +19,7 @@ from host.run.definition import (
     read_config,
     read_definition,
 )
-from host.run.json_files import parse_json, read_json
-from host.run.paths import read_regular
+from host.run.json_file import parse_json, read_json
 from testing.growth import grows_in_proportion
 from testing.installation import command
 
@@ -378,7 +378,7 @@ KEYS = {
     "entrypiont": "entrypoint", "entry_point": "entrypoint", "entryPoint": "entrypoint",
     "Entrypoint": "entrypoint", "entripoint": "entrypoint", "scripts": "script", "OS": "os",
     "Sudo": "sudo", "env": "envs", "env-files": "env_files", "envFiles": "env_files",
-    "env_file": "env_files", "alias": "aliases", "grupo": "", "gruop": "group",
+    "env_file": "env_files", "alias": "aliases", "grupo": "group", "gruop": "group",
     "requiredEnvs": "required_envs", "instaled_when": "installed_when", "hiden": "hidden",
     "x-entrypiont": "", "_entrypiont": "", "$entrypoin": "", "version": "", "author": "",
     "tags": "", "config": "", "id": "", "": "", "requires": "", "samples_of_use": "",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from host.planning.asking_plugins import PluginAnswer, survey
 from host.planning.loading import load
+from host.planning.plugin_worker import PluginAnswer, query
 from host.records import CommandDeclaration, EnvSource, Installation
 from host.run.lock import Plugin
 from testing.installation import Made, builder, command
@@ -91,7 +91,7 @@ def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[
     plugins_dir = str(made.root / "plugins")
     plugins = [Plugin(name, name, file=f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
     installation = Installation("cli", str(made.root), "", plugins_dir, "")
-    return {one.plugin.name: one for one in survey(plugins, installation, deadline)}
+    return {one.plugin.name: one for one in query(plugins, installation, deadline)}
 
 
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)
@@ -138,6 +138,8 @@ GARBAGE = {
         "env_sources", "EnvSource('s', 3, provider='os')", "must be a reference"
     ),
     "a rank that is none": ("env_sources", "EnvSource('s', 'x', ('/x',))", "rank must be"),
+    "no rank": ("env_sources", "EnvSource('s', files=('/x',))", "rank must be from 2 to 4"),
+    "a rank by a reader": ("env_sources", "EnvSource('s', reader='envs')", "rank must be from 2"),
     "not a list": ("env_sources", "12", "not iterable"),
 }  # fmt: skip
 
@@ -275,6 +277,49 @@ def test_a_wrapper_is_refused_by_name(tmp_path: Path, how: str) -> None:
     found = _asked(tmp_path, {"a-good": _GOOD, "b-wraps": text, "c-good": _GOOD})
     assert found["b-wraps"].reason == "render_listing: wrappers are not supported"
     assert found["c-good"].reason == ""
+
+
+@pytest.mark.parametrize(
+    "hook", ["discover_commands", "env_sources", "render_listing", "is_installed"]
+)
+@pytest.mark.parametrize("body", ["return []", "yield"])
+def test_an_async_hook_is_refused_by_name(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], hook: str, body: str
+) -> None:
+    text = f"from host import hookimpl\n@hookimpl\nasync def {hook}(): {body}\n"
+    found = _asked(tmp_path, {"a-good": _GOOD, "b-async": text, "c-good": _GOOD})
+    assert found["b-async"].reason == f"{hook}: is async def; a hook is a plain function"
+    assert found["c-good"].reason == ""
+    assert capfd.readouterr() == ("", "")
+
+
+CLOSERS = {
+    "closed": "sys.stdout.close()",
+    "closed below Python": "print('held'); os.close(1)",
+    "none": "sys.stdout = None",
+    "no file": "sys.stdout = object()",
+    "both": "sys.stdout.close(); sys.stderr.close(); os.close(2)",
+}
+
+
+@pytest.mark.parametrize("how", CLOSERS.values(), ids=CLOSERS)
+@pytest.mark.parametrize("place", ["import", "hook"])
+def test_a_plugin_that_closes_stdout_answers_all_the_same(
+    tmp_path: Path, how: str, place: str
+) -> None:
+    closes = f"import os, sys\n{how}\n" if place == "import" else ""
+    text = f"""{closes}from host import Watch, hookimpl
+@hookimpl
+def discover_commands():
+    import os, sys
+    {how if place == "hook" else ""}
+    return [Watch("/etc")]
+"""
+    made = builder(tmp_path)()
+    made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
+    made.write({"plugins/odd/plugin.json": {"hooks": "h.py"}, "plugins/odd/h.py": text})
+    ran = made.run("a", "b")
+    assert (ran.status, ran.stdout, "broken" in ran.stderr) == (0, "ran\n", False)
 
 
 @pytest.mark.parametrize("hook", ["prepare", "find_plugins"])

@@ -1,8 +1,8 @@
-"""The syntax of `.env` files (SPEC 2.4): text → names and values."""
+"""`.env` files (SPEC 2.4): their syntax, and the variables that a run takes from one."""
 
 from host.errors import Problem, SourceError
+from host.run import read_regular
 from host.run.expand import is_name
-from host.run.paths import read_regular
 from host.run.text import text_of
 
 TYPE_CHECKING = False
@@ -10,10 +10,20 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterator
 
+    from host.run.environment import SourceReader
+    from host.run.lock import Source
+
 SIZE_LIMIT = 1024 * 1024  # bytes
 _MOST_SHOWN = 5  # problems of one file that are reported one by one
 _MOST_NAMED = 5  # names that a quote swallowed
 _OPENS = "that opens here"
+# Variables that a command with more rights never takes from a file in its folder; LD_… likewise.
+_NEVER_WITH_SUDO = frozenset(
+    [
+        *("BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH"),
+        *("PYTHONSTARTUP", "RUBYOPT"),
+    ]
+)
 _SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
 _LONG_RUN = 32  # blanks; python-dotenv's pattern takes the square of a run
 
@@ -32,6 +42,37 @@ class Binding:
         self.value = value
         self.literal = literal
         self.line = line
+
+
+def offer_env_file(reader: "SourceReader", source: "Source", path: str) -> None:
+    """Offer the variables of a `.env` file to the layers of `reader`; raises SourceError.
+
+    A plugin's file that cannot be read causes one warning, as no plugin stops a command.
+    """
+    problems: list[Problem] = []
+    try:
+        try:
+            bindings = read_env_file(path, problems.append)
+        except SourceError as failure:
+            if source.reader != "dotenv":
+                raise
+            bindings = []
+            see = f"see: {reader.messages.program} self plugin list"
+            reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
+        if bindings is None:
+            reader.layers.missing.append(path)
+        for one in bindings or ():
+            if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
+                what = f'{one.name} is not taken from a .env file for a command with "sudo"'
+                remedy = "export it before the command instead"
+                raise SourceError(Problem(path, what, remedy, line=one.line))
+            value = one.value
+            if not one.literal:
+                value = reader.expanded(value, path, one.name, problems.append, one.line)
+            reader.offer(one.name, value, source.rank, f"{path}:{one.line}")
+    finally:
+        for problem in first_problems(path, problems):
+            reader.messages.warn(problem)
 
 
 class OpenQuote(Problem):

@@ -1,8 +1,8 @@
 """Strict JSON from regular files, and typed access to it; errors name file and place or key."""
 
 from host.errors import DefinitionError, Problem
+from host.run import read_regular
 from host.run.expand import is_name
-from host.run.paths import read_regular
 from host.run.text import text_of
 
 TYPE_CHECKING = False
@@ -158,14 +158,14 @@ class Fields:
         foreign = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
         if not foreign:
             return ()
-        from host.run.misspelt import meant
+        from host.run.suggestions import SURELY, closest
 
         missing = sorted(self.known - self.values.keys())
-        likely = [(key, meant(key, missing)) for key in foreign[:_MOST_UNKNOWN]]
+        likely = [(key, closest(key, missing, SURELY)) for key in foreign[:_MOST_UNKNOWN]]
         return tuple(
-            self.problem(key, "unknown key", f'did you mean "{ours}"?')
-            for key, ours in likely
-            if ours
+            self.problem(key, "unknown key", f'did you mean "{near[0]}"?')
+            for key, near in likely
+            if near
         )
 
     def problem(self, key: str, text: str, remedy: str = "") -> Problem:
@@ -195,9 +195,9 @@ class Fields:
 
     def _slip(self, key: str) -> str:
         """Return which key resembles the missing `key`, or else what is expected."""
-        from host.run.misspelt import meant
+        from host.run.suggestions import SURELY, closest
 
-        near = [one for one in self.values if meant(one, (key,))]
+        near = [one for one in self.values if closest(one, (key,), SURELY)]
         return f'"{near[0]}" looks like it' if near else "expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from host.errors import Problem
 from host.run.catalog import Catalog
-from host.run.folder_tree import FolderTree
+from host.run.folders import FolderTree
 from host.run.lock import Lock, Tree
 from testing.installation import command
 
@@ -68,7 +68,7 @@ def test_a_link_to_a_category_beside_it_counts(folder):
 
 
 def test_a_large_tree_behind_a_link_is_searched_no_further(folder, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("host.run.folder_tree._MOST_BEYOND", 20)
+    monkeypatch.setattr("host.run.folders._MOST_BEYOND", 20)
     commands = folder("commands/a/x") / "commands"
     large = tmp_path_factory.mktemp("large")
     for number in range(30):

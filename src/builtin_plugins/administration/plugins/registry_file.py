@@ -10,7 +10,7 @@ from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.plugins_folder.registry import LAST, SCHEMA, Registry
 from host import HostError
-from host.run.json_files import read_json
+from host.run.json_file import read_json
 
 _LOCK_FILE = ".registry.lock"
 
@@ -18,7 +18,7 @@ _LOCK_FILE = ".registry.lock"
 def exclusive(
     plugins_dir: str, waiting: Waiting | None = None, *, patient: bool = True
 ) -> AbstractContextManager[int]:
-    """Be the only one who changes plugins here; `waiting` is told who else is.
+    """Be the only one who changes plugins here; `waiting` gets a line if another process is.
 
     Raises OperationError when that one stays.
     """
@@ -56,6 +56,6 @@ def _says(path: str, registry: Registry) -> bool:
 
 
 def _text(registry: Registry) -> bytes:
-    """Return what the file says; half a character is an escape in it, as it was."""
+    """Return the content of the file; a lone surrogate stays an escape."""
     text = json.dumps(registry.values, indent=2, ensure_ascii=False)
     return f"{text}\n".encode("utf-8", "backslashreplace")

@@ -4,7 +4,7 @@ import _stat
 import posix
 
 from host.errors import Problem, UsageError
-from host.run.declared_arguments import Argument, is_number, shown, usage_of
+from host.run.argument_spec import Argument, is_number, shown, usage_of
 from host.run.process import asks_help
 from host.run.text import encode
 
@@ -230,8 +230,8 @@ def _why_not_there(argument: Argument, path: str) -> str:
 
 def _nearest(word: str, names: "Sequence[str]") -> str:
     """Return what to do about a word that is none of `names` but like or begins one; else ""."""
-    from host.run.misspelt import meant
+    from host.run.suggestions import closest
 
     begun = [one for one in names if word.strip("-") and one.startswith(word)]
-    near = meant(word, names) or next(iter(begun), "")
-    return f"did you mean {near}?" if near else ""
+    near = [*closest(word, names), *begun]
+    return f"did you mean {near[0]}?" if near else ""

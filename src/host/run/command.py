@@ -2,17 +2,17 @@
 
 import sys
 
-from host.errors import DefinitionError, InstallationError, Problem
+from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
+from host.run import dirname, is_file, join, stays_inside, why_outside
 from host.run.expand import is_name
-from host.run.json_files import NO_VARIABLE, Fields, read_json
-from host.run.paths import dirname, is_file, join, stays_inside
+from host.run.json_file import NO_VARIABLE, Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from host.run.declared_arguments import Argument
+    from host.run.argument_spec import Argument
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
@@ -133,7 +133,7 @@ class Definition:
         return takes
 
     def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
-        from host.run.declared_arguments import read_declarations
+        from host.run.argument_spec import read_declarations
 
         return read_declarations(declared, self.directory, ours=ours)
 
@@ -169,9 +169,9 @@ def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:
     foreign = [name for name in names if name not in SYSTEMS]
     if not foreign:
         return []
-    from host.run.misspelt import meant_system
+    from host.run.suggestions import closest_system
 
-    near = {ours for ours in map(meant_system, foreign) if ours}
+    near = {ours for ours in map(closest_system, foreign) if ours}
     hint = f"did you mean {' and '.join(sorted(near))}?" if near else ""
     return [Problem(path, f"only {' and '.join(SYSTEMS)} count", hint, key)]
 
@@ -207,3 +207,22 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
         expected = 'expected a reference "package.module:attr"'
         raise DefinitionError(Problem(owner, expected, key="entrypoint"))
     return definition
+
+
+def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
+    """Return the path of the entrypoint's file, "" for a Python reference.
+
+    Raises CannotStartError on another system than the definition's `os`,
+    DefinitionError when the entrypoint leaves the command's directory.
+    """
+    if not definition.compatible:
+        what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+        foreign = definition.foreign_systems()
+        raise CannotStartError("; ".join(map(str, (Problem(" ".join(words), what), *foreign))))
+    if definition.in_python:
+        return ""
+    file = join(definition.directory, definition.entrypoint)
+    outside = why_outside(definition.directory, definition.entrypoint)
+    if outside:
+        raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
+    return file

@@ -4,15 +4,15 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import paths
-from host.run.definition import is_word, read_definition
+from host.run import dirname, is_directory, is_file, join, read_regular, realpath
+from host.run.command import is_word, read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from host.run.definition import Definition
+    from host.run.command import Definition
 
 _LONGEST_SHOWN = 400  # characters of a path
 _LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
@@ -46,17 +46,17 @@ class FolderTree:
         self._last: Any = ("", [], [])  # the last place listed, its words, its problems
 
     def path_of(self, place: str, word: str) -> str:
-        return paths.join(place, word)
+        return join(place, word)
 
     def enter(self, place: str, word: str) -> str:
         """Return the directory that `word` leads to from `place`, "" where there is none."""
-        path = paths.join(place, word)
+        path = join(place, word)
         try:
             mode = posix.lstat(path).st_mode
         except OSError:
             return ""
         if _stat.S_ISLNK(mode):
-            return path if paths.is_directory(path) and self._follows(place, path) else ""
+            return path if is_directory(path) and self._follows(place, path) else ""
         if place in self._beyond:
             self._beyond.add(path)
         return path if _stat.S_ISDIR(mode) else ""
@@ -93,7 +93,7 @@ class FolderTree:
         found = self._first_definition(place, problems)
         while len(found) >= len(place):  # all on the way down hold it too
             self._holding.add(found)
-            found = paths.dirname(found)
+            found = dirname(found)
         return place in self._holding
 
     def aliased(self, place: str, alias: str) -> str:
@@ -101,7 +101,7 @@ class FolderTree:
         for word in self.words(place):
             file = f"{place}/{word}/command.json"
             try:
-                content = paths.read_regular(file, _LARGEST, DefinitionError)
+                content = read_regular(file, _LARGEST, DefinitionError)
                 if b"aliases" not in content and b"\\u" not in content:  # a key may be escaped
                     continue
                 definition = self._read(file)
@@ -148,8 +148,8 @@ class FolderTree:
         """Return whether the link `path` in `place` is followed, and remember that it is."""
         if place in self._beyond:
             return False
-        self._real = self._real or paths.realpath(self.root)
-        target = paths.realpath(path)
+        self._real = self._real or realpath(self.root)
+        target = realpath(path)
         if f"{self._real}/".startswith(f"{target.rstrip('/')}/"):
             if problems is not None:
                 reason = f"left out; it links to {target}, which contains this tree"
@@ -164,7 +164,7 @@ class FolderTree:
         That is `place` itself with a category.json, else the first at or below it with
         a command.json; "" when there is none.
         """
-        if paths.is_file(f"{place}/category.json"):
+        if is_file(f"{place}/category.json"):
             return place
         near = _command_in(place)
         if near:
@@ -174,14 +174,14 @@ class FolderTree:
         left = _MOST_BEYOND
         while pending:
             at = pending.pop()
-            if paths.is_file(paths.join(at, "command.json")):
+            if is_file(join(at, "command.json")):
                 return at
             left -= at in self._beyond
             if not left:
                 problems.append(Problem(place, "searched no further; it links to a large tree"))
                 return ""
             inner = sorted(self._listed(at, problems, names=False))
-            pending += [paths.join(at, word) for word in inner]
+            pending += [join(at, word) for word in inner]
         return ""
 
 
@@ -194,7 +194,7 @@ def _command_in(place: str) -> str:
         with posix.scandir(place) as entries:
             for entry in entries:
                 known = is_word(entry.name) and not entry.is_symlink()
-                if known and paths.is_file(f"{entry.path}/command.json"):
+                if known and is_file(f"{entry.path}/command.json"):
                     return entry.path
     except OSError:
         pass  # listing the folder reports it

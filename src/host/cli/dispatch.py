@@ -1,4 +1,4 @@
-"""Everything but running a command: `--version`, listings, help pages and the way to `self`.
+"""Dispatch of everything that runs no command: `--version`, listings, help pages, `self`.
 
 Each answer imports what it needs and no more: `--version` next to nothing, a listing
 no plugin, `self` no renderer.
@@ -22,13 +22,13 @@ def run_cli(
     start: "tuple[OpenInstallation, Lock] | None",
     *,
     safe: bool,
-    sure: bool,
+    assume_yes: bool,
 ) -> int:
     """Answer what is not a command to run; return the exit status, raise HostError.
 
     `start` is what a run looked up before it turned out that there is nothing to run.
     """
-    session = Session(layout, environ, messages, safe=safe, sure=sure, start=start)
+    session = Session(layout, environ, messages, safe=safe, assume_yes=assume_yes, start=start)
     if asked.words[:1] in (("help",), ("self",)):
         asked.words = without_color(asked.words, messages)
     if asked.version:

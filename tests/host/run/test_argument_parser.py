@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from host.errors import UsageError
-from host.run import given_arguments
-from host.run.declared_arguments import read_declarations
-from host.run.json_files import Fields
+from host.run import argument_parser
+from host.run.argument_spec import read_declarations
+from host.run.json_file import Fields
 from testing.growth import grows_in_proportion
 from testing.installation import command
 
@@ -27,7 +27,7 @@ def read(entries):
 
 
 def variables(entries, *words):
-    found = given_arguments.given_variables(read(entries), words, "cli", ["a", "b"])
+    found = argument_parser.given_variables(read(entries), words, "cli", ["a", "b"])
     return {name.removeprefix("ARG_"): value for name, value in found.items()}
 
 
@@ -170,15 +170,15 @@ def test_declarations_of_any_number_are_taken_out_in_linear_time():
         arguments = read([FILES, *({"name": f"--a{n}"} for n in range(size))])
         return arguments, {one.variable: "1" for one in arguments}
 
-    assert grows_in_proportion(declared, lambda one: given_arguments.without(*one), 1000)
+    assert grows_in_proportion(declared, lambda one: argument_parser.without(*one), 1000)
 
 
 def test_the_variables_of_nobody_stay():
     environ = {"ARG_NAME": "1", "ARG_FILES": "2", "ARG_FILES_7": "3", "ARG_X": "4", "HOME": "5"}
-    found = given_arguments.without(read([NAME, FILES]), environ)
+    found = argument_parser.without(read([NAME, FILES]), environ)
     assert found == {"ARG_X": "4", "HOME": "5"}
     declared = read([ENV, NAME, FORCE, COUNT, FILES])
-    absent = given_arguments.given_variables(declared, ["--help"], "cli", ["a"])
+    absent = argument_parser.given_variables(declared, ["--help"], "cli", ["a"])
     assert absent == {"ARG_FORCE": "false", "ARG_COUNT": "3", "ARG_FILES_COUNT": "0"}
 
 

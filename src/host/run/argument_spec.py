@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from host.run.json_files import Fields
+    from host.run.json_file import Fields
 
 TYPES = ("string", "integer", "number", "path", "file", "directory")
 COMPLETIONS = ("file", "directory", "none")  # any other is a program of the command

@@ -1,46 +1,45 @@
-"""Layers of variables: what the sources say, in load order, and which value wins (SPEC 2.6, 3).
+"""The environment of a run: layers of variables in, one mapping out (SPEC 2.6, 3).
 
-The rank table (SPEC 2.6) is written here and nowhere else. Rank 5, the default in
-the script, is the shell's own business: it applies when no layer set the variable.
+The ranks and the load order are written here and nowhere else.
 """
 
+import _imp
 import posix
 
 from host.errors import Problem, SourceError
-from host.run import Struct
-from host.run.definition import Definition
+from host.run import Struct, join
+from host.run.command import Definition
 from host.run.expand import expand
-from host.run.nested import RUN
-from host.run.paths import join
-from host.run.text import Messages
+from host.run.text import Messages, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from host.run.env_file import Binding
-    from host.run.lock import Source
+    from host.run.installation import OpenInstallation
+    from host.run.lock import Lock, Source
 
+RUN = "CLI_RUN"  # what each run exports for the runs inside it: see `host.run.nested`
+FRAMEWORK_NAMES = (
+    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
+    *("COMMAND_NAME", "COMMAND_CATEGORY"),
+)
+"""Variables that describe a run; `OpenInstallation.run_variables` has their values."""
+
+# The lowest rank wins. Rank 5, the default in the script, applies if no layer sets the variable.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME …: they describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
+RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
+"""Ranks of the program's own readers; any other source has a rank from ENVS to ENV_FILES."""
 
-# What a command that runs with more rights never takes from a file in its folder.
-_REFUSED_WITH_SUDO = frozenset(
-    [
-        "BASH_ENV",
-        "ENV",
-        "GIT_SSH_COMMAND",
-        "NODE_OPTIONS",
-        "PERL5LIB",
-        "PYTHONPATH",
-        "PYTHONSTARTUP",
-        "RUBYOPT",
-    ]
-)
+LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
+"""When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
 
+_HASH_KEY = 1  # any number
+_HASH_SIZE = 4  # bytes
 
 _NOTHING: "Mapping[str, str]" = {}
 
@@ -141,7 +140,7 @@ _STAYS = (
 )
 
 
-class Reading(Struct):
+class SourceReader(Struct):
     """One pass over the sources of one command: `layers` so far, and where messages go."""
 
     words: tuple[str, ...]
@@ -171,7 +170,7 @@ class Reading(Struct):
         for name, text in self.definition.envs.items():
             key = f"envs.{name}"
             value = self.expanded(text, file, key)
-            self.offer(Assignment(name, value, source.rank, file, key))
+            self.offer(name, value, source.rank, file, key)
 
     def settings(self, source: "Source") -> None:
         for path in source.files:
@@ -198,50 +197,21 @@ class Reading(Struct):
             raise SourceError(problem.replaced(problem.path, text)) from None
 
     def env_file(self, source: "Source", path: str) -> None:
-        from host.run.env_file import first_problems, read_env_file
+        from host.run.dotenv import offer_env_file
 
-        problems: list[Problem] = []
-        try:
-            try:
-                entries = read_env_file(path, problems.append)
-            except SourceError as failure:
-                if source.reader != "dotenv":
-                    raise
-                entries = []  # a plugin stops no command
-                see = f"see: {self.messages.program} self plugin list"
-                self.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
-            if entries is None:
-                self.layers.missing.append(path)
-            for entry in entries or ():
-                self.env_entry(source, path, entry, problems)
-        finally:
-            for one in first_problems(path, problems):
-                self.messages.warn(one)
+        offer_env_file(self, source, path)
 
-    def env_entry(
-        self, source: "Source", path: str, entry: "Binding", problems: list[Problem]
-    ) -> None:
-        if self.definition.sudo and _is_refused(entry.name):
-            what = f'{entry.name} is not taken from a .env file for a command with "sudo"'
-            remedy = "export it before the command instead"
-            raise SourceError(Problem(path, what, remedy, line=entry.line))
-        value = entry.value
-        if not entry.literal:
-            value = self.expanded(value, path, entry.name, problems.append, entry.line)
-        self.offer(Assignment(entry.name, value, source.rank, f"{path}:{entry.line}"))
-
-    def offer(self, assignment: Assignment) -> None:
+    def offer(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
         args = self.definition.args
-        if args and any(one.owns(assignment.name) for one in args):
+        if args and any(one.owns(name) for one in args):
             return  # a command line alone gives these
-        if not self.layers.offer(assignment) and assignment.name in self.layers.system:
-            self.messages.debug(
-                f"{assignment.name}: {assignment.origin} is ignored, the caller has set it"
-            )
+        offered = self.layers.offer(Assignment(name, value, rank, origin, key))
+        if not offered and name in self.layers.system:
+            self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
 
     def offer_all(self, source: "Source", origin: str, values: "Mapping[str, str]") -> None:
         for name, value in values.items():
-            self.offer(Assignment(name, value, source.rank, origin))
+            self.offer(name, value, source.rank, origin)
 
     def provided(self, source: "Source") -> dict[str, str]:
         from host.run.provider import ask_provider
@@ -269,6 +239,11 @@ class Reading(Struct):
         return _from_system(name) if value is None else value
 
 
+def value_hash(value: str) -> str:
+    """Return a short hash of a variable's value: the interpreter's own, which needs no import."""
+    return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
+
+
 def _may_be_there(path: str) -> bool:
     """Tell whether there is something at `path`, or nobody can tell."""
     try:
@@ -278,10 +253,6 @@ def _may_be_there(path: str) -> bool:
     except OSError:
         return True
     return True
-
-
-def _is_refused(name: str) -> bool:
-    return name in _REFUSED_WITH_SUDO or name.startswith("LD_")
 
 
 def _from_system(name: str) -> str | None:
@@ -299,3 +270,64 @@ def _from_system(name: str) -> str | None:
     except (OSError, KeyError):
         pass
     return None
+
+
+def layers_of(
+    words: tuple[str, ...],
+    definition: Definition,
+    installation: "OpenInstallation",
+    lock: "Lock",
+    environ: "Mapping[str, str]",
+    messages: Messages,
+    given: "Mapping[str, str] | None" = None,
+    *,
+    reading: "type[SourceReader]" = SourceReader,
+) -> Layers:
+    """Return what all sources say for one command, in load order; raises SourceError.
+
+    `environ` is the caller's; `given` are the variables of the declared arguments, by default
+    those of a command line without words. Nothing overrides these and those that describe
+    the run. A Python command with `"sources": false` has no sources.
+    """
+    system = {name: value for name, value in environ.items() if name != RUN}
+    if definition.args:
+        from host.run.argument_parser import variables, without
+
+        system = without(definition.args, system)
+        given = variables(definition.args) if given is None else given
+
+    def describe(values: "Mapping[str, str]") -> str:
+        return installation.run_entry(environ, values)
+
+    layers = Layers(system, installation.run_variables(words), given or {}, describe)
+    reader = reading(words, definition, layers, messages)
+    for source in lock.sources if definition.sources else ():
+        reader.read(source)
+    return layers
+
+
+def check_required(definition: Definition, layers: Layers) -> None:
+    """Raise SourceError when a name in `required_envs` is unset or empty."""
+    missing = [name for name in definition.required_envs if not layers.get(name)]
+    empty = [name for name in missing if name in layers.system]  # nothing else counts there
+    unset = [name for name in missing if name not in layers.system]
+    faults = []
+    if unset:
+        gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
+        what = f"{', '.join(unset)} must be set{gone}"
+        faults.append((what, where_to_set(unset)))
+    if empty:
+        them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
+        before = f"{are} empty in your environment, which goes before every other source"
+        remedy = f"give {them} a value there, or unset {them}"
+        faults.append((f"{', '.join(empty)} {before}", remedy))
+    if len(faults) == 1:
+        raise SourceError(Problem(definition.file, *faults[0]))
+    if faults:  # each has to stand beside its remedy
+        raise SourceError(Problem(definition.file, "; ".join(map("; ".join, faults))))
+
+
+def where_to_set(names: "Sequence[str]") -> str:
+    """Say what to do about variables that must be set."""
+    them = "it" if len(names) == 1 else "them"
+    return f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"

@@ -1,8 +1,7 @@
-"""Asking third-party plugins, in a child process with a deadline.
+"""A child process that loads third-party plugins and calls their hooks, within a time limit.
 
-What a plugin does at import or in a hook (exit, print, hang, crash, fork, change this
-process) stays in the child, which has a session and streams of its own; what it answers
-comes back as JSON and is checked.
+Whatever a plugin does at import or in a hook (exit, print, hang, crash, fork, change the process)
+happens in the child. Its records come back as JSON and are checked.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from host.records import (
     Installation,
     Watch,
 )
-from host.run.child import answer_of
+from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
@@ -40,10 +39,10 @@ _NO_ANSWER = "what it answers cannot be understood"
 
 @dataclass(slots=True)
 class PluginAnswer:
-    """What one plugin said: records with their hook, and the hooks that it implements.
+    """The records of one plugin, each with its hook, and the hooks that it implements.
 
-    `stamps` are of its source files and of the paths to watch, taken as it named them. `reason`
-    says why it is broken, "" when it is not.
+    `stamps` are of its source files and of the paths to watch. `reason` says why the plugin is
+    broken, "" if it is not.
     """
 
     plugin: Plugin
@@ -53,48 +52,41 @@ class PluginAnswer:
     reason: str = ""
 
 
-def survey(
+def query(
     plugins: Sequence[Plugin], installation: Installation, deadline: float = DEADLINE
 ) -> Iterator[PluginAnswer]:
     """Yield an answer for each plugin, in order; one that fails harms no other.
 
-    One child asks all, as that is quick. Who fails there may be the victim of another one, and
-    so may all be where the child fails: these are asked once more, each alone.
+    One child asks all plugins, which is fast. A plugin that fails there may be the victim of
+    another one, so it is asked once more, alone.
     """
-
-    def ask(asked: Sequence[Plugin], seconds: float) -> list[PluginAnswer]:
-        said = _ask(
-            lambda: [_said(one, installation) for one in asked], installation.program, seconds
-        )
-        return _understood(asked, said)
-
     answers = {}
     if len(plugins) > 1:
         with suppress(PluginError):
-            answers = {one.plugin.name: one for one in ask(plugins, deadline / 3)}
+            answers = {one.plugin.name: one for one in _query(plugins, installation, deadline / 3)}
     for plugin in plugins:
         answer = answers.get(plugin.name)
         if answer is None or answer.reason:
             try:
-                [answer] = ask([plugin], deadline)
+                [answer] = _query([plugin], installation, deadline)
             except PluginError as failure:
                 answer = PluginAnswer(plugin, reason=str(failure))
         yield answer
 
 
-def asked(
+def call_hook(
     plugin: Plugin,
     hook: str,
     calls: Sequence[Mapping[str, Any]],
     program: str,
     deadline: float = DEADLINE,
 ) -> list[Any]:
-    """Return what a plugin's listing hook answers to each of `calls`.
+    """Return what a plugin's listing hook returns for each of `calls`.
 
-    That is a text or None for `render_listing`, True, False or None for
-    `is_installed`. Raises PluginError with the reason when it does not answer so.
+    That is a text or None for `render_listing`, and True, False or None for `is_installed`.
+    Raises PluginError with the reason if it returns anything else.
     """
-    found = _ask(partial(_heard, plugin, hook, calls), program, deadline)
+    found = _in_child(partial(_call, plugin, hook, calls), program, deadline)
     if isinstance(found, str):
         raise PluginError(found)
     if not isinstance(found, list) or len(found) != len(calls):
@@ -102,37 +94,46 @@ def asked(
     return found
 
 
-def _ask(question: Callable[[], Any], program: str, deadline: float) -> Any:
-    """Return what a question returns in a child process, as JSON has it.
+def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any:
+    """Return the JSON value that `question` returns in a child process.
 
-    Raises PluginError where that ends the process, takes longer than `deadline` seconds or is
-    no answer; `program` is in its remedy.
+    Raises PluginError if that ends the process, takes longer than `deadline` seconds or returns
+    no JSON; `program` is in the remedy.
     """
-    said = answer_of(lambda: json.dumps(question()).encode(), deadline)
-    if said is None:
+    report = fork_and_read(lambda: json.dumps(question()).encode(), deadline)
+    if report is None:
         raise PluginError(
             f"not imported and asked within {deadline:g} seconds",
             f"{program} self lock asks it again",
         )
-    if not said:
+    if not report:
         raise PluginError("it ended the process that imported it")
-    if len(said) > _LONGEST:
+    if len(report) > _LONGEST:
         raise PluginError(f"it answers with more than {_LONGEST >> 20} MiB")
     try:
-        return json.loads(said)
+        return json.loads(report)
     except ValueError:
         raise PluginError(_NO_ANSWER) from None
 
 
-def _said(plugin: Plugin, installation: Installation) -> list[Any]:
-    """Return what makes a `PluginAnswer` of the plugin, in order, as JSON can have it."""
+def _query(
+    plugins: Sequence[Plugin], installation: Installation, deadline: float
+) -> list[PluginAnswer]:
+    def question() -> list[Any]:
+        return [_serialize(one, installation) for one in plugins]
+
+    return _deserialize(plugins, _in_child(question, installation.program, deadline))
+
+
+def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
+    """Load a plugin and return the values of its `PluginAnswer`, in order, as JSON values."""
     loaded = load([plugin])
     records: list[list[Any]] = []
     stamps = {path: stamp(path) for path in sorted(loaded.files)}
 
     def take(hook: str, _: str, record: Any) -> None:
         try:
-            records.append([hook, *_plain(record)])
+            records.append([hook, type(record).__name__, _plain(record)])
         except BaseException as failure:  # noqa: BLE001 - its objects may do anything
             raise TypeError(reason_of(failure)) from None
         if isinstance(record, Watch) and str(record.path).startswith("/"):
@@ -144,26 +145,26 @@ def _said(plugin: Plugin, installation: Installation) -> list[Any]:
     return [records, loaded.hooks_of(plugin.name), stamps, reason]
 
 
-def _plain(record: Any) -> list[Any]:
-    kind = type(record).__name__
+def _plain(record: Any) -> Any:
+    """Return the values of a record as JSON values; raises TypeError, ValueError."""
     if record.__class__ not in _RECORDS.values():
         raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
-    return [kind, json.loads(json.dumps(record.values()))]
+    return json.loads(json.dumps(record.values()))
 
 
-def _understood(plugins: Sequence[Plugin], said: Any) -> list[PluginAnswer]:
-    answers = []
+def _deserialize(plugins: Sequence[Plugin], answers: Any) -> list[PluginAnswer]:
+    found = []
     try:
-        for plugin, [records, *others] in zip(plugins, said, strict=True):
+        for plugin, [records, *others] in zip(plugins, answers, strict=True):
             made = [(hook, _RECORDS[kind](**fields)) for hook, kind, fields in records]
-            answers.append(PluginAnswer(plugin, made, *others))
+            found.append(PluginAnswer(plugin, made, *others))
     except (LookupError, TypeError, ValueError, AttributeError):
         raise PluginError(_NO_ANSWER) from None
-    return answers
+    return found
 
 
-def _heard(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the answers to `calls`, or the reason why there are none."""
+def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
+    """Return what the hook returns for each of `calls`, or the reason why it fails."""
     loaded = load([plugin])
     expected = str if hook == "render_listing" else bool
     found = [loaded.answer(plugin.name, hook, **call) for call in calls]

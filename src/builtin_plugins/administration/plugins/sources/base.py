@@ -1,0 +1,229 @@
+"""What each kind of plugin source does: one class per kind, in the module of that name."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
+from builtin_plugins.administration.plugins.python_package import refuse_package
+from builtin_plugins.administration.plugins.removal import set_aside
+from builtin_plugins.administration.plugins.repair import relink
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.io.addresses import without_credentials
+from builtin_plugins.io.files.atomic import discard, write_link
+from builtin_plugins.plugins_folder.directory import linked_version_dir
+from builtin_plugins.plugins_folder.registry import Entry
+from host import HostError, PluginError, Problem, Record
+from host.cli.session import Session
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
+
+
+class Staged(Record):
+    """A version of a plugin, fetched and not yet in place: its entry and its contents.
+
+    `unbuilt` means that only the package's own code can build it and show its contents.
+    """
+
+    entry: Entry
+    contents: PluginContents
+    unbuilt: bool = False
+
+
+class PluginSource:
+    """One plugin and where it comes from; the base of the class of each kind.
+
+    `entry` is the plugin's entry in the registry, as far as it is known before fetching:
+    commit, version and sha256 are set to fetch exactly that, and "" for the newest. `address`
+    is what is fetched and may contain credentials. `least` is the oldest acceptable version.
+    """
+
+    suffixes: tuple[str, ...] = ()  # of the files of this kind, in paths and https addresses
+    name_hint = "; or use --name"  # ends an error about a plugin's name
+    is_from_git = False  # so it has a branch, tag or commit
+    has_checksum = False  # so the user can name the SHA-256 of what is fetched
+    is_one_version = False  # another version has another source, as with a wheel
+    ref_in_address = ""
+
+    def __init__(self, entry: Entry, address: str = "", least: str = "") -> None:
+        self.entry = entry
+        self.address = address or entry.source
+        self.least = least
+
+    # How a user and the registry write a source of this kind.
+
+    @staticmethod
+    def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
+        """Return the address that `text`, no path, names; "" if it has another kind's form."""
+        return ""
+
+    @staticmethod
+    def address_of_directory(path: str) -> str:  # noqa: ARG004 - for overriding
+        """Return the address of the directory at `path`, "" if it is of another kind."""
+        return ""
+
+    @staticmethod
+    def stored(address: str) -> str:
+        """Return an address as the registry has it, without credentials."""
+        return without_credentials(address) if "://" in address else address
+
+    @property
+    def argument(self) -> str:
+        """Return the SOURCE that `add` takes for the entry, "" if it needs no check."""
+        return self.entry.source
+
+    @property
+    def is_pinned(self) -> bool:
+        """Report whether the source as the user wrote it is met by a single version."""
+        return False
+
+    def exact(self) -> PluginSource:
+        """Return the source for exactly the version that the entry records."""
+        entry = self.entry.replaced(source=self.stored(self.entry.source))
+        return type(self)(entry, self.entry.source)
+
+    def newest(self) -> PluginSource:
+        """Return the source for the newest version; a pinned checksum stays."""
+        sha256 = self.entry.sha256 if self.entry.pinned else ""
+        source = self.stored(self.entry.source)
+        entry = self.entry.replaced(source=source, commit="", version="", sha256=sha256)
+        return type(self)(entry, self.entry.source, "" if entry.pinned else self.entry.version)
+
+    # How a version comes, and what is here now.
+
+    def fetch(self, tx: Transaction) -> Staged:
+        """Stage a version; nothing of the plugin is run."""
+        raise NotImplementedError
+
+    def build(self, tx: Transaction) -> Staged:
+        """Build and stage what was fetched unbuilt; this runs the package's own code."""
+        raise NotImplementedError
+
+    def check_staged(self, staged: Staged, tx: Transaction, program: str) -> None:
+        """Raise PluginError if what was fetched is no plugin of this kind."""
+
+    def kept_version(self, tx: Transaction) -> Staged | None:
+        """Return the version of the entry if installing it needs no fetching."""
+        return None
+
+    def is_present(self, plugins_dir: str) -> bool:
+        """Report whether the version that the entry records is the current one here."""
+        raise NotImplementedError
+
+    def contents_now(self, plugins_dir: str) -> PluginContents:
+        """Return the contents of the current version; raises HostError, OSError."""
+        raise NotImplementedError
+
+    def needs(self, found: PluginContents) -> list[Requirement]:
+        """Return the packages that a version with these contents needs here."""
+        return []
+
+    def pip_address(self, root: str) -> str:
+        """Return the repository of the Python package at `root` in pip's form, "" for none."""
+        return ""
+
+    # How it is installed and removed. The first step of each takes long, so it runs before
+    # the registry is held; an error in the second one runs the `undo` steps.
+
+    def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
+        """Do whatever `install` needs; raises HostError."""
+
+    def install(self, tx: Transaction, undo: ExitStack) -> None:
+        """Make the version of the entry, which is kept by now, the current one."""
+        raise NotImplementedError
+
+    def prepare_removal(self, tx: Transaction) -> bool:
+        """Return whether there is something to remove."""
+        return True
+
+    def remove(self, tx: Transaction, undo: ExitStack) -> str:
+        """Remove the plugin; return where its only copy is kept, "" if there is another."""
+        raise NotImplementedError
+
+
+def source_class(kind: str) -> type[PluginSource]:
+    """Return the class of one of `KINDS`: `Source` in the module with the name of the kind."""
+    found: type[PluginSource] = import_module(f"{__package__}.{kind}").Source
+    return found
+
+
+def source_of(entry: Entry) -> PluginSource:
+    return source_class(entry.kind)(entry)
+
+
+class DirectorySource(PluginSource):
+    """A source of directory plugins; `plugins/<name>` is a link to the current version."""
+
+    def staged_root(self, tx: Transaction) -> str:
+        """Return the directory of the plugin that was fetched."""
+        return tx.tree
+
+    def described(self, entry: Entry, tx: Transaction) -> Staged:
+        """Return the directory that was fetched, with the entry completed from its plugin.json.
+
+        Errors name the source and the path inside it, because the staging area is gone
+        when they are read.
+        """
+        root = self.staged_root(tx)
+        try:
+            found = read_contents(root)
+        except HostError as error:
+            raise type(error)(self._outside(error.problem, root)) from None
+        found = found.replaced(problems=tuple(self._outside(one, root) for one in found.problems))
+        name = entry.name or found.manifest.name or _suggested_name(entry.source)
+        return Staged(entry.replaced(name=name, **found.manifest.facts), found)
+
+    def _outside(self, problem: Problem, root: str) -> Problem:
+        path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
+        text = problem.text.replace(f"{root}/", "")
+        return problem.replaced(path, text).inside(self.entry.source)
+
+    def check_staged(self, staged: Staged, tx: Transaction, program: str) -> None:
+        found, source = staged.contents, staged.entry.source
+        root = self.staged_root(tx)
+        refuse_package(staged.entry, root, found.commands, program, self.pip_address(root))
+        if not found.commands and not found.hooks:
+            raise PluginError(
+                f"{source}: holds no command and no hook",
+                "a plugin has <category>/<command>/"
+                f"command.json (see: {program} self new plugin --help)",
+            )
+
+    def is_present(self, plugins_dir: str) -> bool:
+        name = self.entry.name
+        is_current = linked_version_dir(plugins_dir, name) == self.entry.version_dir
+        return is_current and os.path.isdir(os.path.join(plugins_dir, name))
+
+    def contents_now(self, plugins_dir: str) -> PluginContents:
+        return read_contents(os.path.join(plugins_dir, self.entry.name))
+
+    def install(self, tx: Transaction, undo: ExitStack) -> None:
+        place = os.path.join(tx.plugins_dir, self.entry.name)
+        with suppress(OSError):
+            undo.callback(write_link, place, os.readlink(place))
+        if not os.path.lexists(place):
+            undo.callback(discard, place)
+        self.link(place)
+
+    def link(self, place: str) -> None:
+        """Point the link at `place` to the version of the entry."""
+        relink(os.path.dirname(place), self.entry)
+
+    def remove(self, tx: Transaction, undo: ExitStack) -> str:
+        return set_aside(tx.plugins_dir, self.entry.name, undo)
+
+
+def _suggested_name(source: str) -> str:
+    """Return a plugin's name made of the source's last part."""
+    last = re.split(r"[/:]", urlsplit(source).path.rstrip("/") or source)[-1]
+    for suffix in (".git", *ARCHIVES):
+        last = last.removesuffix(suffix)
+    return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]

@@ -1,0 +1,45 @@
+"""A file copied or downloaded, and checked against a SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.io.addresses import shown
+from builtin_plugins.io.archive import MOST_BYTES
+from host import OperationError
+
+
+def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
+    """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
+    if "://" in address:
+        # Here, as requests takes a tenth of a second to import and most changes need none.
+        from builtin_plugins.io.download import Limits, download
+
+        limits = Limits(seconds=tx.seconds, stall=min(30, tx.seconds), size=MOST_BYTES)
+        with tx.reporter.progress(shown(address)) as progress:
+            return download(address, target, limits=limits, sha256=sha256, progress=progress).sha256
+    try:
+        if os.path.getsize(address) > MOST_BYTES:
+            raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")
+        shutil.copyfile(address, target)
+    except FileNotFoundError:
+        raise OperationError(f"{address}: no such file") from None
+    return checked(target, sha256, address)
+
+
+def checked(path: str | Path, wanted: str, called: str = "") -> str:
+    """Return the SHA-256 of a file; raises OperationError unless it is `wanted` or that is "".
+
+    The error names the file, or what it is `called`.
+    """
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if wanted and found != wanted:
+        raise OperationError(
+            f"{called or os.path.basename(path)}: the SHA-256 is {found}, expected {wanted}"
+        )
+    return found

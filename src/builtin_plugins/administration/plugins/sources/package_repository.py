@@ -1,0 +1,83 @@
+"""Packages that are built from a git repository: `NAME @ git+ADDRESS`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from builtin_plugins.administration.plugins.sources.git import FETCHED, git_address, write_files
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.io.addresses import without_credentials
+from builtin_plugins.plugins_folder.registry import Entry
+from host import PluginError, UsageError, masked_text
+
+
+class PackageRepository(NamedTuple):
+    """What `NAME[EXTRAS] @ git+ADDRESS@REF#subdirectory=DIRECTORY` names."""
+
+    requirement: Requirement
+    address: str
+    ref: str
+    subdirectory: str
+
+    @property
+    def source(self) -> str:
+        """Return it as the registry has it: without ref and credentials, always spelled alike."""
+        name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
+        more = f"[{','.join(extras)}]" if extras else ""
+        inside = f"#subdirectory={quote(self.subdirectory)}" if self.subdirectory else ""
+        return f"{name}{more} @ git+{without_credentials(self.address)}{inside}"
+
+    def origin(self, commit: str) -> dict[str, Any]:
+        """Return what PEP 610 records of a build from `commit`."""
+        inside = {"subdirectory": self.subdirectory} if self.subdirectory else {}
+        return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}, **inside}
+
+    def place(self, tx: Transaction) -> str:
+        """Return the directory of the package in the files that `fetch` writes."""
+        return os.path.join(tx.area, "files", self.subdirectory)
+
+    def fetch(self, wanted: Entry, fetched: str, tx: Transaction) -> Entry:
+        """Write the files of the wanted commit; nothing of them is run. Return its entry."""
+        asked = wanted.replaced(source=without_credentials(self.address), version="")
+        found = write_files(asked, fetched, tx, os.path.join(tx.area, "files"))
+        place = self.place(tx)
+        if not any(os.path.isfile(os.path.join(place, x)) for x in ("pyproject.toml", "setup.py")):
+            raise PluginError(
+                f"{wanted.source}: there is no pyproject.toml and no setup.py",
+                "" if self.subdirectory else "name its directory with #subdirectory=DIRECTORY",
+            )
+        return found.replaced(source=wanted.source)
+
+
+def parse_package_repository(text: str) -> PackageRepository | None:
+    """Return the repository that `NAME @ git+ADDRESS` names, None for any other text.
+
+    As in pip's addresses, the ref follows the last `@` of the path; %-escapes in it are
+    resolved. Raises UsageError for an address that git does not fetch.
+    """
+    try:
+        found = Requirement(text)
+    except InvalidRequirement:
+        return None
+    if found.marker or not found.url or not found.url.startswith("git+"):
+        return None
+    address, _, fragment = found.url.removeprefix("git+").partition("#")
+    scheme, found_scheme, rest = address.partition("://")
+    if not found_scheme:
+        raise UsageError(f"{masked_text(text)}: {FETCHED}")
+    host, slash, path = rest.partition("/")
+    before, at, after = path.rpartition("@")
+    if at and not after:
+        raise UsageError(f"{masked_text(text)}: there is no branch, tag or commit after the @")
+    path, ref = (before.replace("@", "%40"), unquote(after)) if at else (path, "")
+    subdirectory = unquote(fragment.removeprefix("subdirectory="))
+    parts = subdirectory.split("/")
+    if fragment and (subdirectory == fragment or {"", ".", ".."} & {*parts}):
+        raise UsageError(f"{masked_text(text)}: expected #subdirectory=DIRECTORY at its end")
+    address = git_address(f"{scheme}://{host}{slash}{path}")
+    return PackageRepository(found, address, ref, subdirectory)

@@ -1,0 +1,224 @@
+"""Versions of one thing side by side; renaming one link makes one of them current.
+
+    <directory>/<version>      a complete version
+    <directory>/.cli-stage-…   a version that is being made or removed
+    <link>                     leads to the current version
+
+A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
+and removed when it is neither current nor kept (`collect`). A directory with a version's name is
+always complete: it comes there and leaves by one rename. A killed change therefore leaves the old
+version or the new one, and stages, which the next `collect` removes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from builtin_plugins.io.files.atomic import (
+    discard,
+    is_tree,
+    make_directory,
+    mode_below,
+    remove_tree,
+    sync_directory,
+    sync_file_system,
+    temporary,
+    write_link,
+)
+from builtin_plugins.io.files.flock import Waiting, locked, take_lock
+from builtin_plugins.io.files.undo import undoing
+from host import OperationError
+
+STAGE = ".cli-stage-"  # how the name of a stage begins
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Store:
+    """The versions in `directory`, and the `link` that leads to the current one.
+
+    `is_own(path)` tells whether this program made the directory at `path`; others are never
+    touched. Every method but `current`, `path` and `versions` needs the lock: `locked`, or a wider
+    one of the caller. All raise OSError.
+    """
+
+    def __init__(self, directory: str, link: str, is_own: Callable[[str], bool]) -> None:
+        self.directory = directory
+        self.link = link
+        self._is_own = is_own
+
+    def path(self, version: str) -> str:
+        """Return where a version is, or would be."""
+        return os.path.join(self.directory, version)
+
+    @property
+    def current(self) -> str:
+        """The version that the link leads to, present or not; "" if it leads to none."""
+        if not os.path.islink(self.link):
+            return ""
+        target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
+        above, version = os.path.split(os.path.normpath(target))
+        return version if above == self.directory else ""
+
+    def versions(self) -> list[str]:
+        """Return the complete versions, sorted."""
+        names = sorted(os.listdir(self.directory)) if os.path.isdir(self.directory) else []
+        visible = [one for one in names if not one.startswith(".")]
+        return [one for one in visible if is_tree(self.path(one)) and self._is_own(self.path(one))]
+
+    @contextmanager
+    def locked(
+        self,
+        busy: str,
+        *,
+        patience: float = 0.0,
+        waiting: Waiting | None = None,
+        mode: int | None = None,
+    ) -> Iterator[None]:
+        """Be the only one who changes this store.
+
+        Makes the directory, with `mode`, and removes it if it is empty at the end; so with those
+        that it made above. Raises OperationError with the text `busy` if another
+        process has the lock for `patience` seconds.
+        """
+        with undoing() as undo:
+            descriptor = self._acquire(busy, patience, waiting, mode, undo)
+            try:
+                yield
+            finally:
+                with suppress(OSError):
+                    os.rmdir(self.directory)
+                os.close(descriptor)
+            if not os.path.lexists(self.directory):
+                undo.close()
+
+    def _acquire(
+        self, busy: str, patience: float, waiting: Waiting | None, mode: int | None, undo: ExitStack
+    ) -> int:
+        while True:
+            descriptor = self._open(mode, undo)
+            if descriptor is None:
+                continue
+            if not take_lock(descriptor, patience, waiting):
+                os.close(descriptor)
+                raise OperationError(busy, "try again when it has ended")
+            if self._is_still(descriptor):
+                return descriptor
+            os.close(descriptor)
+
+    def _open(self, mode: int | None, undo: ExitStack) -> int | None:
+        """Open the directory, which is made if missing; None if another process removed it."""
+        above = os.path.dirname(self.directory)
+        try:
+            make_directory(above, mode, undo)
+            with suppress(FileExistsError):
+                os.mkdir(self.directory)
+                os.chmod(self.directory, mode_below(above) if mode is None else mode)
+            return os.open(self.directory, _DIRECTORY)
+        except FileNotFoundError:
+            return None
+
+    def _is_still(self, descriptor: int) -> bool:
+        """Return whether the open directory is the one at the path: a holder may remove it."""
+        with suppress(FileNotFoundError):
+            return os.path.samestat(os.stat(self.directory), os.fstat(descriptor))
+        return False
+
+    def commit(self, staged: str, version: str, undo: ExitStack) -> None:
+        """Move a staged directory to its place, after its content is on the disk.
+
+        A version of the same name is replaced; it must not be in use.
+        """
+        sync_file_system(staged)
+        if os.path.lexists(self.path(version)):
+            _move(self.path(version), self._grave(version), undo)
+        _move(staged, self.path(version), undo)
+        sync_directory(self.directory)
+
+    def activate(self, version: str, undo: ExitStack) -> None:
+        """Make a version the current one, in one step; "" for none."""
+        former = self.current
+        self._point(version)
+        undo.callback(self._point, former)
+
+    def _point(self, version: str) -> None:
+        if version:
+            above = os.path.dirname(self.link)
+            write_link(self.link, os.path.relpath(self.path(version), above))
+        elif os.path.islink(self.link):
+            os.unlink(self.link)
+        sync_directory(os.path.dirname(self.link))
+
+    def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
+        """Remove every version that is neither current nor in `keep`, and abandoned stages.
+
+        Returns an error for each that cannot be removed; it is a stage then.
+        """
+        discard(temporary(self.link))
+        wanted = {self.current, *keep}
+        waste = [self.path(one) for one in self.versions() if one not in wanted]
+        problems = []
+        for path in [*waste, *abandoned(self.directory)]:
+            try:
+                if path in waste:
+                    stage = self._grave(os.path.basename(path))
+                    os.rename(path, stage)
+                    path = stage  # noqa: PLW2901  # where it is now
+                remove_tree(path)
+            except OperationError as failure:
+                problems.append(failure)
+            except OSError as failure:
+                why = f"{path} cannot be removed: {failure.strerror}"
+                problems.append(OperationError(why, f"rm -r {shlex.quote(path)}"))
+        return problems
+
+    def _grave(self, version: str) -> str:
+        path = self.path(f"{STAGE}{version}")
+        while os.path.lexists(path):
+            path += "+"
+        return path
+
+
+@contextmanager
+def staging(directory: str) -> Iterator[tuple[str, int]]:
+    """Give a new private directory in `directory`, and the descriptor that marks it as in use.
+
+    Whoever inherits the descriptor still uses the stage. It is removed at the end. Raises OSError.
+    """
+    import tempfile  # here, as listings load this module
+
+    try:
+        path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, directory) from None
+    try:
+        descriptor = os.open(path, _DIRECTORY)
+        try:
+            take_lock(descriptor)
+            yield path, descriptor
+        finally:
+            os.close(descriptor)
+    finally:
+        with suppress(OSError, OperationError):
+            remove_tree(path)
+
+
+def abandoned(directory: str) -> list[str]:
+    """Return the stages in `directory` that a killed change left; one in use is locked."""
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
+    return [path for path in stages if _is_free(path)]
+
+
+def _is_free(path: str) -> bool:
+    with suppress(OperationError), locked(path):
+        return True
+    return False
+
+
+def _move(one: str, other: str, undo: ExitStack) -> None:
+    os.rename(one, other)
+    undo.callback(os.rename, other, one)

@@ -1,0 +1,212 @@
+"""The Store, on a real file system, as `setup` uses it and as plugins will: a link elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from builtin_plugins.store import STAGE, Store, abandoned, staging
+from host.errors import OperationError
+from testing.machine import PATHS
+
+MARK = ".mark"
+BUSY = "another change is under way"
+
+
+def store_at(root: Path, link: str = "versions/current") -> Store:
+    directory = root / "versions"
+    return Store(str(directory), str(root / link), lambda path: Path(path, MARK).exists())
+
+
+def add(store: Store, version: str, content: str = "") -> None:
+    with staging(store.directory) as (stage, _), ExitStack() as undo:
+        made = Path(stage, "new")
+        made.mkdir()
+        (made / MARK).write_text(content or version)
+        store.commit(str(made), version, undo)
+        undo.pop_all()
+
+
+def activate(store: Store, version: str) -> None:
+    with ExitStack() as undo:
+        store.activate(version, undo)
+        undo.pop_all()
+
+
+@pytest.mark.parametrize("link", ["versions/current", "plugin"], ids=["inside", "elsewhere"])
+def test_stage_commit_activate_collect(link: str, tmp_path: Path) -> None:
+    store = store_at(tmp_path, link)
+    assert (store.current, store.versions()) == ("", [])
+    with store.locked(BUSY):
+        for version in ("1", "2", "3", "4"):
+            add(store, version)
+            activate(store, version)
+            assert store.current == version
+            assert (tmp_path / link / MARK).read_text() == version
+        assert store.versions() == ["1", "2", "3", "4"]
+        assert store.collect(keep=["2", "3"]) == []
+        assert store.versions() == ["2", "3", "4"]
+        activate(store, "2")  # a rollback
+        assert store.collect() == []
+        assert store.versions() == ["2"]
+        activate(store, "")
+        assert store.collect() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_foreign_things_stay(tmp_path: Path) -> None:
+    store = store_at(tmp_path)
+    with store.locked(BUSY):
+        add(store, "1")
+        Path(store.directory, "notes").mkdir()
+        Path(store.directory, "text").write_text("mine")
+        assert store.versions() == ["1"]
+        assert store.collect() == []
+    assert sorted(os.listdir(store.directory)) == ["notes", "text"]
+
+
+@pytest.mark.parametrize("former", ["", "1"])
+def test_each_step_has_its_undo(former: str, tmp_path: Path) -> None:
+    store = store_at(tmp_path)
+    with store.locked(BUSY):
+        if former:
+            add(store, former)
+            activate(store, former)
+        with ExitStack() as undo, staging(store.directory) as (stage, _):
+            made = Path(stage, "new")
+            made.mkdir()
+            (made / MARK).write_text("other")
+            store.commit(str(made), "1", undo)
+            store.activate("1", undo)
+            assert Path(store.link, MARK).read_text() == "other"
+            undo.close()
+            assert (made / MARK).read_text() == "other"
+        assert store.current == former
+        assert [Path(store.path(one), MARK).read_text() for one in store.versions()] == (
+            ["1"] if former else []
+        )
+
+
+def test_the_link_may_lead_elsewhere(tmp_path: Path) -> None:
+    store = store_at(tmp_path)
+    Path(store.directory).mkdir()
+    for target in ("/usr", "../versions2/1", "1/2", "."):
+        Path(store.link).symlink_to(target)
+        assert store.current == ""
+        Path(store.link).unlink()
+    Path(store.link).mkdir()
+    assert store.current == ""
+    Path(store.link).rmdir()
+    Path(store.link).symlink_to(f"{store.directory}/7")
+    assert store.current == "7"
+
+
+def test_a_stage_in_use_is_not_collected(tmp_path: Path) -> None:
+    store = store_at(tmp_path)
+    with store.locked(BUSY):
+        with staging(store.directory) as (stage, descriptor):
+            assert store.collect() == []
+            assert os.path.isdir(stage)
+            assert os.path.samestat(os.fstat(descriptor), os.stat(stage))
+        left = Path(store.directory, f"{STAGE}killed", "half")
+        left.mkdir(parents=True)
+        assert abandoned(store.directory) == [str(left.parent)]
+        assert store.collect() == []
+        assert not left.parent.exists()
+
+
+def test_a_stage_is_in_use_by_whoever_inherits_it(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    program = (
+        "import os, subprocess, sys\n"
+        "from builtin_plugins.store import staging\n"
+        "with staging(sys.argv[1]) as (path, descriptor):\n"
+        "    subprocess.Popen(['sleep', '60'], pass_fds=[descriptor])\n"
+        "    os.write(1, b'ready')\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, tmp_path],
+        env={**os.environ, "PYTHONPATH": PATHS},
+        stdout=write,
+        start_new_session=True,
+    ) as run:
+        os.close(write)
+        assert os.read(read, 5) == b"ready"
+        run.wait(60)
+        assert abandoned(str(tmp_path)) == []
+        os.killpg(run.pid, 9)
+    assert os.read(read, 1) == b""  # the child is gone, too
+    os.close(read)
+    assert len(abandoned(str(tmp_path))) == 1
+
+
+def test_two_changes_exclude_each_other(tmp_path: Path) -> None:
+    store, other = store_at(tmp_path), store_at(tmp_path)
+    with store.locked(BUSY):
+        with pytest.raises(OperationError, match=BUSY), other.locked(BUSY):
+            pass
+        add(store, "1")
+    with other.locked(BUSY):
+        assert other.versions() == ["1"]
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_directories_that_stay_empty_are_removed(fails: bool, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    store = store_at(tmp_path / "own/new/newer")
+    with ExitStack() as expected:
+        if fails:
+            expected.enter_context(pytest.raises(ZeroDivisionError))
+        with store.locked(BUSY):
+            assert 1 / (not fails)
+    assert [str(one) for one in tmp_path.rglob("*")] == [str(tmp_path / "own")]
+
+
+def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
+    """Many at once make, lock and remove the directory; each must be alone, and none may fail."""
+    program = (
+        "import os, sys\n"
+        "from builtin_plugins.store import Store, staging\n"
+        "store = Store(sys.argv[1], sys.argv[1] + '/current', lambda _: False)\n"
+        "for _ in range(60):\n"
+        "    with store.locked('busy', patience=60):\n"
+        "        with staging(store.directory) as (stage, _):\n"
+        "            assert len(os.listdir(store.directory)) == 1\n"
+    )
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, tmp_path / "a/b/store"],
+            env={**os.environ, "PYTHONPATH": PATHS},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    assert [run.communicate(timeout=120)[1] for run in runs] == [""] * 4
+    assert not (tmp_path / "a/b/store").exists()
+
+
+def test_what_cannot_be_removed_is_returned_and_is_no_version(tmp_path: Path) -> None:
+    store = store_at(tmp_path)
+    with store.locked(BUSY):
+        add(store, "1")
+        inside = os.open(store.path("1"), os.O_RDONLY)
+        for _ in range(3000):  # deeper than what `shutil` removes
+            os.mkdir("deep", dir_fd=inside)
+            below = os.open("deep", os.O_RDONLY, dir_fd=inside)
+            os.close(inside)
+            inside = below
+        os.close(inside)
+        for _ in range(2):
+            [problem] = store.collect()
+            assert str(problem).startswith(f"{store.path(STAGE + '1')} is too deep")
+        assert store.versions() == []
+        add(store, "1", "again")
+        assert Path(store.path("1"), MARK).read_text() == "again"
+    subprocess.run(["rm", "-r", store.directory], check=True)

@@ -1,0 +1,64 @@
+"""`.ci/run` up to the tests: what it installs, what it refuses and what it leaves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from testing.machine import in_mounts
+from testing.pages import clone
+
+# A /usr/local of the run's own, and no package manager.
+PRIVATE = """
+mount -t tmpfs tmpfs /usr/local
+mkdir -p /usr/local/bin
+if [ -e /usr/bin/apt-get ]; then mount --bind /dev/null /usr/bin/apt-get; fi
+"""
+LINK = "/usr/local/bin/cli"
+
+
+@pytest.mark.parametrize(
+    ("there", "named"),
+    {
+        "a link": (f"ln -s /bin/true {LINK}", LINK),
+        "a file": (f"touch {LINK}", LINK),
+        "this clone's launcher": ("touch core/cli", "core/cli"),
+        "another dangling link": (f"ln -s gone {LINK}", LINK),
+        "elsewhere": (
+            'mount -o remount,ro /usr/local; mkdir -p "$HOME/.local/bin"; '
+            'ln -s /bin/true "$HOME/.local/bin/cli"',
+            "{home}/.local/bin/cli",
+        ),
+    }.values(),
+)
+def test_what_is_there_ends_it_with_one_line_before_anything_else(
+    tmp_path: Path, there: str, named: str
+) -> None:
+    clone(tmp_path / "clone")
+    before = sorted((tmp_path / "clone").iterdir())
+    run = f"{PRIVATE} cd {tmp_path}/clone; {there}; bash .ci/run; exit"
+    done = in_mounts(run, HOME=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done
+    assert f"{named.format(home=tmp_path)} exists" in done.stderr
+    assert sorted((tmp_path / "clone").iterdir()) == before
+
+
+def test_it_takes_away_what_it_installed_if_the_tests_fail(
+    tmp_path: Path, offline: dict[str, str]
+) -> None:
+    clone(tmp_path / "clone")
+    suite = tmp_path / "clone/tests/run"
+    suite.write_text(f"readlink {LINK}; {LINK} demo hello Ada; exit 7")
+    run = f"{PRIVATE} ln -s /removed/core/cli {LINK}; cd {tmp_path}/clone; bash .ci/run || echo $?;"
+    run += "find /usr/local -mindepth 1 ! -type d"
+    environ = {**offline, "HOME": str(tmp_path), "PYTHON": sys.executable, "PYTHONPATH": ""}
+    done = in_mounts(run, **environ)
+    assert done.returncode == 0, done.stderr
+    assert "\nHello, " in done.stdout.partition("== tests")[0]
+    end = f"{tmp_path}/clone/core/cli\nHello, Ada!\n"
+    assert f"== tests\n{end}Removed {LINK}\n" in done.stdout
+    assert done.stdout.endswith("\n7\n")
+    assert not (tmp_path / "clone/core/cli").exists()
+    assert not (tmp_path / "clone/.venv-lint").exists()
