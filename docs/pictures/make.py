@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 _HOME = "/home/babbage"
 _PATIENCE = 60.0  # seconds for a run
 _PROMPT = "\033[1m$\033[0m "
-_BAR = re.compile(r"\r(Postman  50% \S+ )\S+ \S+ [^\r]*\r")
+_BAR = re.compile(r"\r(Postman:  50%\|)[^|\r]*(\| \S+ )\[[^\r]*\]")
 _CODES = re.compile(r"\033\[[0-9;]*m")
 _COLOURS = TerminalTheme(
     (27, 31, 42),
@@ -248,10 +248,11 @@ class _Desk:
         found = _BAR.search(shown)
         if found is None:
             raise AssertionError(shown)
-        # How fast it came is chance, and how long the bar is depends on how that is written.
-        bar = f"{found[1]}8.40MiB/s 00:01 "
-        half, odd = divmod(columns - 1 - len(bar), 2)
-        return f"{_PROMPT}{line}\n{said}{bar}{'█' * half}{'▌' * odd}\n"
+        # The rate is chance, and the length of the bar depends on how the rate is written.
+        behind = f"{found[2]}[00:01<00:01, 8.40MiB/s]"
+        room = columns - 1 - len(found[1]) - len(behind)
+        bar = "█" * (room // 2) + "▌" * (room % 2)
+        return f"{_PROMPT}{line}\n{said}{found[1]}{bar:<{room}}{behind}\n"
 
 
 @contextmanager

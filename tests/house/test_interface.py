@@ -32,6 +32,7 @@ _ADMINISTRATION = {
     "host.cli.unknown_words": "words that name nothing get the same answer everywhere",
     "host.run.suggestions": "a misspelt plugin gets the nearest name, as words do",
     "host.cli.variables": "env: which line of settings.conf it is",
+    "host.run.confirm": "every question for yes or no is asked by one prompt",
     "host.run.command": "lint, new and add judge definitions as a run does",
     "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
     "host.run.json_errors": "lint: where the keys of a definition are",

@@ -1,4 +1,4 @@
-"""The question before a run whose definition has `confirm`."""
+"""The prompt for yes or no, on the terminal; the answer is no unless it is y or yes."""
 
 import os
 
@@ -13,20 +13,26 @@ _LONGEST_ANSWER = 1024  # bytes
 
 
 def confirm(question: str, program: str, words: "Sequence[str]") -> None:
-    """Ask on the terminal; raises NotConfirmedError unless the answer is y or yes.
-
-    The question goes to stderr and the answer comes from stdin. Where one of them is no
-    terminal nobody would see the question or could answer it, so none is asked.
-    """
+    """Ask before a command runs; raises NotConfirmedError if the answer is no."""
     command = " ".join(words)
-    if not (os.isatty(0) and os.isatty(2)):
+    if not is_attended():
         raise NotConfirmedError(
             f"{command}: asks before it runs, and there is no terminal to ask on",
             f"to run it all the same: {program} --yes {command} …",
         )
+    if not is_agreed(question):
+        raise NotConfirmedError(f"{command}: not confirmed; nothing was run")
+
+
+def is_attended() -> bool:
+    """Return whether somebody can see a question on stderr and answer it on stdin."""
+    return os.isatty(0) and os.isatty(2)
+
+
+def is_agreed(question: str) -> bool:
+    """Ask on the terminal and return the answer."""
     os.write(2, encode(f"{printable(question)} [y/N] "))
     answer = os.read(0, _LONGEST_ANSWER)
     if not answer.endswith(b"\n"):
         os.write(2, b"\n")  # Ctrl-D leaves the cursor behind the question
-    if answer.strip().lower() not in (b"y", b"yes"):
-        raise NotConfirmedError(f"{command}: not confirmed; nothing was run")
+    return answer.strip().lower() in (b"y", b"yes")

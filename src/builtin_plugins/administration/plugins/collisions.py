@@ -1,4 +1,4 @@
-"""Commands of a plugin whose words another one has: who has them, and who would be found."""
+"""Commands of a plugin whose words another plugin has, and which of the two would run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from itertools import takewhile
 
-from builtin_plugins.administration.plugins.contents import PluginContents, Words
+from builtin_plugins.administration.plugins.contents import PluginContents
+from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
@@ -25,11 +26,11 @@ _KEY = "copy"
 def check_collisions(
     session: Session, entry: Entry, found: PluginContents, *, force: bool = True
 ) -> None:
-    """Warn of each collision of what reading finds in a plugin, whose `entry` has its name.
+    """Warn of each collision of the commands that reading finds in a plugin.
 
-    Words that the plugin has already do not count. Whoever has others keeps them (the order of
-    precedence is fixed). Raises PluginError where nobody forces it, or the plugin would win, and
-    where its Python has the name of another's, as only one of a name is asked.
+    Words that the plugin has already do not count. The existing command wins (the order of
+    precedence is fixed). Raises PluginError without `force`, if the plugin would win, and if its
+    Python has the name of another plugin, because only one of a name is asked.
     """
     _check_names(session.plugins_known, entry, found)
     own, others = _parted(session.plugins_known, entry)
@@ -118,7 +119,7 @@ def _answer(place: str, program: str, root: str, config_file: str) -> None:
 
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
-    """Yield who has words that are taken, in a line, and whether that one is still found."""
+    """Yield a line for each command that exists already, and whether it would still be found."""
     before, later = Catalog(others), Catalog(after)
     for one in sorted(words):
         there = before.find(one)
@@ -132,7 +133,7 @@ def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[
 
 
 def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
-    """Return what the plugin declares, and what all others do."""
+    """Return the declarations of the plugin, and those of all others."""
     points = _points(lock, entry)
     places = {place for point in points for place in point.trees}
     names = {point.name for point in points} if entry.is_package else {entry.name}
@@ -157,9 +158,9 @@ def _words(lock: Lock) -> set[Words]:
 
 
 def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
-    """Return `trees` with `tree` where the registry has its plugin, else after the last one.
+    """Return `trees` with `tree` at its plugin's place in the registry, else after the last one.
 
-    Directories come before what distributions have, as everywhere.
+    Directories come before distributions, as everywhere.
     """
     registry = read_registry(registry_path(session.installation.plugins_dir)).entries
     order = [name for name, one in registry.items() if not one.is_package]

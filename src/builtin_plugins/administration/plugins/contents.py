@@ -1,13 +1,11 @@
-"""What a plugin would add, told from its files alone: nothing of it is imported or run."""
+"""The contents of a plugin, read from its files alone: nothing of it is imported or run."""
 
 from __future__ import annotations
 
-import ast
 import csv
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
@@ -16,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from builtin_plugins.administration.plugins.hooks_source import Words, read_source
 from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     packages_directory,
@@ -24,10 +23,10 @@ from builtin_plugins.administration.program.environment.owned_files import wheel
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
-from host.hookspecs import HOOKS, PROJECT
+from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
-from host.run.command import is_reference, parse_declared
+from host.run.command import parse_declared
 from host.run.json_file import parse_json
 from host.run.lock import Lock, Tree
 
@@ -36,8 +35,6 @@ _MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
 _TREE_NAMES = ("commands", "cli_commands")
 _SCRIPTS = ("console_scripts", "gui_scripts")
 
-Words = tuple[str, ...]
-
 _NONE: Mapping[Words, Definition] = {}
 
 
@@ -45,8 +42,8 @@ class PluginContents(Record):
     """The commands of a plugin by their words, the hooks that its Python implements.
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
-    `manifest` is what it says of itself. `names` are those of a distribution's plugins,
-    `requires` is what that needs, `files` is where its files are in the environment.
+    `manifest` has the plugin's own name and version. For a distribution, `names` are those of
+    its plugins, `requires` its requirements, and `files` their paths in the environment.
     """
 
     commands: Mapping[Words, Definition] = _NONE
@@ -59,7 +56,7 @@ class PluginContents(Record):
 
 
 def read_contents(root: str) -> PluginContents:
-    """Return what the directory plugin at `root` holds.
+    """Return the contents of the directory plugin at `root`.
 
     Raises PluginError or DefinitionError when its plugin.json is wrong.
     """
@@ -83,7 +80,7 @@ def read_contents(root: str) -> PluginContents:
 
 
 def read_wheel(path: str) -> PluginContents:
-    """Return what is in the wheel at `path`; raises OperationError when it is none."""
+    """Return the contents of the wheel at `path`; raises OperationError if it is none."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _read(archive)
@@ -135,7 +132,7 @@ class _Packed(importlib_metadata.Distribution):
 
 
 def read_installed(name: str) -> PluginContents:
-    """Return what the files of an installed distribution speak of; nothing for none."""
+    """Return the contents of an installed distribution, empty if it is not installed."""
     found = find_distribution(name)
     if found is None:
         return PluginContents()
@@ -190,98 +187,8 @@ def _in_tree(name: str, text: str, problems: list[Problem]) -> dict[Words, Defin
             return {}
         if not (fields.get("entrypoint") or fields.get("script")):
             return {}
-        # Only what it is called matters here; where its script lies does not.
+        # Only the words matter here, not the place of the script.
         return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
     except HostError as error:
         problems.append(error.problem)
         return {}
-
-
-def read_source(
-    name: str, source: bytes, problems: list[Problem]
-) -> tuple[tuple[str, ...], dict[Words, Definition]]:
-    """Return the hooks that Python source implements, and the commands with words written out.
-
-    It is read, never run; what is wrong with it is added to `problems`.
-    """
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
-        line = getattr(failure, "lineno", None) or 1
-        what = f"not Python: {getattr(failure, 'msg', failure)}"
-        problems.append(Problem(name, what, line=line))
-        return (), {}
-    aliases = [one for one in ast.walk(module) if isinstance(one, ast.alias)]
-    markers = {one.asname or one.name for one in aliases if one.name == "hookimpl"}
-    markers.add("hookimpl")
-    marked: set[str] = set()
-    for one in ast.walk(module):
-        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        for decorator in one.decorator_list:
-            if _named(getattr(decorator, "func", decorator)) not in markers:
-                continue
-            hook = _spec_name(decorator) or one.name
-            marked.add(hook)
-            if hook not in HOOKS:
-                what, remedy = f"there is no hook {hook}", f"there are {', '.join(HOOKS)}"
-                problems.append(Problem(name, what, remedy, line=one.lineno))
-            elif isinstance(one, ast.AsyncFunctionDef):
-                what, remedy = f"{hook}: is async def", "a hook is a plain function"
-                problems.append(Problem(name, what, remedy, line=one.lineno))
-    brought = {"*", *HOOKS} & {one.asname or one.name for one in aliases}
-    used = {*markers, "HookimplMarker"} & {*map(_named, ast.walk(module))}
-    if not (marked or brought or used):
-        what = "no function is marked with @hookimpl, so nothing is called"
-        problems.append(Problem(name, what, line=1))
-    return tuple(one for one in HOOKS if one in marked), dict(_declared(name, module))
-
-
-def _spec_name(decorator: ast.expr) -> str:
-    """Return the hook that a marker names itself, as in `@hookimpl(specname="…")`."""
-    for one in decorator.keywords if isinstance(decorator, ast.Call) else ():
-        if one.arg == "specname" and isinstance(one.value, ast.Constant):
-            return str(one.value.value or "")
-    return ""
-
-
-def references(source: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each "module:attr" that hooks write out for a provider or a command, with its line."""
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for one in ast.walk(module):
-        values: list[ast.expr | None] = []
-        if isinstance(one, ast.Call) and _named(one.func) == "EnvSource":
-            values = [*one.args[3:4], *(key.value for key in one.keywords if key.arg == "provider")]
-        elif isinstance(one, ast.Call) and _named(one.func) == "CommandDeclaration":
-            given = [*one.args[1:2], *(key.value for key in one.keywords)]
-            fields = [part for part in given if isinstance(part, ast.Dict)]
-            values = [
-                value
-                for part in fields
-                for key, value in zip(part.keys, part.values, strict=True)
-                if isinstance(key, ast.Constant) and key.value == "entrypoint"
-            ]
-        for value in values:
-            if isinstance(value, ast.Constant) and is_reference(str(value.value)):
-                yield value.lineno, str(value.value)
-
-
-def _declared(name: str, module: ast.Module) -> Iterator[tuple[Words, Definition]]:
-    for call in ast.walk(module):
-        if not isinstance(call, ast.Call) or _named(call.func) != "CommandDeclaration":
-            continue
-        given = dict(zip(("words", "definition"), call.args, strict=False))
-        given |= {one.arg: one.value for one in call.keywords if one.arg}
-        with suppress(LookupError, ValueError, TypeError, HostError, SyntaxError):
-            words, fields = (ast.literal_eval(given[key]) for key in ("words", "definition"))
-            yield tuple(words), parse_declared(name, fields)
-
-
-def _named(one: ast.AST) -> str:
-    """Return the last name of `name` or `package.name`."""
-    if isinstance(one, ast.Attribute):
-        return one.attr
-    return one.id if isinstance(one, ast.Name) else ""

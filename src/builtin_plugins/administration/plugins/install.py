@@ -1,4 +1,4 @@
-"""How plugins are changed: fetched, built, put in place, taken away."""
+"""Installing and removing plugins, whatever their kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from builtin_plugins.administration.plugins.transaction import (
     keep,
     registry_transaction,
 )
-from builtin_plugins.io.questions import confirm
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
     Entry,
@@ -41,7 +41,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
 
 
 def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:
-    """Return what is staged as a wheel; where it is to be built, only if the user agrees."""
+    """Return the staged version, built if it has no wheel and the user agrees."""
     if not staged.unbuilt:
         return staged
     entry = staged.entry
@@ -57,13 +57,11 @@ def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool
 def install(
     session: Session, entry: Entry, former: Entry | None, tx: Transaction, *, force: bool = True
 ) -> bool:
-    """Make the staged version of a plugin the one that is on.
+    """Make the staged version of a plugin the current one.
 
     Returns False, and changes nothing, if another process has just added the same version.
-
-    `former` is the entry that the change started from, None for a new plugin. A package is
-    asked first, in a copy of the environment, what it declares. Raises HostError where it
-    breaks this program, takes words of others, or another process changed the plugin meanwhile.
+    `former` is the entry before the change, None for a new plugin. Raises HostError if the
+    plugin breaks this program or takes words of others, or if another process changed it.
     """
     source = source_of(entry)
     source.prepare_install(session, tx, force=force)
@@ -125,8 +123,8 @@ def for_each(
 ) -> list[str]:
     """Change plugins one after the other; return the names of those that could not be changed.
 
-    `change` gets a plugin and its entry in the registry. The failure of one of several is
-    told, that of a single one raised.
+    `change` gets a plugin and its entry in the registry. If one of several fails, the error is
+    printed and the others go on; the error of a single plugin is raised.
     """
     failed = []
     for entry, former in plugins:

@@ -1,4 +1,4 @@
-"""All plugins as `list` and `show` tell them: registry, directories and distributions joined."""
+"""All plugins for `list` and `show`: registry, directories and distributions joined."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def kept_tree(plugins_dir: str, entry: Entry) -> str:
 
 
 def recorded(plugins_dir: str, name: str) -> Entry | None:
-    """Return what the record beside the kept version of a plugin says, None where it has none."""
+    """Return the record of the current version of a plugin, None if it is not a kept one."""
     version_dir = linked_version_dir(plugins_dir, name)
     return None if version_dir is None else record(plugins_dir, name, version_dir)
 

@@ -1,14 +1,12 @@
-"""What `self plugin` says of a plugin, and of what adding or updating it would bring."""
+"""The preview of a plugin: what adding or updating it would bring."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.contents import (
-    PluginContents,
-    Words,
-)
+from builtin_plugins.administration.plugins.contents import PluginContents
+from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.program.environment.distributions import (
     installed_version,
@@ -22,9 +20,10 @@ from host.cli.session import Session
 
 
 def preview(session: Session, former: Entry | None, staged: Staged, *, force: bool = True) -> None:
-    """Say on stdout what a staged version brings, with `former` what it changes.
+    """Print what a staged version adds, or with `former` what it changes.
 
-    Warns of what would not count. Raises PluginError where it takes words or a name of others.
+    Warns of definitions that would not count. Raises PluginError if the plugin takes words or a
+    name of others.
     """
     entry, found = staged.entry, staged.contents
     if former is None:
@@ -39,7 +38,7 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
 
 
 def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
-    """Name the other installations in which a change of an installed package takes effect."""
+    """Warn if a change of an installed package takes effect in other installations."""
     if not entry.is_package or installed_version(entry.name) is None:
         return
     if others := other_installations(session.layout.root, session.environ):
@@ -50,7 +49,7 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
 
 
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
-    """Return what adding a plugin adds, for people."""
+    """Return the lines about what adding a plugin adds."""
     lines = [heading(entry)]
     if entry.description:
         lines.append(f"  {entry.description}")
@@ -70,7 +69,7 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
 
 
 def _package_facts(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
-    """Return what a package needs, and which of its files each start of Python runs."""
+    """Return the needs of a package, and its files that each start of Python runs."""
     return [
         ("needs", [str(one).partition(";")[0] for one in source_of(entry).needs(found)]),
         ("runs at each start of Python", run_at_start(found.files, packages_directory())),
@@ -78,7 +77,7 @@ def _package_facts(entry: Entry, found: PluginContents) -> list[tuple[str, list[
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
-    """Return what the version that is on holds; nothing where that cannot be told."""
+    """Return the contents of the current version, empty if they cannot be read."""
     try:
         return source_of(entry).contents_now(plugins_dir)
     except (HostError, OSError):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from packaging.utils import InvalidName, canonicalize_name
 
-from builtin_plugins.administration.plugins.contents import Words
+from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.program.environment.installer import has_pip
 from builtin_plugins.plugins_folder.directory import FILE_NAME
 from builtin_plugins.plugins_folder.registry import Entry

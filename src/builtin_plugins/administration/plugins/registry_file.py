@@ -18,19 +18,19 @@ _LOCK_FILE = ".registry.lock"
 def exclusive(
     plugins_dir: str, waiting: Waiting | None = None, *, patient: bool = True
 ) -> AbstractContextManager[int]:
-    """Be the only one who changes plugins here; `waiting` gets a line if another process is.
+    """Hold the lock on changes of plugins; `waiting` gets a line if another process has it.
 
-    Raises OperationError when that one stays.
+    Raises OperationError if that process does not finish.
     """
     path = os.path.join(plugins_dir, _LOCK_FILE)
     return locked(path, PATIENCE if patient else 0.0, waiting, create=True)
 
 
 def write_registry(path: str, registry: Registry) -> None:
-    """Make the file say what `registry` does; the caller holds `exclusive`.
+    """Write the registry to its file; the caller holds `exclusive`.
 
     A link is followed, so that a team's file can stay where it is shared. A copy beside
-    it is what counts when somebody damages it. Raises OSError.
+    it counts if somebody damages the file. Raises OSError.
     """
     if not registry.exists and not registry.values["plugins"]:
         return

@@ -1,4 +1,4 @@
-"""What a change of plugins works with: a staging area, and the registry for itself alone."""
+"""A change of plugins: a staging area, and the registry for one process at a time."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from host.cli.session import Session
 
 @dataclass(frozen=True)
 class Transaction:
-    """One change: its staging area, the caller's environment, and the user's ear.
+    """One change: its staging area, the caller's environment, and progress messages.
 
-    `area` is a directory of our own on the file system of `plugins/`, gone when the change
-    ends; `descriptor` holds it open, also in children: it is in use. `seconds` bounds each
-    download, call of git or run of pip; `exits` is what ends with the change.
+    `area` is a private directory on the file system of `plugins/`; the end of the change
+    removes it. `descriptor` keeps it locked, also in children, to mark it as in use. `seconds`
+    bounds each download, call of git or run of pip. `exits` closes when the change ends.
     """
 
     plugins_dir: str
@@ -65,10 +65,10 @@ class Transaction:
 
 @contextmanager
 def transaction(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Transaction]:
-    """Give what a change works with, after healing what killed changes left.
+    """Start a change, after the remains of killed changes are cleaned up.
 
-    Whatever the disk refuses becomes an OperationError. Raises PluginError when the registry
-    cannot be read: then nothing may change.
+    A failing system call becomes an OperationError. Raises PluginError if the registry cannot
+    be read, because nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
     messages = session.messages
@@ -80,7 +80,7 @@ def transaction(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Tr
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, AREA)):
-            where = plugins_dir  # what was staged is gone
+            where = plugins_dir  # the staging area is gone
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
 
 
@@ -105,11 +105,11 @@ def _staging(plugins_dir: str, waiting: Waiting) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
-    """Be the only one who changes plugins, with the registry as it is now, healed.
+    """Hold the registry alone, as it is now and in agreement with `plugins/`.
 
-    At the end of the block the registry is written: from there on the change is made. When
-    the block or that fails, the undo steps run that the block has left. Either way what is
-    in `plugins/` is brought to what the registry says then.
+    The end of the block writes the registry; this makes the change. If the block or the writing
+    fails, the undo steps of the block run. In both cases `plugins/` is then made to agree with
+    the registry.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.reporter.line):
@@ -119,15 +119,15 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 yield registry, undo
                 write_registry(registry_path(plugins_dir), registry)
         finally:
-            with suppress(OSError, HostError):  # the next change heals, too
+            with suppress(OSError, HostError):  # the next change reconciles, too
                 reconcile(plugins_dir)
 
 
 def keep(tx: Transaction, entry: Entry) -> None:
-    """Move the staged version to where versions are kept, flushed, with its record beside it.
+    """Move the staged version, flushed and with its record, to the kept versions.
 
-    Healing removes it again where the registry is not written. What is there already may be
-    incomplete, so it makes way; a version that was not staged is kept already.
+    If the registry is not written afterwards, reconciling removes it again. An existing
+    directory may be incomplete, so it is replaced. Without a staged version, nothing happens.
     """
     if not os.path.isdir(tx.tree):
         return

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
+from builtin_plugins.administration.questions import answer
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.questions import answer, is_attended
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
+from host.run.confirm import is_attended
 
 STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}

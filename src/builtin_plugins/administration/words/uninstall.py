@@ -14,12 +14,13 @@ from builtin_plugins.administration.program.environment.installations import (
 )
 from builtin_plugins.administration.program.launcher import launcher_of
 from builtin_plugins.administration.program.shipped_files import RECORD, shipped_files
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.questions import confirm, is_attended
 from host import OperationError, printable
 from host.cli.session import Session
+from host.run.confirm import is_attended
 
 
 def command(session: Session, purge: bool, yes: bool) -> None:

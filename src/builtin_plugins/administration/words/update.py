@@ -35,12 +35,12 @@ from builtin_plugins.administration.program.shipped_files import (
     renew,
     skeleton_in,
 )
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.io.git.call import Git, login_of
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
-from builtin_plugins.io.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError, UsageError
 from host.cli.session import Session

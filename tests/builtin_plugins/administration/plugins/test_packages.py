@@ -21,7 +21,7 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
         "acme-cli 1.0 has no wheel. Building one runs the package's own code; what the package "
         "adds is shown after that\n"
     )
-    assert "Build it? [y/N]: " in refused.stderr
+    assert "Build it? [y/N] " in refused.stderr
     assert refused.stderr.endswith("cli: error: nothing was changed\r\n")
     assert not mark.exists()
     seen = answering(made, "y\nn\n", "add", "pip:acme-cli")

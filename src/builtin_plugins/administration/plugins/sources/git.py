@@ -42,7 +42,7 @@ _WANTED = "refs/cli/wanted"
 _LINK, _SUBMODULE = "120000", "160000"  # modes of git
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
-_PLAIN = {  # what git says → what it means here
+_PLAIN = {  # part of a message of git → its meaning here
     "does not appear to be a git repository": "there is no git repository",
     "' not found": "there is no git repository, or it asks for a login",
     "could not read Username": "it asks for a login; write https://USER:TOKEN@HOST/…, or --ssh",
@@ -160,7 +160,7 @@ def _bring(git: Git, address: str, commit: str) -> str:
 
 
 def _ask(git: Git, address: str, *arguments: str) -> bytes:
-    """Call git for what is at `address`; an error names it, and what ssh can be checked with."""
+    """Call git for `address`; an error names it, and a command that checks ssh."""
     try:
         return git(*arguments)
     except OperationError as error:
@@ -204,7 +204,7 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
 
 
 def _judged(git: Git, commit: str) -> list[str]:
-    """Return the submodules of a commit; raises OperationError for what git shall not pack."""
+    """Return the submodules of a commit; raises OperationError for members that are refused."""
     validator = ArchiveValidator(_RULES)
     submodules = []
     listed = git("ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)

@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.inventory import Row, find_row, inve
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
 from builtin_plugins.administration.plugins.repair import check_gone
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.io.questions import confirm
+from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.directory import VERSIONS
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
 from host.cli.session import Session

@@ -61,7 +61,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     refused = answering(made, "n\n", "add", f"pip:{stored}")
     assert (refused.status, refused.stdout) == (1, BUILT.format(first[:12]))
     assert not mark.exists()
-    assert "Build it? [y/N]: " in refused.stderr
+    assert "Build it? [y/N] " in refused.stderr
     added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}")
     assert added.status == 0, added.stderr
     commands = "commands: 2\n    cloud one one\n    cloud py  Python\n"

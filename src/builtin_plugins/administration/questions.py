@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from host import OperationError
-
-
-def is_attended() -> bool:
-    """Tell whether somebody can see a question on stderr, and answer it on stdin."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+from host.run.confirm import is_agreed, is_attended
 
 
 def confirm(question: str, yes: bool, otherwise: str) -> None:
@@ -19,11 +13,7 @@ def confirm(question: str, yes: bool, otherwise: str) -> None:
 
     Raises OperationError with what is so `otherwise` where the answer is no.
     """
-    if yes or not is_attended():
-        return
-    import click
-
-    if not _asked(click.confirm, question):
+    if not yes and is_attended() and not is_agreed(question):
         raise OperationError(otherwise)
 
 
@@ -37,14 +27,8 @@ def answer(question: str, usual: str | None = None, choices: Sequence[str] = ())
     import click
 
     kind = click.Choice(choices) if choices else str
-    return str(_asked(click.prompt, question, default=usual, type=kind))
-
-
-def _asked(ask: Callable[..., Any], question: str, **how: Any) -> Any:
-    import click
-
     try:
-        return ask(question, err=True, **how)
+        return str(click.prompt(question, default=usual, type=kind, err=True))
     except click.Abort as stopped:
         if isinstance(stopped.__context__, KeyboardInterrupt):
             raise stopped.__context__ from None
