@@ -19,12 +19,14 @@ if TYPE_CHECKING:
         NotConfirmedError,
         OperationError,
         PluginError,
+        Problem,
         SourceError,
         UsageError,
     )
     from host.hook_marker import hookimpl
     from host.program import Program
     from host.records import (
+        BrokenPlugin,
         Category,
         CategoryDeclaration,
         Command,
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
         Installation,
         Listing,
         PluginFile,
-        Problem,
         Record,
         Terminal,
         Variable,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Argument",
+    "BrokenPlugin",
     "CannotStartError",
     "Category",
     "CategoryDeclaration",
@@ -99,6 +101,7 @@ _ELSEWHERE = {
     "Definition": "host.run.command",
     "Messages": "host.run.text",
     "Page": "host.cli.page_layout",
+    "Problem": "host.errors",
     "Program": "host.program",
     "expand": "host.run.expand",
     "find_program": "host.run",

@@ -11,10 +11,9 @@
     ├── CannotStartError   126    it is there but cannot start here
     └── MissingError       127    the entrypoint's file or its interpreter is missing
 
-The message is one line: what is wrong and where, and what to do about it, each a value
-of its own. A command in Python raises the one that fits; the program tells it in that line and
-ends with its status. A command's own failure is an OperationError, words that do not fit are a
-UsageError::
+Each carries a `Problem`: what is wrong, where, and the remedy, each a value of its own. The
+program prints these as one line and exits with the error's status. A command in Python raises the
+error that fits: OperationError if it cannot do its work, UsageError if its words do not fit::
 
     raise UsageError(f"{name}: no such host", suggestions=["cli fleet run web1"])
     raise OperationError(f"{path}: cannot be written", "give another --output")
@@ -25,20 +24,86 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+class Problem:
+    """One thing that is wrong, where, and what to do; `str` words it in one line.
+
+    path      the file, or what else is wrong, such as a plugin; "" if `text` names it
+    text      what is wrong
+    remedy    what to do, "" if nothing is suggested
+    key       where in a JSON file, such as "os" or "args[1].type"; "" for the whole file
+    line      where in a text file, from 1; 0 for the whole file
+    column    in that line, from 1; 0 for the whole line
+    """
+
+    __slots__ = ("column", "key", "line", "path", "remedy", "text")
+
+    def __init__(
+        self, path: str, text: str, remedy: str = "", key: str = "", line: int = 0, column: int = 0
+    ) -> None:
+        self.path = path
+        self.text = text
+        self.remedy = remedy
+        self.key = key
+        self.line = line
+        self.column = column
+
+    @property
+    def message(self) -> str:
+        """What is wrong, for somebody who looks at the file."""
+        return f'"{self.key}": {self.text}' if self.key else self.text
+
+    @property
+    def what(self) -> str:
+        """What is wrong and where, without the remedy."""
+        places = [str(one) for one in (self.path, self.line, self.column) if one]
+        return f"{':'.join(places)}: {self.message}" if places else self.message
+
+    def row(self) -> "tuple[str, str, str, str, int, int]":
+        """Return the values in the order in which they are given."""
+        return self.path, self.text, self.remedy, self.key, self.line, self.column
+
+    def inside(self, whole: str) -> "Problem":
+        """Return the problem with a path that begins with what contains the file."""
+        return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
+
+    def replaced(self, path: str, text: str) -> "Problem":
+        """Return the problem with another path and text."""
+        return Problem(path, text, self.remedy, self.key, self.line, self.column)
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.remedy}" if self.remedy else self.what
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.row() == other.row()
+
+    def __hash__(self) -> int:
+        return hash(self.row())
+
+
 class HostError(Exception):
     """A failure that one line on stderr explains: `what` is wrong, and the `remedy`, if any.
 
-    `status` is the exit status. `suggestions` are command lines that may be meant; they are in
-    the message, too. To catch all of them, catch this; raise one of the others.
+    `status` is the exit status. `problem` has the place as values, if it is known.
+    `suggestions` are command lines that may be meant; they are in the message, too. To catch all
+    of them, catch this; raise one of the others.
     """
 
     status = 1
     suggestions: tuple[str, ...] = ()
 
-    def __init__(self, what: str, remedy: str = "") -> None:
-        super().__init__(f"{what}; {remedy}" if remedy else what)
-        self.what = what
-        self.remedy = remedy
+    def __init__(self, what: "str | Problem", remedy: str = "") -> None:
+        self.problem = Problem("", what, remedy) if isinstance(what, str) else what
+        super().__init__(str(self.problem))
+
+    @property
+    def what(self) -> str:
+        """What is wrong and where."""
+        return self.problem.what
+
+    @property
+    def remedy(self) -> str:
+        """What to do, "" if nothing is suggested."""
+        return self.problem.remedy
 
 
 class InstallationError(HostError):
@@ -70,7 +135,9 @@ class UsageError(HostError):
 
     status = 2
 
-    def __init__(self, what: str, remedy: str = "", *, suggestions: "Iterable[str]" = ()) -> None:
+    def __init__(
+        self, what: "str | Problem", remedy: str = "", *, suggestions: "Iterable[str]" = ()
+    ) -> None:
         self.suggestions = tuple(suggestions)
         if self.suggestions:
             remedy = f"did you mean {' or '.join(self.suggestions)}?"

@@ -28,6 +28,7 @@ from collections.abc import Iterable
 import pluggy
 
 from host.records import (
+    BrokenPlugin,
     CategoryDeclaration,
     Command,
     CommandDeclaration,
@@ -37,7 +38,6 @@ from host.records import (
     Installation,
     Listing,
     PluginFile,
-    Problem,
     Terminal,
     Watch,
 )
@@ -63,7 +63,9 @@ def prepare(installation: Installation) -> None:
 
 
 @hookspec
-def find_plugins(installation: Installation) -> Iterable[PluginFile | Disabled | Watch | Problem]:
+def find_plugins(
+    installation: Installation,
+) -> Iterable[PluginFile | Disabled | Watch | BrokenPlugin]:
     """Say which plugins there are beside those of entry points, and which of those are off.
 
     Called when the lock is built, before the other plugins are loaded. Only the plugins

@@ -12,7 +12,7 @@ from host.cli.contents import Contents, command_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
-from host.errors import HostError, MissingError, UsageError
+from host.errors import HostError, MissingError, Problem, UsageError
 from host.records import Category, Command, Variable
 from host.run.argument_parser import given_variables
 from host.run.environment import FRAMEWORK_NAMES, RUN
@@ -146,8 +146,8 @@ class Program:
         UsageError where `words` name no category.
         """
         below, problems = self._inside(words)
-        for text in problems:
-            self.messages.warn(text)
+        for problem in problems:
+            self.messages.warn(problem)
         return below.listed(everything=everything).commands
 
     def categories(self, words: Sequence[str] = ()) -> tuple[Category, ...]:
@@ -164,15 +164,15 @@ class Program:
         Such a line names file and key; the command is not among `commands`. Raises
         UsageError where `words` name no category.
         """
-        return self._inside(words)[1]
+        return tuple(map(str, self._inside(words)[1]))
 
-    def _inside(self, words: Sequence[str]) -> tuple[Contents, tuple[str, ...]]:
+    def _inside(self, words: Sequence[str]) -> tuple[Contents, list[Problem]]:
         """Return what is below a category, without `self`, and what is wrong there."""
         session, words = self._session, tuple(words)
         if find_whole(session, words).kind == "command":
             raise UsageError(f"{' '.join(words)} is a command", "name a category")
         inside, problems = session.contents(words, deep=True)
-        return inside.without_self(), tuple(problems)
+        return inside.without_self(), problems
 
     def find(self, words: Sequence[str]) -> Command:
         """Return the command that `words` begin with, by the longest beginning.

@@ -168,8 +168,8 @@ class Watch(Record):
     path: str
 
 
-class Problem(Record):
-    """Something that `find_plugins` met and that costs a plugin its commands, and the reason."""
+class BrokenPlugin(Record):
+    """A plugin that cannot be used, and the reason, which is a line for people."""
 
     plugin: str
     reason: str

@@ -48,7 +48,7 @@ def manifest_at(path: str) -> None:
 def registry_at(path: str) -> None:
     problems = read_registry(path).problems
     if problems:
-        raise PluginError("; ".join(problems))
+        raise PluginError("; ".join(map(str, problems)))
 
 
 READERS: dict[str, Callable[[str], object]] = {

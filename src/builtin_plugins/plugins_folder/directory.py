@@ -11,7 +11,7 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     is_plugin_name,
 )
-from host import HostError, PluginError, Record
+from host import HostError, PluginError, Problem, Record
 from host.run.json_file import Fields, read_json
 
 FILE_NAME = "plugin.json"
@@ -25,7 +25,7 @@ class Manifest(Record):
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
     with hookimpls; both relative to the plugin. `tree` and `hooks_file` are their paths,
-    the first the plugin's own without a `directory`. `warnings` are lines about misspelt keys.
+    the first the plugin's own without a `directory`. `warnings` are misspelt keys.
     """
 
     name: str = ""
@@ -35,7 +35,7 @@ class Manifest(Record):
     hooks: str = ""
     tree: str = ""
     hooks_file: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def facts(self) -> dict[str, str]:
@@ -68,7 +68,7 @@ class DirectoryPlugin(Record):
     dev: bool = False
     enabled: bool = True
     manifest: Manifest = Manifest()
-    problem: str = ""
+    problem: Problem | None = None
 
     @property
     def new_entry(self) -> Entry:
@@ -143,21 +143,20 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
         said = read_manifest(root, entry)
         if os.path.exists(said.hooks_file) and not os.path.isfile(said.hooks_file):
             # Opening a FIFO would never end.
-            raise PluginError(f'{root}: "hooks": {said.hooks} is no file')
+            raise PluginError(Problem(root, f"{said.hooks} is no file", key="hooks"))
     except HostError as error:
-        return found.replaced(problem=str(error))
+        return found.replaced(problem=error.problem)
     return found.replaced(manifest=said)
 
 
 def _check_place(name: str, root: str, *, leads_out: bool) -> None:
     if name in FRAMEWORK_WORDS:
-        raise PluginError(
-            f"{root}: {name} is a word of this program itself", "rename the directory"
-        )
+        what = f"{name} is a word of this program itself"
+        raise PluginError(Problem(root, what, "rename the directory"))
     if not is_plugin_name(name):
-        raise PluginError(f"{root}: cannot be a plugin's name", "use a-z, 0-9 and ._-")
+        raise PluginError(Problem(root, "cannot be a plugin's name", "use a-z, 0-9 and ._-"))
     if leads_out:
-        raise PluginError(f"{root}: leads out of the plugins directory")
+        raise PluginError(Problem(root, "leads out of the plugins directory"))
 
 
 def _inside(root: str, relative: str, what: str) -> str:
@@ -169,5 +168,5 @@ def _inside(root: str, relative: str, what: str) -> str:
     top = os.path.realpath(root)
     real = os.path.realpath(path)
     if relative.startswith("/") or (real != top and not real.startswith(top + os.sep)):
-        raise PluginError(f'{root}: "{what}": {relative} leaves the plugin')
+        raise PluginError(Problem(root, f"{relative} leaves the plugin", key=what))
     return path

@@ -9,11 +9,11 @@ from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import (
+    BrokenPlugin,
     CommandTree,
     Disabled,
     Installation,
     PluginFile,
-    Problem,
     Watch,
     hookimpl,
 )
@@ -31,14 +31,14 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[CommandTree | Problem]:
+def discover_commands(installation: Installation) -> Iterator[CommandTree | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
     registry = effective_registry(plugins_dir)
-    for problem in registry.told(registry_path(plugins_dir)):
-        yield Problem("registry.json", problem)
+    for problem in registry.problems_of(registry_path(plugins_dir)):
+        yield BrokenPlugin("registry.json", str(problem))
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.enabled and plugin.problem:
-            yield Problem(plugin.name, plugin.problem)
+            yield BrokenPlugin(plugin.name, str(plugin.problem))
         elif plugin.enabled:
             yield CommandTree(plugin.manifest.tree, plugin=plugin.name, dev=plugin.dev)
 

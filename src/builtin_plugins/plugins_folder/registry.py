@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from host import HostError, PluginError, Record, is_word
+from host import HostError, PluginError, Problem, Record, is_word
 from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
@@ -110,29 +110,30 @@ class Registry:
     def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
         self.values = values
         self.exists = exists
-        self.damage = ""
-        self.problems: list[str] = []
-        self.refused: dict[str, str] = {}
+        self.damage: Problem | None = None
+        self.problems: list[Problem] = []
+        self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
         for item in values["plugins"]:
             try:
                 entry = read_entry(item)
             except HostError as error:
-                self.problems.append(str(error))
-                self.refused[str(item.get("name"))] = str(error)
+                self.problems.append(error.problem)
+                self.refused[str(item.get("name"))] = error.problem
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
-                self.problems.append(f"the name {entry.name} stands twice; the first counts")
+                what = f"the name {entry.name} stands twice; the first counts"
+                self.problems.append(Problem("", what))
 
     @property
     def names(self) -> set[str]:
         """Return the names that the file speaks of, whether it can be understood or not."""
         return self.entries.keys() | self.refused.keys()
 
-    def told(self, path: str) -> list[str]:
-        """Return what is wrong with the file at `path`, in lines."""
-        lines = [f"{path}: {problem}" for problem in self.problems]
-        return [self.damage, *lines] if self.damage else lines
+    def problems_of(self, path: str) -> list[Problem]:
+        """Return what is wrong with the file at `path`, which this registry was read from."""
+        damage = [self.damage] if self.damage else []
+        return damage + [Problem(path, one.what, one.remedy) for one in self.problems]
 
     @property
     def disabled_distributions(self) -> list[str]:
@@ -161,7 +162,7 @@ class Registry:
 def read_entry(item: Mapping[str, Any]) -> Entry:
     """Return an entry of the file, checked; raises HostError saying what is wrong with it."""
     name = item.get("name")
-    if type(name) is not str or not is_plugin_name(name):  # a number is a str, too
+    if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} cannot name a plugin")
     said = Fields(name, item)
     texts: dict[str, Any] = {own: _text(said, key) for key, own in _TEXTS.items()}
@@ -208,23 +209,21 @@ def read_registry(path: str) -> Registry:
         values: Any = read_json(path)
     except FileNotFoundError:
         if os.path.islink(path):  # where a team shares it may come back
-            raise PluginError(
-                f"{path}: links to {os.readlink(path)}, which is not there",
-                "bring that back, or remove the link",
-            ) from None
+            what = f"links to {os.readlink(path)}, which is not there"
+            problem = Problem(path, what, "bring that back, or remove the link")
+            raise PluginError(problem) from None
         return _empty()
     except HostError as error:
-        raise PluginError(error.what, error.remedy) from None
+        raise PluginError(error.problem) from None
     version = values.get("version", "") if isinstance(values, dict) else None
     if type(version) is not str or not version.split(".")[0].isdecimal():
-        raise PluginError(f'{path}: "version": expected a string such as "{FORMAT}"')
+        raise PluginError(Problem(path, f'expected a string such as "{FORMAT}"', key="version"))
     if int(version.split(".")[0][:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
-        raise PluginError(
-            f"{path}: format {version} is newer than this program", "update this program"
-        )
+        what = f"format {version} is newer than this program"
+        raise PluginError(Problem(path, what, "update this program"))
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise PluginError(f'{path}: "plugins": expected an array of objects')
+        raise PluginError(Problem(path, "expected an array of objects", key="plugins"))
     return Registry(values, exists=True)
 
 
@@ -234,16 +233,16 @@ def effective_registry(plugins_dir: str) -> Registry:
     While the file cannot be read, or is lost, its last intact state counts: what was switched
     off stays so, and the order of precedence too. Without one, nothing is known.
     """
-    damage = ""
+    damage = None
     try:
         found = read_registry(registry_path(plugins_dir))
         if found.exists:
             return found
     except PluginError as error:
-        damage = str(error)
+        damage = error.problem
     last = last_intact(plugins_dir)
     if damage and last.exists:
-        damage += "; its last intact state counts until it is mended"
+        damage.text += "; its last intact state counts until it is mended"
     last.damage = damage
     return last
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_MOST = 1 << 20  # characters of all variables together, once they are expanded
 ENTRYPOINT = "builtin_plugins.setup:main"
 
 
@@ -32,8 +31,6 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
     from builtin_plugins.setup.tool_settings import Places, variable
 
     merged = merged_variables(envs, environ)
-    if merged is None:
-        return False
     if platform == "darwin":
         from builtin_plugins.setup import macos
 
@@ -42,17 +39,10 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
     return state.is_installed(Places.read(tool, merged))
 
 
-def merged_variables(
-    envs: "Mapping[str, str]", environ: "Mapping[str, str]"
-) -> "dict[str, str] | None":
-    """Return the caller's variables with a command's `envs`, None if they grow too large."""
+def merged_variables(envs: "Mapping[str, str]", environ: "Mapping[str, str]") -> "dict[str, str]":
+    """Return the caller's variables with a command's `envs`."""
     merged = dict(environ)
-    left = _MOST
     for name, text in envs.items():
         if name not in environ:
-            try:
-                merged[name] = expand(text, merged.get, limit=max(left, 1))
-            except OverflowError:
-                return None
-            left -= len(merged[name])
+            merged[name] = expand(text, merged.get)
     return merged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from host.errors import Problem
 from host.records import Category, Command, Record
 from host.run.catalog import RESERVED, Catalog, Match
 
@@ -35,12 +36,12 @@ class Contents(Record):
 
 def contents(
     catalog: Catalog, words: tuple[str, ...], *, deep: bool = False
-) -> tuple[Contents, list[str]]:
+) -> tuple[Contents, list[Problem]]:
     """Return what the category `words` holds, or with `deep` all below it, and the problems there.
 
-    A wrong definition is left out and is one of the problems, a line each.
+    A wrong definition is left out and is one of the problems.
     """
-    problems: list[str] = []
+    problems: list[Problem] = []
     categories: list[Category] = []
     commands: list[Command] = []
     pending = [catalog.find(words)]

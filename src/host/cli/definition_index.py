@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-from host.errors import DefinitionError, HostError
+from host.errors import DefinitionError, HostError, Problem
 from host.run import command as definition_files
 from host.run import read_regular
 from host.run.command import SYSTEM_OS, Definition
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
-FORMAT = f"cli-host index 4 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
+FORMAT = f"cli-host index 5 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _EMPTY = marshal.dumps({})
 _HEAD = len(FORMAT) + len(checksum(b""))
 # What an entry holds; usual values at the end of a row are left out.
@@ -38,6 +38,7 @@ KEPT = {
 }  # fmt: skip
 _USUAL = tuple(KEPT.values())
 _ARGS = tuple(KEPT).index("args")
+_WARNINGS = tuple(KEPT).index("warnings")
 
 
 class DefinitionIndex:
@@ -113,13 +114,15 @@ class KnownDefinition(Definition):
             from host.run.argument_spec import Argument
 
             self.args = tuple(map(Argument.of_row, row[_ARGS]))
+        if len(row) > _WARNINGS:
+            self.warnings = tuple([Problem(*one) for one in row[_WARNINGS]])
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, which a listing seldom needs."""
         try:
             whole = definition_files.read_definition(self.file)
         except FileNotFoundError:
-            raise DefinitionError(f"{self.file}: is gone") from None
+            raise DefinitionError(Problem(self.file, "is gone")) from None
         self.__dict__.update(vars(whole))
         return object.__getattribute__(self, name)
 
@@ -127,6 +130,7 @@ class KnownDefinition(Definition):
 def _row(definition: Definition) -> "tuple[Any, ...]":
     row = [getattr(definition, name) for name in KEPT]
     row[_ARGS] = tuple([one.row() for one in row[_ARGS]])
+    row[_WARNINGS] = tuple([one.row() for one in row[_WARNINGS]])
     while row and row[-1] == _USUAL[len(row) - 1]:
         row.pop()
     return tuple(row)

@@ -93,8 +93,8 @@ def listing_text(
     gc.disable()  # what a listing is made of stays until its end; a search would find nothing
     everything_below = deep or format == "tree"
     inside, problems = session.contents(found.words, deep=everything_below)
-    for text in problems:
-        session.messages.warn(text)
+    for problem in problems:
+        session.messages.warn(problem)
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(node.holds_commands() for node in found.nodes):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])

@@ -6,7 +6,7 @@ import os
 
 from host.cli.cached_property import cached_property
 from host.cli.stdout import Output
-from host.errors import InstallationError, SourceError
+from host.errors import InstallationError, Problem, SourceError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
 
@@ -203,8 +203,10 @@ class Session:
 
         return Catalog(self.lock, self._index.read_definition)
 
-    def contents(self, words: tuple[str, ...], *, deep: bool = False) -> tuple[Contents, list[str]]:
-        """Return what the category `words` holds, and what is wrong there, a line each."""
+    def contents(
+        self, words: tuple[str, ...], *, deep: bool = False
+    ) -> tuple[Contents, list[Problem]]:
+        """Return what the category `words` holds, and what is wrong there."""
         from host.cli.contents import contents
 
         found = contents(self.catalog, words, deep=deep)

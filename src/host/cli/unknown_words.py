@@ -6,7 +6,7 @@ import os
 from itertools import islice
 
 from host.cli.session import Session
-from host.errors import DefinitionError, UsageError
+from host.errors import DefinitionError, Problem, UsageError
 from host.run.catalog import RESERVED, Catalog, Match, Node
 from host.run.command import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.suggestions import closest
@@ -56,14 +56,13 @@ def unknown(
     word = rest[0]
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
-    problems: list[str] = []
+    problems: list[Problem] = []
     # A category may hold a hundred thousand commands, so only names are read.
     names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
-    for text in problems:  # one of them may be the reason
-        if {*names} <= {RESERVED} or text.startswith(
-            tuple(f"{node.at}/{word}" for node in found.nodes)
-        ):
-            session.messages.warn(text)
+    folders = [os.path.join(directory, word) for directory in found.directories]
+    for problem in problems:  # one of them may be the reason
+        if {*names} <= {RESERVED} or problem.path in folders:
+            session.messages.warn(problem)
     installation = session.installation
     if installation.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(
         installation.commands_dir

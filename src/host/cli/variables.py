@@ -77,6 +77,7 @@ def variable_rows(session: Session, found: Match, definition: Definition) -> lis
     ]
     every = traced_variables(layers)
     shown = masked(every, {})
+    written = {winner.name for winner, _ in layers.trace() if winner.key}
     needed = frozenset(definition.required_envs)
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
@@ -84,7 +85,7 @@ def variable_rows(session: Session, found: Match, definition: Definition) -> lis
         source = ""
         if name in every:
             value = None if UNKNOWN in every[name].value else shown[name].value
-            source = _place(every[name], session, definition)
+            source = "envs" if name in written else _place(every[name], session, definition)
         rows.append(VariableRow(name, value, source, name in needed))
     return rows
 
@@ -96,7 +97,7 @@ class _Look(SourceReader):
         try:
             super().read(source)
         except HostError as error:
-            self.messages.warn(str(error))
+            self.messages.warn(error.problem)
 
     def settings(self, source: Source) -> None:
         for path in source.files:
@@ -108,7 +109,7 @@ class _Look(SourceReader):
         return {}
 
     def listed_file(self, source: Source, written: str) -> None:
-        if UNKNOWN not in self.expanded(written, self.definition.file):
+        if UNKNOWN not in self.expanded(written, self.definition.file, "env_files"):
             super().listed_file(source, written)
 
 
@@ -174,8 +175,6 @@ def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return where a value comes from, in few words."""
     if one.rank == SYSTEM:
         return "your environment"
-    if one.rank == ENVS and one.source.startswith(f"{definition.file}: envs."):
-        return "envs"
     folder = definition.directory if one.rank != SETTINGS else ""
     for base in filter(None, (folder, session.layout.root)):
         if one.source.startswith(f"{base}/"):

@@ -16,6 +16,7 @@ from host.planning.distributions import entry_points
 from host.planning.loading import load, short_reason, source_files
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import (
+    BrokenPlugin,
     CategoryDeclaration,
     CommandDeclaration,
     CommandTree,
@@ -23,7 +24,6 @@ from host.records import (
     EnvSource,
     Installation,
     PluginFile,
-    Problem,
     Watch,
 )
 from host.run.catalog import RESERVED
@@ -165,7 +165,7 @@ class _Collected:
         if isinstance(record, Watch):
             path = _path(record.path, "a Watch's path")
             self.stamps.setdefault(path, stamp(path))
-        elif isinstance(record, Problem) and plugin.ours:
+        elif isinstance(record, BrokenPlugin) and plugin.ours:
             self.note(record.plugin, record.reason)
         elif hook == "env_sources":
             self.declared.append((place, _source(plugin, record)))

@@ -7,6 +7,8 @@ They use `posix`, as `os` costs a tenth of a run.
 import _stat
 import posix
 
+from host.errors import Problem
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -159,7 +161,7 @@ def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
         try:
             status = posix.fstat(descriptor)
             if not _stat.S_ISREG(status.st_mode):
-                raise error(f"{path}: not a regular file")
+                raise error(Problem(path, "not a regular file"))
             content = posix.read(descriptor, min(status.st_size, limit) + 1)
             while len(content) <= limit and (chunk := posix.read(descriptor, 1 << 20)):
                 content += chunk
@@ -168,9 +170,9 @@ def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError as failure:
-        raise error(f"{path}: {failure.strerror}") from None
+        raise error(Problem(path, failure.strerror or str(failure))) from None
     if len(content) > limit:
-        raise error(f"{path}: larger than {limit} bytes")
+        raise error(Problem(path, f"larger than {limit} bytes"))
     return content
 
 

@@ -3,7 +3,7 @@
 import _stat
 import posix
 
-from host.errors import UsageError
+from host.errors import Problem, UsageError
 from host.run.argument_spec import Argument, is_number, shown, usage_of
 from host.run.process import asks_help
 from host.run.text import encode
@@ -183,7 +183,7 @@ class CommandLine:
         """Return the error for words that do not fit, by default with the usage line."""
         if hint is None:
             hint = f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
-        return UsageError(f"{self.command}: {text}", hint)
+        return UsageError(Problem(self.command, text, hint))
 
 
 def _texts(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> "Sequence[str]":

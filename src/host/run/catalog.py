@@ -6,7 +6,7 @@ thousand. Trees are merged here and nowhere else. There are two kinds of tree, `
 `DeclaredTree`, with the same methods.
 """
 
-from host.errors import DefinitionError
+from host.errors import DefinitionError, Problem
 from host.run.command import is_word, read_definition
 from host.run.folders import FolderTree
 
@@ -45,7 +45,7 @@ class Node:
         inner = self.tree.enter(self.at, word)
         return Node(self.tree, inner) if inner else None
 
-    def holds_commands(self, problems: "list[str] | None" = None) -> bool:
+    def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
         return bool(self.tree.holds_commands(self.at, problems))
 
     def holds_below(self) -> bool:
@@ -124,12 +124,14 @@ class DeclaredTree:
         own = (one.definition for one in self._declared if not one.runs and one.words == place)
         return next(own, None)
 
-    def words(self, place: tuple[str, ...], problems: "list[str] | None" = None) -> list[str]:
+    def words(self, place: tuple[str, ...], problems: "list[Problem] | None" = None) -> list[str]:
         del problems
         words = {one.words[: len(place) + 1] for one in self._below(place)} - {place}
         return sorted([one[-1] for one in words])
 
-    def holds_commands(self, place: tuple[str, ...], problems: "list[str] | None" = None) -> bool:
+    def holds_commands(
+        self, place: tuple[str, ...], problems: "list[Problem] | None" = None
+    ) -> bool:
         del place, problems
         return True
 
@@ -199,18 +201,19 @@ class Catalog:
         match = _matched(command.words, reached, [])
         return match.shadows if match else ()
 
-    def children(self, category: Match) -> tuple[list[Match], list[str]]:
-        """Return what is directly below a category, and a line for each thing that is wrong there.
+    def children(self, category: Match) -> tuple[list[Match], list[Problem]]:
+        """Return what is directly below a category, and what is wrong there.
 
         A folder without commands is left out, and so is one with a reserved word.
         """
-        problems: list[str] = []
+        problems: list[Problem] = []
         reached: dict[str, list[Node]] = {}
         for node in category.nodes:
             for word in node.tree.words(node.at, problems):
                 at = node.tree.path_of(node.at, word)
                 if _is_reserved(category, word) and node.tree.root:
-                    problems.append(f"{at}: left out; the word {word} is this program's own")
+                    reason = f"left out; the word {word} is this program's own"
+                    problems.append(Problem(at, reason))
                 else:
                     reached.setdefault(word, []).append(Node(node.tree, at))
         found = []
@@ -236,7 +239,7 @@ def _is_reserved(category: Match, word: str) -> bool:
 
 
 def _matched(
-    words: tuple[str, ...], reached: "Iterable[Node]", problems: "list[str] | None" = None
+    words: tuple[str, ...], reached: "Iterable[Node]", problems: "list[Problem] | None" = None
 ) -> Match | None:
     """Return the command or category that nodes of the same words make, None for neither."""
     nodes = _decide(reached, problems)
@@ -252,7 +255,7 @@ def _matched(
     return found
 
 
-def _decide(reached: "Iterable[Node]", problems: "list[str] | None" = None) -> list[Node]:
+def _decide(reached: "Iterable[Node]", problems: "list[Problem] | None" = None) -> list[Node]:
     """Return the nodes that count among those of the same words: a command's, or a category's.
 
     The first node that is a command or a category decides. A run (no `problems`) stops there and
@@ -275,13 +278,13 @@ def _decide(reached: "Iterable[Node]", problems: "list[str] | None" = None) -> l
     return kept
 
 
-def _counts(node: Node, problems: "list[str] | None", *, decides: bool) -> bool:
+def _counts(node: Node, problems: "list[Problem] | None", *, decides: bool) -> bool:
     """Read the command.json of a node; return whether the node counts even if it is wrong."""
     try:
         node.definition = node.tree.command(node.at)
     except DefinitionError as error:
         if problems is not None:
-            problems.append(str(error))
+            problems.append(error.problem)
         if node.holds_below():
             node.error = error
             return True
@@ -308,7 +311,7 @@ def _aliased(nodes: "Iterable[Node]", alias: str) -> str:
     return ""
 
 
-def _describe(category: Match, problems: "list[str] | None" = None) -> None:
+def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:
     """Give a category the first category.json, or command.json without entrypoint, it has."""
     for node in category.nodes:
         definition: Definition | None = None
@@ -316,7 +319,7 @@ def _describe(category: Match, problems: "list[str] | None" = None) -> None:
             definition = node.tree.category(node.at)
             warnings = definition.warnings if definition else ()
         except DefinitionError as error:
-            warnings = (str(error),)
+            warnings = (error.problem,)
         if problems is not None:
             problems += warnings
         category.definition = definition or node.definition

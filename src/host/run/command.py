@@ -2,7 +2,7 @@
 
 import sys
 
-from host.errors import CannotStartError, DefinitionError, InstallationError
+from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
 from host.run import dirname, is_file, join, stays_inside, why_outside
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE, Fields, read_json
@@ -43,7 +43,7 @@ def is_reference(text: str) -> bool:
 class Config:
     """What cli.json says: name, description, version, commands_dir, plugins_dir.
 
-    `warnings` are lines about keys that look like misspelt ones of these.
+    `warnings` are `Problem`s: unknown keys that resemble one of these.
     """
 
     __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version", "warnings")
@@ -54,7 +54,7 @@ class Config:
         self.description: str = fields.text("description")
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
-        self.warnings: tuple[str, ...] = fields.misspelt()
+        self.warnings: tuple[Problem, ...] = fields.misspelt()
 
 
 class Definition:
@@ -77,7 +77,7 @@ class Definition:
     sources                false where a Python command starts with its caller's environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
     extra                  what stands under keys that are none of these
-    warnings               lines about those that look like misspelt ones
+    warnings               `Problem`s, such as an unknown key that resembles a known one
     """
 
     def __init__(
@@ -114,14 +114,13 @@ class Definition:
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
-        misspelt = [line for one in (fields, *declared) for line in one.misspelt()]
+        warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
         if type(fields.value("sudo")) is list:
-            foreign = _foreign(fields.texts("sudo"))
-            misspelt += [f'{fields.path}: "sudo": {foreign}'] if foreign else []
+            warnings += _foreign(fields.path, "sudo", fields.texts("sudo"))
         for key in ignored:
-            remedy = "" if key == "requires" else "; set it in each command.json"
-            misspelt.append(f'{fields.path}: "{key}": has no effect in a category{remedy}')
-        self.warnings: tuple[str, ...] = tuple(misspelt)
+            remedy = "" if key == "requires" else "set it in each command.json"
+            warnings.append(fields.problem(key, "has no effect in a category", remedy))
+        self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def _takes_sources(self, fields: Fields) -> bool:
         """Return what `sources` says, a key of Python commands only."""
@@ -161,22 +160,20 @@ class Definition:
         """Tell whether this is a system that it runs on."""
         return not self.os or SYSTEM_OS in self.os
 
-    def foreign_systems(self) -> str:
-        """Say that names in `os` are none that count, "" when all of them do."""
-        foreign = _foreign(self.os)
-        return foreign and f'; {self.file or "its definition"}: "os": {foreign}'
+    def foreign_systems(self) -> list[Problem]:
+        """Return the problem of names in `os` that are no systems, none if all of them are."""
+        return _foreign(self.file or "its definition", "os", self.os)
 
 
-def _foreign(names: "Sequence[str]") -> str:
-    """Say which names of systems count, "" when all of these do."""
+def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:
     foreign = [name for name in names if name not in SYSTEMS]
     if not foreign:
-        return ""
+        return []
     from host.run.suggestions import closest_system
 
     near = {ours for ours in map(closest_system, foreign) if ours}
-    hint = f"; did you mean {' and '.join(sorted(near))}?" if near else ""
-    return f"only {' and '.join(SYSTEMS)} count{hint}"
+    hint = f"did you mean {' and '.join(sorted(near))}?" if near else ""
+    return [Problem(path, f"only {' and '.join(SYSTEMS)} count", hint, key)]
 
 
 def read_config(path: str) -> Config:
@@ -186,7 +183,7 @@ def read_config(path: str) -> Config:
     except FileNotFoundError:
         raise InstallationError(f"configuration file not found: {path}") from None
     except DefinitionError as error:
-        raise InstallationError(error.what, error.remedy) from None
+        raise InstallationError(error.problem) from None
 
 
 def read_definition(path: str) -> Definition:
@@ -207,7 +204,8 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
     """
     definition = Definition("", Fields(owner, fields), ours=ours)
     if "entrypoint" in fields and not definition.in_python:
-        raise DefinitionError(f'{owner}: "entrypoint": expected a reference "package.module:attr"')
+        expected = 'expected a reference "package.module:attr"'
+        raise DefinitionError(Problem(owner, expected, key="entrypoint"))
     return definition
 
 
@@ -218,14 +216,13 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     DefinitionError when the entrypoint leaves the command's directory.
     """
     if not definition.compatible:
-        raise CannotStartError(
-            f"{' '.join(words)}: runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
-            f"{definition.foreign_systems()}"
-        )
+        what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
+        foreign = definition.foreign_systems()
+        raise CannotStartError("; ".join(map(str, (Problem(" ".join(words), what), *foreign))))
     if definition.in_python:
         return ""
     file = join(definition.directory, definition.entrypoint)
     outside = why_outside(definition.directory, definition.entrypoint)
     if outside:
-        raise DefinitionError(f'{definition.file}: "entrypoint": {outside}')
+        raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
     return file

@@ -1,6 +1,6 @@
 """`.env` files (SPEC 2.4): their syntax, and the variables that a run takes from one."""
 
-from host.errors import SourceError
+from host.errors import Problem, SourceError
 from host.run import read_regular
 from host.run.expand import is_name
 from host.run.text import text_of
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from host.run.lock import Source
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # faults of one file that get a warning each
+_MOST_SHOWN = 5  # problems of one file that are reported one by one
 _MOST_NAMED = 5  # names that a quote swallowed
 _OPENS = "that opens here"
 # Variables that a command with more rights never takes from a file in its folder; LD_… likewise.
@@ -49,10 +49,10 @@ def offer_env_file(reader: "SourceReader", source: "Source", path: str) -> None:
 
     A plugin's file that cannot be read causes one warning, as no plugin stops a command.
     """
-    faults: list[str] = []
+    problems: list[Problem] = []
     try:
         try:
-            bindings = read_env_file(path, faults.append)
+            bindings = read_env_file(path, problems.append)
         except SourceError as failure:
             if source.reader != "dotenv":
                 raise
@@ -63,37 +63,37 @@ def offer_env_file(reader: "SourceReader", source: "Source", path: str) -> None:
             reader.layers.missing.append(path)
         for one in bindings or ():
             if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
-                raise SourceError(
-                    f'{path}: {one.name} is not taken from a .env file for a command with "sudo"',
-                    "export it before the command instead",
-                )
+                what = f'{one.name} is not taken from a .env file for a command with "sudo"'
+                remedy = "export it before the command instead"
+                raise SourceError(Problem(path, what, remedy, line=one.line))
             value = one.value
             if not one.literal:
-                value = reader.expanded(value, f"{path}: {one.name}", faults.append)
+                value = reader.expanded(value, path, one.name, problems.append, one.line)
             reader.offer(one.name, value, source.rank, f"{path}:{one.line}")
     finally:
-        warn_of_faults(path, faults, reader.messages.warn)
+        for problem in first_problems(path, problems):
+            reader.messages.warn(problem)
 
 
-def warn_of_faults(path: str, faults: "list[str]", warn: "Callable[[str], None]") -> None:
-    """Warn of the first five faults of a file, and of the number of the others.
+class OpenQuote(Problem):
+    """A quote that is not closed where it should be; no other problem shows its place."""
 
-    An open quote among the others is reported too, once: no other line shows where it is.
-    """
-    shown, more = faults[:_MOST_SHOWN], faults[_MOST_SHOWN:]
-    shown += [one for one in more if _OPENS in one][:1]
-    for one in shown:
-        warn(one)
-    beyond = len(faults) - len(shown)
+
+def first_problems(path: str, problems: "list[Problem]") -> "list[Problem]":
+    """Return the first five problems of one file, the first open quote, and a count of the rest."""
+    first, more = problems[:_MOST_SHOWN], problems[_MOST_SHOWN:]
+    first += [one for one in more if isinstance(one, OpenQuote)][:1]
+    beyond = len(problems) - len(first)
     if beyond:
         what = "fault" if beyond == 1 else "faults"
-        warn(f"{path}: {beyond:,} more such {what}, told once these are mended")
+        first.append(Problem(path, f"{beyond:,} more such {what}, told once these are mended"))
+    return first
 
 
-def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | None":
+def read_env_file(path: str, warn: "Callable[[Problem], None]") -> "list[Binding] | None":
     """Return the assignments in the `.env` file at `path`, None when there is no such file.
 
-    `warn` gets one line for each that cannot be read, never with its content.
+    `warn` gets a problem for each that cannot be read, never with its content.
     Raises SourceError for what is no readable regular UTF-8 file of at most 1 MiB.
     """
     try:
@@ -102,11 +102,12 @@ def read_env_file(path: str, warn: "Callable[[str], None]") -> "list[Binding] | 
         return None
     text = text_of(path, content, SourceError)
     if "\0" in text:
-        raise SourceError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise SourceError(Problem(path, "holds a NUL", line=line))
     return list(parse_env(path, text.replace("\r\n", "\n"), warn))
 
 
-def parse_env(path: str, text: str, warn: "Callable[[str], None]") -> "Iterator[Binding]":
+def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[Binding]":
     """Yield the assignments in `text`, which holds no NUL; see `read_env_file`."""
     bindings = _plain_bindings(text)
     return _Dotenv(path, warn).bindings(text) if bindings is None else iter(bindings)
@@ -149,7 +150,7 @@ class _Dotenv:
     of a run of blanks behind an unquoted one, so it sees long runs shortened.
     """
 
-    def __init__(self, path: str, warn: "Callable[[str], None]") -> None:
+    def __init__(self, path: str, warn: "Callable[[Problem], None]") -> None:
         import re
 
         self.path = path
@@ -182,17 +183,15 @@ class _Dotenv:
             blank = len(statement) - len(statement.lstrip())
             line = binding.original.line + statement.count("\n", 0, blank)
             name = binding.key
-            problem = ""
             if binding.error:
-                problem = self.unreadable(statement[blank:])
+                self.warn(self.unreadable(statement[blank:], line))
             elif name is not None and not is_name(name):
-                problem = "what stands before the = cannot name a variable; it is left out"
+                what = "what stands before the = cannot name a variable; it is left out"
+                self.warn(Problem(self.path, what, line=line))
             elif name is not None and binding.value is None:
-                problem = "no = after the name; it is left out"
+                self.warn(Problem(self.path, "no = after the name; it is left out", line=line))
             elif name is not None:
                 yield self.binding(name, statement, line)
-            if problem:
-                self.warn(f"{self.path}:{line}: {problem}")
 
     def binding(self, name: str, statement: str, line: int) -> Binding:
         start = self.before_value.match(statement)
@@ -201,7 +200,8 @@ class _Dotenv:
         double = self.double_quoted.match(statement, position)
         quoted = single or double
         if quoted and self.assigned.match(quoted[1].rpartition("\n")[2] + "…"):
-            self.warn(f"{self.path}:{line}: {self.swallowing(quoted[1] + '…')}; is one missing?")
+            what = self.swallowing(quoted[1] + "…")
+            self.warn(OpenQuote(self.path, what, "is one missing?", line=line))
         if single:
             return Binding(name, single[1].replace("\\'", "'"), True, line)
         if double:
@@ -217,22 +217,23 @@ class _Dotenv:
         """Warn if backticks were to quote a value that the comment or the line ends."""
         if kept.replace("\\`", "").count("`") % 2 and (kept[0] == "`" or "`" in comment):
             end = "at the #" if comment else "with the line"
-            self.warn(
-                f"{self.path}:{line}: the backtick {_OPENS} is no quote, so the value ends {end}; "
-                "use \" or ' instead"
-            )
+            what = f"the backtick {_OPENS} is no quote, so the value ends {end}"
+            self.warn(OpenQuote(self.path, what, "use \" or ' instead", line=line))
 
-    def unreadable(self, statement: str) -> str:
-        """Say what is wrong with a statement, by the names in it and never by its content."""
+    def unreadable(self, statement: str, line: int) -> Problem:
+        """Return what is wrong with a statement, by the names in it and never by its content."""
         start = self.before_value.match(statement)
         value = statement[start.end() :].rstrip("\r\n") if start and start[1] is not None else ""
         if value[:1] not in ("'", '"'):
-            return "this line cannot be read; it is left out"
-        if "\n" not in value and value.find(value[0], 1) < 0:
-            return f"the quote {_OPENS} never closes; the line is left out"
-        if "\n" not in value:
-            return "something stands behind the closing quote; the line is left out"
-        return f"{self.swallowing(value)}; all of it is left out"
+            return Problem(self.path, "this line cannot be read; it is left out", line=line)
+        if "\n" in value:
+            what = f"{self.swallowing(value)}; all of it is left out"
+        elif value.find(value[0], 1) < 0:
+            what = f"the quote {_OPENS} never closes; the line is left out"
+        else:
+            what = "something stands behind the closing quote; the line is left out"
+            return Problem(self.path, what, line=line)
+        return OpenQuote(self.path, what, line=line)
 
     def swallowing(self, value: str) -> str:
         """Say of a quote that closes on a later line which names it takes for its value."""

@@ -6,7 +6,7 @@ The ranks and the load order are written here and nowhere else.
 import _imp
 import posix
 
-from host.errors import CannotStartError, SourceError
+from host.errors import Problem, SourceError
 from host.run import Struct, join
 from host.run.command import Definition
 from host.run.expand import expand
@@ -45,15 +45,19 @@ _NOTHING: "Mapping[str, str]" = {}
 
 
 class Assignment:
-    """One value that one source gives to one name. `origin` is shown to people."""
+    """One value that one source gives to one name. `origin` is shown to people.
 
-    __slots__ = ("name", "origin", "rank", "value")
+    `key` is where it is in the command's definition, "" if it comes from elsewhere.
+    """
 
-    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
+    __slots__ = ("key", "name", "origin", "rank", "value")
+
+    def __init__(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
         self.name = name
         self.value = value
         self.rank = rank
-        self.origin = origin
+        self.origin = f"{origin}: {key}" if key else origin
+        self.key = key
 
 
 class Layers:
@@ -130,25 +134,19 @@ class Layers:
             yield assignments[0], assignments[1:]
 
 
-_LONGEST_VALUE = 1 << 20  # characters; no system takes as much in one variable
-_MOST_EXPANDED = 16 << 20  # nor as much in all; a file of 1 MiB can ask for gigabytes
 _STAYS = (
-    "{}: a ${{…}} stays as written; only ${{NAME}} with :- - := = :+ + is expanded, and with :? ? "
+    "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
     "if NAME is set"
 )
 
 
 class SourceReader(Struct):
-    """One pass over the sources of one command: `layers` so far, and where messages go.
-
-    `room` is how many characters expansion may still make, in all values together.
-    """
+    """One pass over the sources of one command: `layers` so far, and where messages go."""
 
     words: tuple[str, ...]
     definition: Definition
     layers: Layers
     messages: Messages
-    room: int = _MOST_EXPANDED
 
     def read(self, source: "Source") -> None:
         """Offer what `source` says to the layers; raises SourceError."""
@@ -170,8 +168,9 @@ class SourceReader(Struct):
     def envs(self, source: "Source") -> None:
         file = self.definition.file or source.name
         for name, text in self.definition.envs.items():
-            value = self.expanded(text, f'{file}: "envs.{name}"')
-            self.offer(name, value, source.rank, f"{file}: envs.{name}")
+            key = f"envs.{name}"
+            value = self.expanded(text, file, key)
+            self.offer(name, value, source.rank, file, key)
 
     def settings(self, source: "Source") -> None:
         for path in source.files:
@@ -185,7 +184,7 @@ class SourceReader(Struct):
 
     def listed_file(self, source: "Source", written: str) -> None:
         """Read an entry of `env_files`; one that expands to nothing is no file."""
-        path = self.expanded(written, f'{self.definition.file}: "env_files"')
+        path = self.expanded(written, self.definition.file, "env_files")
         if not path:
             return
         try:
@@ -193,18 +192,20 @@ class SourceReader(Struct):
         except SourceError as failure:
             if path == written:
                 raise
-            raise SourceError(f'{failure.what} (env_files: "{written}")', failure.remedy) from None
+            problem = failure.problem
+            text = f'{problem.text} (env_files: "{written}")'
+            raise SourceError(problem.replaced(problem.path, text)) from None
 
     def env_file(self, source: "Source", path: str) -> None:
         from host.run.dotenv import offer_env_file
 
         offer_env_file(self, source, path)
 
-    def offer(self, name: str, value: str, rank: float, origin: str) -> None:
+    def offer(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
         args = self.definition.args
         if args and any(one.owns(name) for one in args):
             return  # a command line alone gives these
-        offered = self.layers.offer(Assignment(name, value, rank, origin))
+        offered = self.layers.offer(Assignment(name, value, rank, origin, key))
         if not offered and name in self.layers.system:
             self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
 
@@ -219,20 +220,19 @@ class SourceReader(Struct):
         return ask_provider(source.plugin, source.provider, self.words, environ)
 
     def expanded(
-        self, text: str, where: str, on_warning: "Callable[[str], None] | None" = None
+        self,
+        text: str,
+        path: str,
+        key: str,
+        on_warning: "Callable[[Problem], None] | None" = None,
+        line: int = 0,
     ) -> str:
-        def warn() -> None:
-            (on_warning or self.messages.warn)(_STAYS.format(where))
+        """Return `text` with its references replaced; `path`, `key` and `line` are its place."""
 
-        try:
-            value = expand(text, self.lookup, warn, min(_LONGEST_VALUE, self.room))
-        except OverflowError:
-            raise CannotStartError(
-                f"{where}: too large for an environment once it is expanded"
-            ) from None
-        if value is not text:
-            self.room = max(1, self.room - len(value))  # 0 would be no limit
-        return value
+        def warn() -> None:
+            (on_warning or self.messages.warn)(Problem(path, _STAYS, key=key, line=line))
+
+        return expand(text, self.lookup, warn)
 
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)
@@ -322,10 +322,9 @@ def check_required(definition: Definition, layers: Layers) -> None:
         remedy = f"give {them} a value there, or unset {them}"
         faults.append((f"{', '.join(empty)} {before}", remedy))
     if len(faults) == 1:
-        [(what, remedy)] = faults
-        raise SourceError(f"{definition.file}: {what}", remedy)
+        raise SourceError(Problem(definition.file, *faults[0]))
     if faults:  # each has to stand beside its remedy
-        raise SourceError(f"{definition.file}: {'; '.join(map('; '.join, faults))}")
+        raise SourceError(Problem(definition.file, "; ".join(map("; ".join, faults))))
 
 
 def where_to_set(names: "Sequence[str]") -> str:

@@ -20,7 +20,6 @@ def expand(
     text: str,
     lookup: "Callable[[str], str | None]",
     warn: "Callable[[], None] | None" = None,
-    limit: int = 0,
 ) -> str:
     r"""Return `text` with its variable references replaced.
 
@@ -30,15 +29,14 @@ def expand(
     their backslash. An inserted value is never looked at again. Whatever a shell
     would execute, glob or split stays as written, `$$` with the name or braces behind
     it, and so do `${…}` of any other form and `:?` with an unset name, for which `warn`
-    is called once. Takes linear time. Raises OverflowError when the result would have more
-    than `limit` characters; 0 is no limit::
+    is called once. Takes linear time::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
     if "$" not in text and "\\" not in text:
         return text
     expansion = _Expansion(text, lookup)
-    result = expansion.run(limit)
+    result = expansion.run()
     if expansion.foreign and warn is not None:
         warn()
     return result
@@ -67,7 +65,7 @@ class _Expansion:
         self.foreign = False
         self.unset: list[int] = []
 
-    def run(self, limit: int) -> str:
+    def run(self) -> str:
         text, parts, end = self.text, self.parts, len(self.text)
         position = 0
         while position < end:
@@ -91,8 +89,6 @@ class _Expansion:
             parts[mark:] = [text[start:]]
             self.foreign = self.foreign or name != _DOLLARS
         self.foreign = self.foreign or bool(self.unset)
-        if limit and sum(map(len, parts)) > limit:  # before they are put together
-            raise OverflowError
         return "".join(parts)
 
     def dollar(self, position: int) -> int:

@@ -3,7 +3,7 @@
 import _stat
 import posix
 
-from host.errors import DefinitionError
+from host.errors import DefinitionError, Problem
 from host.run import dirname, is_directory, is_file, join, read_regular, realpath
 from host.run.command import is_word, read_definition
 
@@ -23,8 +23,8 @@ class FolderTree:
     """A directory of categories, laid out like `commands/`.
 
     A link to a directory is followed, but no link below it, and none to a directory that contains
-    the tree; so every walk ends. Functions that take `problems` append a line for what is left out
-    or cannot be read.
+    the tree; so every walk ends. Functions that take `problems` append what is left out or
+    cannot be read.
     """
 
     __slots__ = ("_beyond", "_holding", "_last", "_read", "_real", "dev", "plugin", "root")
@@ -69,21 +69,21 @@ class FolderTree:
         """Return what the category.json there says, None without one; raises DefinitionError."""
         return self._definition(f"{place}/category.json")
 
-    def words(self, place: str, problems: "list[str] | None" = None) -> list[str]:
+    def words(self, place: str, problems: "list[Problem] | None" = None) -> list[str]:
         """Return the names of the directories in `place` that can be words, sorted.
 
         Names that start with a dot, and `__pycache__`, are passed over. The last place is not
         read again.
         """
         if place != self._last[0]:
-            wrong: list[str] = []
+            wrong: list[Problem] = []
             self._last = (place, sorted(self._listed(place, wrong, names=True)), wrong)
         if problems is not None:
             problems += self._last[2]
         words: list[str] = self._last[1]
         return words
 
-    def holds_commands(self, place: str, problems: "list[str] | None" = None) -> bool:
+    def holds_commands(self, place: str, problems: "list[Problem] | None" = None) -> bool:
         """Return whether `place` is a category: it has a category.json, or a command below it.
 
         Each directory is read once, however often the question comes.
@@ -117,7 +117,7 @@ class FolderTree:
         except FileNotFoundError:
             return None
 
-    def _listed(self, place: str, problems: list[str], *, names: bool) -> list[str]:
+    def _listed(self, place: str, problems: list[Problem], *, names: bool) -> list[str]:
         """Return the words in `place`, in no order."""
         found: list[str] = []
         beyond = place in self._beyond
@@ -135,15 +135,16 @@ class FolderTree:
                         if self._follows(place, entry.path, problems):
                             found.append(word)
                     elif names:
-                        problems.append(
-                            f"{entry.path}: left out; a word has letters, digits and ._- "
+                        reason = (
+                            "left out; a word has letters, digits and ._- "
                             "after a first letter or digit, at most 64 in all"
                         )
+                        problems.append(Problem(entry.path, reason))
         except OSError as failure:
-            problems.append(f"{_shortened(place)}: {failure.strerror}")
+            problems.append(Problem(_shortened(place), f"{failure.strerror}"))
         return found
 
-    def _follows(self, place: str, path: str, problems: "list[str] | None" = None) -> bool:
+    def _follows(self, place: str, path: str, problems: "list[Problem] | None" = None) -> bool:
         """Return whether the link `path` in `place` is followed, and remember that it is."""
         if place in self._beyond:
             return False
@@ -151,12 +152,13 @@ class FolderTree:
         target = realpath(path)
         if f"{self._real}/".startswith(f"{target.rstrip('/')}/"):
             if problems is not None:
-                problems.append(f"{path}: left out; it links to {target}, which contains this tree")
+                reason = f"left out; it links to {target}, which contains this tree"
+                problems.append(Problem(path, reason))
             return False
         self._beyond.add(path)
         return True
 
-    def _first_definition(self, place: str, problems: "list[str] | None") -> str:
+    def _first_definition(self, place: str, problems: "list[Problem] | None") -> str:
         """Return the directory of the first definition that makes `place` a category.
 
         That is `place` itself with a category.json, else the first at or below it with
@@ -176,7 +178,7 @@ class FolderTree:
                 return at
             left -= at in self._beyond
             if not left:
-                problems.append(f"{place}: searched no further; it links to a large tree")
+                problems.append(Problem(place, "searched no further; it links to a large tree"))
                 return ""
             inner = sorted(self._listed(at, problems, names=False))
             pending += [join(at, word) for word in inner]

@@ -1,6 +1,6 @@
 """Strict JSON from regular files, and typed access to it; errors name file and place or key."""
 
-from host.errors import DefinitionError
+from host.errors import DefinitionError, Problem
 from host.run import read_regular
 from host.run.expand import is_name
 from host.run.text import text_of
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 NO_VARIABLE = "cannot name a variable; use letters, digits and _"
 _MOST_UNKNOWN = 100  # unknown keys that are compared with ours
-DEEPEST = 100  # levels of arrays and objects; far above any use, far below what a parser bears
 _LONGEST_SHOWN = 70  # characters of a name in an error
 _SIZE_LIMIT = 16 * 1024 * 1024
 
@@ -20,17 +19,20 @@ _SIZE_LIMIT = 16 * 1024 * 1024
 def read_json(path: str) -> "Any":
     """Return the JSON value in the regular file at `path`; a BOM is accepted.
 
-    Numbers come as `Number`, a str that holds them as written. Raises
-    DefinitionError naming file, line and column for anything that is not strict
-    JSON (duplicate keys and NaN included) and FileNotFoundError.
+    Raises FileNotFoundError, and DefinitionError with line and column for anything that is not
+    strict JSON (duplicate keys and NaN included).
     """
     return parse_json(path, read_regular(path, _SIZE_LIMIT, DefinitionError))
 
 
-class Number(str):
-    """A JSON number as it is written in the file."""
+class Number(float):
+    """A number with a fraction or exponent; `str` returns it as the file has it, such as 3.10."""
 
-    __slots__ = ()
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def parse_json(path: str, content: bytes) -> "Any":
@@ -39,16 +41,15 @@ def parse_json(path: str, content: bytes) -> "Any":
     try:
         value, end = _scanner()(text, _skip_blanks(text, 0))
         if _skip_blanks(text, end) == len(text):
-            if text.count("[") + text.count("{") > DEEPEST and _is_deeper(value, DEEPEST):
-                raise _too_deep(path)
             return value
     except _KeyTwiceError as failure:
-        raise DefinitionError(f'{path}: the key "{failure}" stands twice in one object') from None
-    except _NotJsonError as failure:
-        from host.run.json_errors import constant_place
+        from host.run.json_errors import repeated_key
 
-        where = constant_place(text)
-        raise DefinitionError(f"{path}:{where}: {failure} is not JSON; expected a number") from None
+        raise repeated_key(path, text, str(failure)) from None
+    except _NotJsonError as failure:
+        from host.run.json_errors import constant
+
+        raise constant(path, text, str(failure)) from None
     except RecursionError:
         raise _too_deep(path) from None
     except (StopIteration, ValueError, SystemError):
@@ -61,16 +62,8 @@ def parse_json(path: str, content: bytes) -> "Any":
         raise _too_deep(path) from None
 
 
-def _is_deeper(value: "Any", levels: int) -> bool:
-    """Tell whether arrays and objects stand in one another more than so many levels."""
-    if not isinstance(value, dict | list):
-        return False
-    inner = value.values() if isinstance(value, dict) else value
-    return not levels or any(_is_deeper(one, levels - 1) for one in inner)
-
-
 def _too_deep(path: str) -> DefinitionError:
-    return DefinitionError(f"{path}: nested too deep; arrays and objects may have {DEEPEST} levels")
+    return DefinitionError(Problem(path, "arrays and objects are nested too deeply"))
 
 
 def _skip_blanks(text: str, position: int) -> int:
@@ -93,7 +86,7 @@ class _Rules:
     strict = True
     object_hook = None
     parse_float = Number
-    parse_int = Number
+    parse_int = int
 
     @staticmethod
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
@@ -127,7 +120,6 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
         return JSONDecoder(
             object_pairs_hook=_Rules.object_pairs_hook,
             parse_float=Number,
-            parse_int=Number,
             parse_constant=_Rules.parse_constant,
         ).raw_decode
 
@@ -135,15 +127,18 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
 class Fields:
     """Typed access to the keys of one JSON object; each method raises DefinitionError.
 
-    A key that is null counts as absent. `known` are the keys that were asked for.
+    A key that is null counts as absent. `known` are the keys that were asked for. `key` is where
+    the object is in its file, "" for the whole file.
     """
 
-    __slots__ = ("known", "path", "values")
+    __slots__ = ("_inside", "known", "path", "values")
 
-    def __init__(self, path: str, values: "Any") -> None:
+    def __init__(self, path: str, values: "Any", key: str = "") -> None:
         self.path = path
         if not isinstance(values, dict):
-            raise DefinitionError(f"{path}: expected an object, found {_kind(values)}")
+            problem = Problem(path, f"expected an object, found {_kind(values)}", key=key)
+            raise DefinitionError(problem)
+        self._inside = f"{key}." if key else ""
         self.values = values
         self.known: set[str] = set()
 
@@ -156,10 +151,10 @@ class Fields:
         """Return what stands under keys that nobody asked for."""
         if self.values.keys() <= self.known:
             return {}
-        return {key: _plain(one) for key, one in self.values.items() if key not in self.known}
+        return {key: one for key, one in self.values.items() if key not in self.known}
 
-    def misspelt(self) -> tuple[str, ...]:
-        """Return a line for each key that looks like a misspelt one of those asked for."""
+    def misspelt(self) -> tuple[Problem, ...]:
+        """Return a problem for each unknown key that resembles a known one."""
         foreign = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
         if not foreign:
             return ()
@@ -168,16 +163,19 @@ class Fields:
         missing = sorted(self.known - self.values.keys())
         likely = [(key, closest(key, missing, SURELY)) for key in foreign[:_MOST_UNKNOWN]]
         return tuple(
-            f'{self.path}: unknown key "{key}"; did you mean "{near[0]}"?'
+            self.problem(key, "unknown key", f'did you mean "{near[0]}"?')
             for key, near in likely
             if near
         )
 
+    def problem(self, key: str, text: str, remedy: str = "") -> Problem:
+        return Problem(self.path, text, remedy, f"{self._inside}{key}")
+
     def wrong(self, key: str, expected: str, value: "Any") -> DefinitionError:
         return self.refused(key, f"expected {expected}, found {_kind(value)}")
 
-    def refused(self, key: str, reason: str) -> DefinitionError:
-        return DefinitionError(f'{self.path}: "{key}": {reason}')
+    def refused(self, key: str, reason: str, remedy: str = "") -> DefinitionError:
+        return DefinitionError(self.problem(key, reason, remedy))
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
         """Return what stands under `key`, which is of this kind, or None."""
@@ -192,15 +190,15 @@ class Fields:
         if value is None and required:
             if key in self.values:
                 raise self.wrong(key, "a string", None)
-            raise DefinitionError(f'{self.path}: "{key}" is missing{self._slip(key)}')
+            raise self.refused(key, f"missing; {self._slip(key)}")
         return self.clean(key, value) if value else ""
 
     def _slip(self, key: str) -> str:
-        """Say which key looks like a misspelt `key`, or else what is expected."""
+        """Return which key resembles the missing `key`, or else what is expected."""
         from host.run.suggestions import SURELY, closest
 
         near = [one for one in self.values if closest(one, (key,), SURELY)]
-        return f'; "{near[0]}" looks like it' if near else "; expected a string"
+        return f'"{near[0]}" looks like it' if near else "expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:
         """Return a text that may be absent but not empty."""
@@ -258,7 +256,7 @@ class Fields:
                 raise self.refused(key, f'"{name}" {NO_VARIABLE}')
             if item is True or item is False:
                 found[name] = "true" if item else "false"
-            elif isinstance(item, str):
+            elif isinstance(item, str | int | float):
                 found[name] = self.clean(f"{key}.{name}", str(item))
             elif item is not None:
                 raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
@@ -278,9 +276,9 @@ class Fields:
         )
 
     def objects(self, key: str) -> "list[Fields]":
-        """Return the fields of each object of an array; the path of each names its place."""
+        """Return the fields of each object of an array."""
         return [
-            Fields(f'{self.path}: "{key}[{index}]"', item)
+            Fields(self.path, item, f"{self._inside}{key}[{index}]")
             for index, item in enumerate(self.array(key, "an array of objects"))
         ]
 
@@ -291,24 +289,14 @@ class Fields:
         members = ("command", "path")
         if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
             raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
-        inner = Fields(f'{self.path}: "{key}"', value)
+        inner = Fields(self.path, value, f"{self._inside}{key}")
         return {one: inner.text(one) for one in members if value.get(one) is not None}
-
-
-def _plain(value: "Any") -> "Any":
-    """Return a parsed value with its numbers as numbers; its depth is bounded by the parser."""
-    if isinstance(value, Number):
-        try:
-            return int(value)
-        except ValueError:
-            return float(value)
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def _kind(value: "Any") -> str:
     if value is True or value is False:
         return "true" if value else "false"
-    kinds = {list: "an array", str: "a string", Number: "a number", type(None): "null"}
+    if isinstance(value, int | float):
+        return "a number"
+    kinds = {list: "an array", str: "a string", type(None): "null"}
     return kinds.get(type(value), "an object")

@@ -5,7 +5,7 @@ import _stat
 import posix
 import sys
 
-from host.errors import CannotStartError, HostError, MissingError
+from host.errors import CannotStartError, HostError, MissingError, Problem
 from host.run import Struct, basename, find_bash, find_program, is_file
 from host.run.text import decode, encode
 
@@ -165,11 +165,11 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     if not head.startswith(b"#!"):
         if b"\0" in head:
             if not executable:
-                raise CannotStartError(f"{file}: not executable", f"run: chmod +x {file}")
+                raise CannotStartError(Problem(file, "not executable", f"run: chmod +x {file}"))
             return Start(file, [file])
         bash = find_bash(environ)
         if bash is None:
-            raise MissingError(f"{file}: bash is needed to run it and is not on PATH")
+            raise MissingError(Problem(file, "bash is needed to run it and is not on PATH"))
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
     line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
     program, _, argument = line.replace("\t", " ").partition(" ")
@@ -190,24 +190,22 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     try:
         descriptor = posix.open(file, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
-        raise MissingError(
-            f"{file}: the entrypoint is missing", 'put it there, or mend "entrypoint"'
-        ) from None
+        remedy = 'put it there, or mend "entrypoint"'
+        raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
     except PermissionError:
         if posix.access(file, posix.X_OK) and is_file(file):
             return b"\0", True  # a binary that may be run but not read
-        raise CannotStartError(f"{file}: cannot be read", "check its permissions") from None
+        raise CannotStartError(Problem(file, "cannot be read", "check its permissions")) from None
     except OSError as failure:
-        raise CannotStartError(f"{file}: {failure.strerror}") from None
+        raise CannotStartError(Problem(file, f"{failure.strerror}")) from None
     try:
         mode = posix.fstat(descriptor).st_mode
         if not _stat.S_ISREG(mode):
-            raise CannotStartError(f"{file}: the entrypoint is not a regular file")
+            raise CannotStartError(Problem(file, "the entrypoint is not a regular file"))
         if mode & 0o111 and not posix.access(file, posix.X_OK):
-            raise CannotStartError(
-                f"{file}: cannot be executed here; its file system may be mounted noexec, "
-                "or the execute bit is not for you"
-            )
+            what = "cannot be executed here"
+            reason = "its file system may be mounted noexec, or the execute bit is not for you"
+            raise CannotStartError(Problem(file, f"{what}; {reason}"))
         return posix.read(descriptor, _HEAD), bool(mode & 0o111)
     finally:
         posix.close(descriptor)
@@ -218,18 +216,21 @@ def _check_interpreter(
 ) -> str:
     """Return the path of the interpreter that a shebang comes down to: what env `wanted`, or it."""
     if program.endswith("\r") or argument.endswith("\r"):
-        raise MissingError(f"{file}: its first line ends with CR LF", "save it with LF line ends")
+        what = "its first line ends with CR LF"
+        raise MissingError(Problem(file, what, "save it with LF line ends", line=1))
     if not program:
-        raise MissingError(f"{file}: its first line names no interpreter")
+        raise MissingError(Problem(file, "its first line names no interpreter", line=1))
     if not is_file(program):
-        raise MissingError(f"{file}: its interpreter {program} is missing")
+        raise MissingError(Problem(file, f"its interpreter {program} is missing", line=1))
     if not posix.access(program, posix.X_OK):
-        raise CannotStartError(f"{file}: its interpreter {program} is not executable")
+        raise CannotStartError(
+            Problem(file, f"its interpreter {program} is not executable", line=1)
+        )
     if not wanted:
         return program
     found = find_program(wanted, environ)
     if found is None:
-        raise MissingError(f"{file}: its interpreter {wanted} is not on PATH")
+        raise MissingError(Problem(file, f"its interpreter {wanted} is not on PATH", line=1))
     return found
 
 

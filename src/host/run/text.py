@@ -2,6 +2,8 @@
 
 import posix
 
+from host.errors import Problem
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,12 +69,12 @@ def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
     Raises `error` naming file and line for what is not UTF-8; UTF-16 is told as such.
     """
     if is_utf_16(content):
-        raise error(f"{path}: is UTF-16", "save it as UTF-8")
+        raise error(Problem(path, "is UTF-16", "save it as UTF-8"))
     try:
         return content.removeprefix(BOM).decode()
     except UnicodeDecodeError as failure:
         line = content.count(b"\n", 0, failure.start) + 1
-        raise error(f"{path}:{line}: not UTF-8") from None
+        raise error(Problem(path, "not UTF-8", line=line)) from None
 
 
 def is_utf_16(content: bytes) -> bool:
@@ -141,8 +143,9 @@ class Messages:
             shown = printable(line)
             self._write(f"  {_CYAN}{shown}{_RESET}" if colours else f"  {shown}")
 
-    def warn(self, text: str) -> None:
-        """Say `text` as a warning, once however often it comes."""
+    def warn(self, problem: "str | Problem") -> None:
+        """Print a warning, once however often it comes."""
+        text = str(problem)
         if text not in self.warned:
             self.warned.add(text)
             self._labelled("warning:", _YELLOW, text, self.colours(2))

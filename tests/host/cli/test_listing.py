@@ -393,9 +393,11 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
         }
     )
     folder = f"{made.root}/commands/a"
-    lost_line = f'{folder}/lost/command.json: unknown key "entrypiont"; did you mean "entrypoint"?'
-    odd_line = f'{folder}/odd/command.json: unknown key "env"; did you mean "envs"?'
-    category_line = f'{folder}/category.json: unknown key "descripton"; did you mean "description"?'
+    lost_line = f'{folder}/lost/command.json: "entrypiont": unknown key; did you mean "entrypoint"?'
+    odd_line = f'{folder}/odd/command.json: "env": unknown key; did you mean "envs"?'
+    category_line = (
+        f'{folder}/category.json: "descripton": unknown key; did you mean "description"?'
+    )
     lost_line, odd_line, category_line = (
         f"cli: warning: {line}\n" for line in (lost_line, odd_line, category_line)
     )

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from host import (
+    BrokenPlugin,
     CommandTree,
     Disabled,
     Installation,
     PluginFile,
-    Problem,
     Watch,
     hookimpl,
 )
@@ -36,12 +36,12 @@ class Scanner:
         self.prepared += 1
 
     @hookimpl
-    def find_plugins(self) -> list[PluginFile | Disabled | Watch | Problem]:
+    def find_plugins(self) -> list[PluginFile | Disabled | Watch | BrokenPlugin]:
         return [
             Watch(str(self.folder)),
             PluginFile("found", "here", str(self.folder / "hooks.py")),
             Disabled("acme-cli"),
-            Problem("half", "only half of it is there"),
+            BrokenPlugin("half", "only half of it is there"),
         ]
 
     @hookimpl

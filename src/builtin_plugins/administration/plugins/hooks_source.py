@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
-from host import Definition, HostError
+from host import Definition, HostError, Problem
 from host.hookspecs import HOOKS
 from host.run.command import is_reference, parse_declared
 
@@ -14,7 +14,7 @@ Words = tuple[str, ...]
 
 
 def read_source(
-    name: str, source: bytes, problems: list[str]
+    name: str, source: bytes, problems: list[Problem]
 ) -> tuple[tuple[str, ...], dict[Words, Definition]]:
     """Return the hooks that Python source implements, and the commands with words written out.
 
@@ -24,7 +24,8 @@ def read_source(
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
         line = getattr(failure, "lineno", None) or 1
-        problems.append(f"{name}:{line}: not Python: {getattr(failure, 'msg', failure)}")
+        what = f"not Python: {getattr(failure, 'msg', failure)}"
+        problems.append(Problem(name, what, line=line))
         return (), {}
     aliases = [one for one in ast.walk(module) if isinstance(one, ast.alias)]
     markers = {one.asname or one.name for one in aliases if one.name == "hookimpl"}
@@ -39,16 +40,16 @@ def read_source(
             hook = _spec_name(decorator) or one.name
             marked.add(hook)
             if hook not in HOOKS:
-                known = ", ".join(HOOKS)
-                problems.append(f"{name}:{one.lineno}: there is no hook {hook}; there are {known}")
+                what, remedy = f"there is no hook {hook}", f"there are {', '.join(HOOKS)}"
+                problems.append(Problem(name, what, remedy, line=one.lineno))
             elif isinstance(one, ast.AsyncFunctionDef):
-                problems.append(
-                    f"{name}:{one.lineno}: {hook}: is async def; a hook is a plain function"
-                )
+                what, remedy = f"{hook}: is async def", "a hook is a plain function"
+                problems.append(Problem(name, what, remedy, line=one.lineno))
     brought = {"*", *HOOKS} & {one.asname or one.name for one in aliases}
     used = {*markers, "HookimplMarker"} & {*map(_named, ast.walk(module))}
     if not (marked or brought or used):
-        problems.append(f"{name}:1: no function is marked with @hookimpl, so nothing is called")
+        what = "no function is marked with @hookimpl, so nothing is called"
+        problems.append(Problem(name, what, line=1))
     return tuple(one for one in HOOKS if one in marked), dict(_declared(name, module))
 
 

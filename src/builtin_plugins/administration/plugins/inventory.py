@@ -139,7 +139,7 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
             reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
         return Row(entry, "missing", reason)
     known, said = lock.plugins.get(entry.name), plugin.manifest
-    reason = plugin.problem or (known.broken if known else "")
+    reason = str(plugin.problem or (known.broken if known else ""))
     if not reason and not os.path.isdir(said.tree):
         reason = f"there is no directory {said.tree}"
     if entry.is_local:  # its author may be working on it

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 from contextlib import AbstractContextManager, suppress
-from typing import Any
 
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.plugins_folder.registry import LAST, SCHEMA, Registry
 from host import HostError
-from host.run.json_file import Number, read_json
+from host.run.json_file import read_json
 
 _LOCK_FILE = ".registry.lock"
 
@@ -51,20 +50,12 @@ def is_kept(plugins_dir: str, registry: Registry) -> bool:
 
 def _says(path: str, registry: Registry) -> bool:
     try:
-        return bool(_plain(read_json(path)) == _plain(registry.values))
+        return bool(read_json(path) == registry.values)
     except (HostError, OSError):
         return False
 
 
 def _text(registry: Registry) -> bytes:
     """Return the content of the file; a lone surrogate stays an escape."""
-    text = json.dumps(_plain(registry.values), indent=2, ensure_ascii=False)
+    text = json.dumps(registry.values, indent=2, ensure_ascii=False)
     return f"{text}\n".encode("utf-8", "backslashreplace")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return json.loads(value) if isinstance(value, Number) else value

@@ -68,6 +68,10 @@ def login_of(address: str) -> Login | None:
     return login
 
 
+class GitTimeoutError(OperationError):
+    """git did not finish in time; another way to ask would not, either."""
+
+
 @dataclass
 class Git:
     """git in one directory; `login` is what it may answer with when a server asks.
@@ -103,7 +107,7 @@ class Git:
             hint = "install it, or add an archive"
             raise OperationError("git is not installed", hint) from None
         except TimeoutError:
-            raise OperationError("git took too long; nothing was changed") from None
+            raise GitTimeoutError("git took too long; nothing was changed") from None
         except OverflowError:
             raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes") from None
         if ended.returncode:

@@ -57,14 +57,14 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
     "definition": (
         {"commands/a/c/command.json": "{}"},
         "definitions",
-        'c/command.json:1:1: "name" is missing; expected a string',
+        'c/command.json:1:1: "name": missing; expected a string',
         "mend ",
     ),
     "misspelt": (
         {"commands/a/b/command.json": command(env_file=[])},
         "definitions",
-        'command.json:1:73: unknown key "env_file"; did you mean "env_files"?',
-        "mend ",
+        'command.json:1:73: "env_file": unknown key',
+        'did you mean "env_files"?',
     ),
     "settings fail": (
         {"config/settings.conf": "exit 3\n"},
@@ -369,7 +369,7 @@ def test_without_an_installation(install: Install, tmp_path: Path) -> None:
     assert row["remedy"] == f"cli self init '{nowhere}'"
     made.write({"core/cli.json": "{}"})
     row = only(made)
-    assert row["message"].startswith(f'{made.root}/core/cli.json: "name" is missing')
+    assert row["message"].startswith(f'{made.root}/core/cli.json: "name": missing')
     assert row["remedy"] == f"mend {made.root}/core/cli.json"
 
 

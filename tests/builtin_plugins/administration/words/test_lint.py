@@ -58,30 +58,38 @@ DEFINITIONS = {
     "twice": ('"os": [],\n  "os": []', "6:3: ", 'the key "os" stands twice in one object'),
     "inside args": (
         '"args": [{"name": "one"},\n    {"name": "--x", "type": "integer"}]',
-        '6:21: "args[1]": "type": ',
+        '6:21: "args[1].type": ',
         'a flag has none; "value" makes an option take a value',
     ),
     "variable": ('"envs": {"A": "1", "B": []}', '5:22: "envs.B": ', "expected a string, number or"),
-    "misspelt": ('"env_file": []', "5:3: ", 'unknown key "env_file"; did you mean "env_files"?'),
+    "misspelt": ('"env_file": []', "5:3: ", '"env_file": unknown key; did you mean "env_files"?'),
     "misspelt in args": (
         '"args": [{"name": "one", "choice": []}]',
-        '5:28: "args[0]": ',
-        'unknown key "choice"; did you mean "choices"?',
+        '5:28: "args[0].choice": ',
+        'unknown key; did you mean "choices"?',
     ),
-    "unknown": ('"owner": "ops"', "5:3: ", 'unknown key "owner"; begin it with x- if it is your'),
-    "unknown in args": ('"args": [{"name": "one", "owner": 1}]', "5:28: ", 'unknown key "owner"'),
+    "unknown": ('"owner": "ops"', "5:3: ", '"owner": unknown key; begin it with x- if it is your'),
+    "unknown in args": (
+        '"args": [{"name": "one", "owner": 1}]',
+        "5:28: ",
+        '"args[0].owner": unknown key',
+    ),
     "unknown in examples": (
         '"examples": [{"command": "x", "note": 1}]',
         "5:33: ",
-        'unknown key "note"',
+        '"examples[0].note": unknown key',
     ),
     "unknown in installed_when": (
         '"installed_when": {"path": "x", "y": 1}',
         "5:35: ",
-        'unknown key "y"',
+        '"installed_when.y": unknown key',
     ),
-    "alias": ('"aliases": ["b", "c"]', "5:15: ", '"aliases": b is taken by the word, which'),
-    "system": ('"os": ["linux", "macos"]', "5:3: ", "only linux and mac count; did you mean mac?"),
+    "alias": ('"aliases": ["b", "c"]', "5:15: ", '"aliases[0]": b is taken by the word, which'),
+    "system": (
+        '"os": ["linux", "macos"]',
+        "5:3: ",
+        '"os": only linux and mac count; did you mean mac?',
+    ),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", "API_TOKEN looks like a secret"),
     "reference": ('"envs": {"A": "$NOWHERE/x"}', "5:12: ", "nothing defines $NOWHERE; name it"),
     "later one": ('"envs": {"A": "$B", "B": "1"}', "5:12: ", "nothing defines $B"),
@@ -95,7 +103,7 @@ def test_an_alias_that_two_commands_have(install: Install) -> None:
     made = install(tree(text, **more))
     (made.root / "commands/a/c/main.sh").chmod(0o755)
     said = f"{made.root}/commands/a/b/command.json, which goes before; take another\n"
-    taken = f'commands/a/c/command.json:5:15: "aliases": x is taken by {said}'
+    taken = f'commands/a/c/command.json:5:15: "aliases[0]": x is taken by {said}'
     assert taken in lint(made)[1]
 
 
@@ -168,7 +176,7 @@ def test_what_is_wrong_with_a_script(install: Install, script: str, mode: int, s
     made = install(tree(script=script))
     (made.root / HERE / "main.sh").chmod(mode)
     status, shown = lint(made)
-    assert status == 1
+    assert status == (0 if "no shebang" in said else 1)
     assert shown.startswith(f"{HERE}/{said}")
     assert len(shown.splitlines()) == 1
 
@@ -305,7 +313,7 @@ def test_a_category_is_looked_at_too(install: Install) -> None:
         1,
         'commands/a/category.json:1:2: "entrypoint": there is no '
         f"{made.root}/commands/a/none\n"
-        'commands/a/category.json:1:24: unknown key "descripton"; did you mean "description"?\n',
+        'commands/a/category.json:1:24: "descripton": unknown key; did you mean "description"?\n',
     )
 
 
@@ -319,7 +327,7 @@ PLUGINS = {
     ),
     "misspelt": (
         {"p/plugin.json": '{\n "direcotry": "sub"}'},
-        'p/plugin.json:2:2: unknown key "direcotry"; did you mean "directory"?\n',
+        'p/plugin.json:2:2: "direcotry": unknown key; did you mean "directory"?\n',
     ),
     "command": ({"p/x/y/command.json": "[]"}, "p/x/y/command.json:1:1: expected an object"),
 }
@@ -483,7 +491,7 @@ def test_a_package_of_hooks(install: Install) -> None:
 
 def test_formats(install: Install) -> None:
     made = install(tree(INDENTED % '"owner%,": 1'))
-    message = 'unknown key "owner%,"; begin it with x- if it is your own'
+    message = '"owner%,": unknown key; begin it with x- if it is your own'
     status, shown = lint(made, "--format", "json")
     assert (status, json.loads(shown)) == (
         1,
@@ -577,7 +585,7 @@ def test_a_deeply_nested_text_costs_what_its_length_costs(tmp_path: Path, openin
     assert grows_in_proportion(lambda size: written(tmp_path, opening * size), JsonFile, 2_000)
 
 
-def test_places_in_a_text_of_many_keys_cost_what_their_number_costs(tmp_path: Path) -> None:
+def test_the_places_of_keys(tmp_path: Path) -> None:
     def places(path: str) -> list[tuple[int, int]]:
         file = JsonFile(path)
         return [(one.line, one.column) for one in (file.at(key, "") for key in file.offsets)]
@@ -585,9 +593,6 @@ def test_places_in_a_text_of_many_keys_cost_what_their_number_costs(tmp_path: Pa
     assert places(written(tmp_path, '{"a":\n\n 1, "b":\n2}')) == [(1, 2), (3, 5)]
     assert places(written(tmp_path, "")) == []
     assert places(str(tmp_path / "none")) == []
-    assert grows_in_proportion(
-        lambda size: written(tmp_path, '{"a":\n[' + "1,\n" * size), places, 10_000
-    )
 
 
 def written(directory: Path, text: str) -> str:

@@ -18,7 +18,7 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import discard, write_link
 from builtin_plugins.plugins_folder.directory import linked_version_dir
 from builtin_plugins.plugins_folder.registry import Entry
-from host import HostError, PluginError, Record
+from host import HostError, PluginError, Problem, Record
 from host.cli.session import Session
 
 if TYPE_CHECKING:
@@ -176,13 +176,15 @@ class DirectorySource(PluginSource):
         try:
             found = read_contents(root)
         except HostError as error:
-            raise type(error)(self._outside(error.what, root), error.remedy) from None
+            raise type(error)(self._outside(error.problem, root)) from None
         found = found.replaced(problems=tuple(self._outside(one, root) for one in found.problems))
         name = entry.name or found.manifest.name or _suggested_name(entry.source)
         return Staged(entry.replaced(name=name, **found.manifest.facts), found)
 
-    def _outside(self, text: str, root: str) -> str:
-        return f"{self.entry.source}: {text.replace(f'{root}/', '').removeprefix(f'{root}: ')}"
+    def _outside(self, problem: Problem, root: str) -> Problem:
+        path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
+        text = problem.text.replace(f"{root}/", "")
+        return problem.replaced(path, text).inside(self.entry.source)
 
     def check_staged(self, staged: Staged, tx: Transaction, program: str) -> None:
         found, source = staged.contents, staged.entry.source

@@ -23,7 +23,7 @@ from builtin_plugins.io.archive import (
     Rules,
     extract,
 )
-from builtin_plugins.io.git.call import Git, login_of
+from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
@@ -148,9 +148,10 @@ def _bring(git: Git, address: str, commit: str) -> str:
         try:
             wanted = f"{commit}:{_WANTED}"
             _ask(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
-        except OperationError as error:
-            if "too long" in str(error):
-                raise
+        except GitTimeoutError:
+            raise
+        except OperationError:
+            pass
         else:
             return _full_name(git, address, _WANTED)
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
@@ -169,7 +170,7 @@ def _ask(git: Git, address: str, *arguments: str) -> bytes:
         scheme, found, rest = address.partition("://")
         host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
         hint = f"check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
-        raise OperationError(f"{address}: {error}", hint) from None
+        raise type(error)(f"{address}: {error}", hint) from None
 
 
 def _full_name(git: Git, address: str, name: str) -> str:

@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.python_package import escaped
 from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.files.atomic import write_link
-from host import OperationError
+from host import OperationError, Problem
 
 
 class Source(DirectorySource):
@@ -37,8 +37,8 @@ class Source(DirectorySource):
             raise OperationError(f"{source}: holds the plugins directory itself")
         return self.described(self.entry, tx)
 
-    def _outside(self, text: str, root: str) -> str:
-        return text
+    def _outside(self, problem: Problem, root: str) -> Problem:
+        return problem
 
     def is_present(self, plugins_dir: str) -> bool:
         return os.path.isdir(os.path.join(plugins_dir, self.entry.name))

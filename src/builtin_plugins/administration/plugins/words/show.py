@@ -12,7 +12,7 @@ from builtin_plugins.administration.plugins.contents import (
 from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
 from builtin_plugins.plugins_folder.registry import Entry
-from host import DefinitionError, PluginError, masked_text
+from host import DefinitionError, PluginError, Problem, masked_text
 from host.cli.session import Session
 
 
@@ -52,7 +52,7 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
         lines.append(f"{'hooks:':<13}{', '.join(hooks)}{where}")
     lines.append(f"{'commands:':<13}{len(found.commands) or 'none'}")
     lines += command_lines(found.commands.items())
-    lines += [f"problem: {one}" for one in found.problems if one != row.reason]
+    lines += [f"problem: {one}" for one in found.problems if str(one) != row.reason]
     return lines
 
 
@@ -60,13 +60,13 @@ def _contents(row: Row) -> PluginContents:
     if row.entry.is_package and row.state == "disabled":
         return read_installed(row.entry.name)
     commands = {one.words: one.definition for one in row.declared}
-    problems: list[str] = []
+    problems: list[Problem] = []
     hooks: tuple[str, ...] = ()
     for place in [row.root] if row.root else row.trees:
         try:
             found = read_contents(place)
         except (PluginError, DefinitionError) as error:
-            problems.append(str(error))
+            problems.append(error.problem)
             continue
         commands |= found.commands
         problems += found.problems

@@ -31,7 +31,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
     wanted = read_registry(file) if file else own
-    for problem in wanted.told(file or registry_path(plugins_dir)):
+    for problem in wanted.problems_of(file or registry_path(plugins_dir)):
         session.messages.warn(problem)
     lacking = list(_lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
     for entry in lacking:

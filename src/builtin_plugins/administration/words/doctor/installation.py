@@ -107,7 +107,7 @@ def definitions(patient: Patient) -> Iterator[Diagnosis]:
         if one.rule != "plugin":  # these are told as plugins
             place = f"{shown_path(one.file)}:{one.line}:{one.column}"
             remedy = one.remedy or f"mend {shown_path(one.file)}"
-            hint = one.hint or one.rule in ("executable", "no-shebang")
+            hint = one.hint or one.rule == "executable"
             yield Diagnosis(f"{place}: {one.message}", remedy, hint=hint)
 
 

@@ -62,7 +62,7 @@ def _setups(patient: Patient) -> Iterator[Diagnosis]:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
         merged = merged_variables(command.definition.envs, patient.environ)
-        directory = Places.read(command.words[-1], merged).install_dir if merged else ""
+        directory = Places.read(command.words[-1], merged).install_dir
         if os.path.isdir(directory) and _is_free(directory):
             for path in abandoned(directory):
                 yield _left(path, "a setup that was interrupted")

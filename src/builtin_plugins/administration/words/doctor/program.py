@@ -62,7 +62,7 @@ def _what_keeps(path: str, patient: Patient) -> str:
     try:
         start_of(path, patient.environ)
     except HostError as error:
-        return error.what.removeprefix(f"{path}: ")
+        return error.problem.message
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     said = _PACKAGES.search(text)
     packages = ast.literal_eval(said[1]) if said else ""

@@ -20,8 +20,8 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a
     command or a category; without them, it is this installation. Each finding is a line
     FILE:LINE:COLUMN: MESSAGE, and with one the exit status is 1; a script that no command.json
-    names leaves it at 0. Scripts are checked with
-    shellcheck where it is on PATH.
+    names, or that has no shebang, leaves it at 0. Scripts are checked with shellcheck if it is
+    on PATH.
     """
     below: tuple[str, ...] = ("",)
     if len(words) == 1 and os.path.isdir(words[0]):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
-from host import Argument, Definition, HostError, expand, is_secret
+from host import Argument, Definition, HostError, Problem, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.dotenv import read_env_file
 from host.run.environment import FRAMEWORK_NAMES
@@ -32,11 +32,9 @@ def definition_findings(
     file: JsonFile, definition: Definition, usual: frozenset[str], environ: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield what is wrong with what the reader takes; `usual` names are defined anyway."""
-    yield from map(file.told, definition.warnings)
+    yield from map(file.finding, definition.warnings)
     yield from _unknown_keys(file, definition)
-    foreign = definition.foreign_systems()
-    if foreign:
-        yield file.at("os", foreign.partition('"os": ')[2])
+    yield from map(file.finding, definition.foreign_systems())
     for name, value in definition.envs.items():
         if is_secret(name) and value and "$" not in value:
             yield file.at(
@@ -49,16 +47,17 @@ def definition_findings(
 
 
 def _unknown_keys(file: JsonFile, definition: Definition) -> Iterator[Finding]:
-    """Yield the keys that nothing reads; misspelt ones are told by the reader."""
-    told = "\n".join(definition.warnings)
+    """Yield the keys that nothing reads; the reader reports misspelt ones."""
+    reported = {one.key for one in definition.warnings}
     keys = {key: key for key in definition.extra}
     for path in file.offsets:
         inside = _INSIDE.fullmatch(path)
         if inside and inside[2] not in _KEYS_INSIDE[inside[1]]:
             keys[path] = inside[2]
     for path, key in keys.items():
-        if not key.startswith(_OWN_MARKS) and f'unknown key "{key}"' not in told:
-            yield file.at(path, f'unknown key "{key}"; begin it with x- if it is your own')
+        if not key.startswith(_OWN_MARKS) and path not in reported:
+            problem = Problem(file.path, "unknown key", "begin it with x- if it is your own", path)
+            yield file.finding(problem)
 
 
 def _references(
@@ -66,16 +65,15 @@ def _references(
 ) -> Iterator[Finding]:
     """Yield each reference that nothing defines, and what is wrong in files of `env_files`.
 
-    Where such a file is not here, or cannot be told, any name may be defined.
+    If such a file is not here, or cannot be read, any name may be defined.
     """
     known = {*usual, *definition.required_envs, *(one.variable for one in definition.args)}
     for index, entry in enumerate(definition.env_files):
         key = f"env_files[{index}]"
         yield from _undefined(file, key, entry, known)
-        problems: list[str] = []
-        names = _file_names(definition.directory, entry, environ, problems.append)
-        for text in problems:
-            yield file.at(key, text, "env-file")
+        names, problems = _file_names(definition.directory, entry, environ)
+        for problem in problems:
+            yield file.at(key, problem.what, "env-file", problem.remedy)
         if names is None:
             return
         known |= names
@@ -105,21 +103,18 @@ def _undefined(file: JsonFile, key: str, text: str, known: Collection[str]) -> I
 
 
 def _file_names(
-    directory: str, entry: str, environ: Mapping[str, str], tell: Callable[[str], None]
-) -> set[str] | None:
-    """Return the names in a file of `env_files`, None where it cannot be read here.
-
-    `tell` gets a line for each that is wrong in it.
-    """
+    directory: str, entry: str, environ: Mapping[str, str]
+) -> tuple[set[str] | None, list[Problem]]:
+    """Return the names in a file of `env_files`, None if it cannot be read here; its problems."""
     path = expand(entry, environ.get)
     if not path:
-        return set()
+        return set(), []
+    problems: list[Problem] = []
     try:
-        entries = read_env_file(os.path.join(directory, path), tell)
+        entries = read_env_file(os.path.join(directory, path), problems.append)
     except HostError as error:
-        tell(error.what)
-        return None
-    return None if entries is None else {one.name for one in entries}
+        return None, [error.problem]
+    return None if entries is None else {one.name for one in entries}, problems
 
 
 def alias_findings(
@@ -134,5 +129,6 @@ def alias_findings(
         for index, alias in enumerate(definition.aliases):
             owner = "the word" if alias in words else taken.setdefault(alias, file.path)
             if owner != file.path:
-                text = f'"aliases": {alias} is taken by {owner}, which goes before; take another'
-                yield file.at(f"aliases[{index}]", text, "alias")
+                what = f"{alias} is taken by {owner}, which goes before"
+                key = f"aliases[{index}]"
+                yield file.finding(Problem(file.path, what, "take another", key), "alias")

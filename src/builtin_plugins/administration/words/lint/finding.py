@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from itertools import count
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from host import HostError, printable
+from host import HostError, Problem, printable
 from host.run import read_regular
-from host.run.json_file import DEEPEST
+from host.run.json_errors import key_offsets, place_of
 
 _LARGEST = 16 * 1024 * 1024  # bytes of a file of JSON
-_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
-_PLACE = re.compile(r":(\d+)(?::(\d+))?: ", re.ASCII)
-_KEYS = re.compile(r'(?:"[^"]+": )*(?:(?:unknown key|the key) "[^"]+")?')
-_QUOTED = re.compile(r'"([^"]+)"')
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
 
@@ -39,7 +32,7 @@ class Finding(NamedTuple):
     @property
     def hint(self) -> bool:
         """Whether it is about something that may be intended: the exit status stays 0."""
-        return self.rule == "undefined"
+        return self.rule in ("undefined", "no-shebang")
 
     @property
     def text(self) -> str:
@@ -49,72 +42,30 @@ class Finding(NamedTuple):
 class JsonFile:
     """A file of JSON that findings are about; of one that cannot be read nothing is known.
 
-    `offsets` are those of its keys and items, as errors write them: `os`, `envs.NAME`,
-    `args[1].type`; of a key that comes twice, the last. Those deeper than a definition may go
-    are not kept: a path for each level takes the square.
+    `offsets` are those of its keys and items: `os`, `envs.NAME`, `args[1].type`.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.offsets: dict[str, int] = {}
-        self._twice: dict[str, int] = {}
         try:
-            text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+            self._text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
         except (HostError, FileNotFoundError, UnicodeDecodeError):
-            text = ""
-        self._ends = [found.start() for found in re.finditer("\n", text)]
-        self._find_keys(text)
-
-    def _find_keys(self, text: str) -> None:
-        above: list[tuple[str, Iterator[int] | None]] = []  # what is open; arrays have numbers
-        path = ""
-        for token in _TOKEN.finditer(text):
-            sign, offset = token[0], token.start()
-            if sign in ("]", "}"):
-                del above[-1:]
-                continue
-            outer, numbers = above[-1] if above else ("", None)
-            if numbers is not None and len(above) <= DEEPEST:
-                path = f"{outer}[{next(numbers)}]"
-                self.offsets[path] = offset
-            elif token[2] and len(above) <= DEEPEST:
-                key = _unquoted(token[1])
-                path = f"{outer}.{key}" if outer else key
-                if path in self.offsets:
-                    self._twice[key] = offset
-                self.offsets[path] = offset
-            if sign in ("{", "["):
-                above.append((path, count() if sign == "[" else None))
+            self._text = ""
+        self.offsets, _ = key_offsets(self._text)
 
     def at(self, key: str, message: str, rule: str = "definition", remedy: str = "") -> Finding:
-        """Return a finding where `key` stands, or else the nearest above it that is there."""
+        """Return a finding where `key` is, or else the nearest above it that is there."""
         while key and key not in self.offsets:
             key = key[: max(key.rfind("."), key.rfind("["), 0)]
-        return self._finding(self.offsets.get(key, 0), message, rule, remedy)
+        place = place_of(self._text, self.offsets.get(key, 0))
+        return Finding(self.path, *place, rule, message, remedy)
 
-    def told(self, line: str, rule: str = "definition", remedy: str = "") -> Finding:
-        """Return the finding that is a line of the reader's, which names a place or a key."""
-        said = line.removeprefix(self.path)
-        if found := _PLACE.match(said):
-            place = int(found[1]), int(found[2] or 1)
-            return Finding(self.path, *place, rule, said[found.end() :], remedy)
-        said = said.removeprefix(": ")
-        keys = _QUOTED.findall(_KEYS.findall(said)[0])
-        if keys and said.endswith("stands twice in one object"):
-            return self._finding(self._twice.get(keys[-1], 0), said, rule, remedy)
-        return self.at(".".join(keys), said, rule, remedy)
-
-    def _finding(self, offset: int, message: str, rule: str, remedy: str) -> Finding:
-        line = bisect_left(self._ends, offset)
-        column = offset - (self._ends[line - 1] if line else -1)
-        return Finding(self.path, line + 1, column, rule, message, remedy)
-
-
-def _unquoted(token: str) -> str:
-    try:
-        return str(json.loads(token, strict=False))
-    except ValueError:
-        return token[1:-1]
+    def finding(self, problem: Problem, rule: str = "definition") -> Finding:
+        """Return the finding that a problem is; one of no file is about this file."""
+        if problem.line or problem.path not in ("", self.path):
+            path, place = problem.path or self.path, (problem.line or 1, problem.column or 1)
+            return Finding(path, *place, rule, problem.message, problem.remedy)
+        return self.at(problem.key, problem.message, rule, problem.remedy)
 
 
 def shown_path(file: str) -> str:

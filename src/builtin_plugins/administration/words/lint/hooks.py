@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from builtin_plugins.administration.plugins.hooks_source import read_source, references
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
-from host import HostError
+from host import HostError, Problem
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.importing import complete_import_path
@@ -44,13 +44,16 @@ def hook_findings(path: str, places: Sequence[str] = ()) -> Iterator[Finding]:
     file = JsonFile(path)
     try:
         source = read_regular(path, _LARGEST, HostError)
-    except (HostError, FileNotFoundError) as error:
-        yield file.told(str(error), "plugin")
+    except HostError as error:
+        yield file.finding(error.problem, "plugin")
         return
-    problems: list[str] = []
+    except FileNotFoundError as error:
+        yield file.at("", str(error), "plugin")
+        return
+    problems: list[Problem] = []
     read_source(path, source, problems)
     for problem in problems:
-        yield file.told(problem, "plugin")
+        yield file.finding(problem, "plugin")
     for line, reference in references(source):
         missing = _missing(reference, places)
         if missing:

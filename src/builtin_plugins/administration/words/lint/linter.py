@@ -20,7 +20,7 @@ from builtin_plugins.plugins_folder.directory import (
     read_manifest,
 )
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from host import Definition, HostError
+from host import Definition, HostError, Problem
 from host.run.command import read_config, read_definition
 from host.run.folders import FolderTree
 
@@ -50,7 +50,7 @@ class Lint:
             try:
                 said = read_manifest(directory)
             except HostError as error:
-                yield self._of_plugin(directory, str(error))
+                yield self._of_plugin(directory, error.problem)
             else:
                 yield from self._plugin(directory, said)
         else:
@@ -62,35 +62,34 @@ class Lint:
         try:
             config = read_config(file.path)
         except HostError as error:
-            yield file.told(error.what, "installation", error.remedy)
+            yield file.finding(error.problem, "installation")
             return
-        yield from map(file.told, config.warnings)
+        yield from map(file.finding, config.warnings)
         yield from self._tree(os.path.join(root, config.commands_dir))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
         file = JsonFile(registry_path(plugins_dir))
-        for problem in registry.told(file.path):
-            yield file.told(problem, "plugin")
+        for problem in registry.problems_of(file.path):
+            yield file.finding(problem, "plugin")
         for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
                 yield self._of_plugin(one.root, one.problem)
             elif one.enabled:
                 yield from self._plugin(one.root, one.manifest)
 
-    def _of_plugin(self, root: str, problem: str) -> Finding:
-        file = os.path.join(root, MANIFEST)
-        if problem.startswith(file):
-            return JsonFile(file).told(problem, "plugin")
-        return Finding(root, 1, 1, "plugin", problem.removeprefix(f"{root}: "))
+    def _of_plugin(self, root: str, problem: Problem) -> Finding:
+        manifest = os.path.join(root, MANIFEST)
+        return JsonFile(manifest if problem.path == manifest else root).finding(problem, "plugin")
 
     def _plugin(self, root: str, said: Manifest) -> Iterator[Finding]:
         """Yield what is wrong with a plugin whose manifest is right in itself."""
         file = JsonFile(os.path.join(root, MANIFEST))
         self.count += os.path.exists(file.path)
-        yield from map(file.told, said.warnings)
+        yield from map(file.finding, said.warnings)
         for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
             if getattr(said, key) and not os.path.exists(place):
-                yield file.at(key, f'"{key}": there is no {place}', "plugin")
+                problem = Problem(file.path, f"there is no {place}", key=key)
+                yield file.finding(problem, "plugin")
         if said.hooks and os.path.exists(said.hooks_file):
             yield from hook_findings(said.hooks_file)
         yield from self._tree(said.tree, is_category=False)
@@ -99,7 +98,7 @@ class Lint:
         """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
         tree = FolderTree(root)
         commands: dict[str, list[Linted]] = {}  # by the directory that they are in
-        told: list[str] = []
+        problems: list[Problem] = []
         pending = [(root, "", is_category)]
         while pending:
             place, above, is_category = pending.pop()
@@ -109,15 +108,14 @@ class Lint:
                 commands.setdefault(os.path.dirname(place), []).append(command)
             if is_category and not above:
                 yield from undefined_scripts(place)
-            for word in reversed(tree.words(place, told)):
+            for word in reversed(tree.words(place, problems)):
                 path = tree.path_of(place, word)
                 pending.append((path, above, is_category or tree.holds_commands(path)))
         for place, siblings in commands.items():
             yield from alias_findings(tree.words(place), siblings)
-        for text in told:
-            path, _, said = text.rpartition(": ")
-            if any(os.path.lexists(os.path.join(path, name)) for name in _DEFINITIONS):
-                yield Finding(path, 1, 1, "word", said)
+        for one in problems:
+            if any(os.path.lexists(os.path.join(one.path, name)) for name in _DEFINITIONS):
+                yield Finding(one.path, 1, 1, "word", one.message)
 
     def _place(self, place: str, above: str) -> Generator[Finding, None, Linted | None]:
         """Yield what is wrong in one directory; return its command.json when that runs."""
@@ -133,7 +131,7 @@ class Lint:
             try:
                 definition = read_definition(file.path)
             except HostError as error:
-                yield file.told(error.what, remedy=error.remedy)
+                yield file.finding(error.problem)
                 continue
             yield from definition_findings(file, definition, self._usual, self.environ)
             if not definition.entrypoint:

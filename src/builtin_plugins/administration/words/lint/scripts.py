@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from builtin_plugins.io.bounded_call import bounded_call
-from host import Definition, HostError
+from host import Definition, HostError, Problem
 from host.run import read_regular, why_outside
 from host.run.command import read_definition
 from host.run.process import start_of
@@ -68,21 +68,20 @@ def script_findings(
         wrong = f"there is no {script}"
     if wrong:
         key = "entrypoint" if "entrypoint" in file.offsets else "script"
-        yield file.at(key, f'"{key}": {wrong}', "entrypoint")
+        yield file.finding(Problem(file.path, wrong, key=key), "entrypoint")
         return
-    said = ""
+    first_line_is_wrong = False
     try:
         if os.path.basename(start_of(script, environ).interpreter) in _SHELLS:
             shells.append(script)
     except HostError as error:
-        said = error.what.removeprefix(f"{script}: ")
+        first_line_is_wrong = error.problem.line > 0
         if definition.compatible:
-            rule = "shebang" if "interpreter" in said else "entrypoint"
-            yield Finding(script, 1, 1, rule, said, error.remedy)
-    yield from _text_findings(script, ends_told="CR LF" in said)
+            yield file.finding(error.problem, "shebang" if first_line_is_wrong else "entrypoint")
+    yield from _text_findings(script, checks_ends=not first_line_is_wrong)
 
 
-def _text_findings(script: str, *, ends_told: bool) -> Iterator[Finding]:
+def _text_findings(script: str, *, checks_ends: bool) -> Iterator[Finding]:
     """Yield what is wrong with a script's line ends, shebang and mode."""
     try:
         content = read_regular(script, _LARGEST, HostError)
@@ -91,7 +90,7 @@ def _text_findings(script: str, *, ends_told: bool) -> Iterator[Finding]:
     if b"\0" in content[:256]:  # a program
         return
     at = content.find(b"\r\n")
-    if at >= 0 and not ends_told:
+    if at >= 0 and checks_ends:
         line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
         remedy = f"run: sed -i 's/\\r$//' {script}"
         yield Finding(script, line, column, "line-ends", "ends with CR LF, as on Windows", remedy)

@@ -373,7 +373,7 @@ def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path
     empty.mkdir()
     assert "holds no command" in plugin(made, "add", str(empty)).stderr
     write_tree(empty, {"plugin.json": {"direcotry": "x"}, "a/b/command.json": command()})
-    slip = f'{empty}/plugin.json: unknown key "direcotry"; did you mean "directory"?\n'
+    slip = f'{empty}/plugin.json: "direcotry": unknown key; did you mean "directory"?\n'
     assert slip in plugin(made, "add", str(empty)).stderr
     assert plugin(made, "lst").stderr == (
         "cli: unknown command lst in self plugin; did you mean cli self plugin list?\n"
