@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ENTRYPOINT = "builtin_plugins.setup:main"
+_LARGEST = 256 << 10  # characters of all expanded values; more are cut off
 
 
 @hookimpl
@@ -42,7 +43,9 @@ def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", pla
 def merged_variables(envs: "Mapping[str, str]", environ: "Mapping[str, str]") -> "dict[str, str]":
     """Return the caller's variables with a command's `envs`."""
     merged = dict(environ)
+    room = _LARGEST
     for name, text in envs.items():
         if name not in environ:
-            merged[name] = expand(text, merged.get)
+            merged[name] = expand(text, merged.get)[:room]
+            room -= len(merged[name])
     return merged

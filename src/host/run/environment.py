@@ -6,7 +6,7 @@ The ranks and the load order are written here and nowhere else.
 import _imp
 import posix
 
-from host.errors import Problem, SourceError
+from host.errors import CannotStartError, Problem, SourceError
 from host.run import Struct, join
 from host.run.command import Definition
 from host.run.expand import expand
@@ -38,6 +38,7 @@ RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
 
+_LARGEST = 16 << 20  # characters of all expanded values; no program starts with so many
 _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
 
@@ -147,6 +148,7 @@ class SourceReader(Struct):
     definition: Definition
     layers: Layers
     messages: Messages
+    expanded_size: int = 0
 
     def read(self, source: "Source") -> None:
         """Offer what `source` says to the layers; raises SourceError."""
@@ -232,7 +234,12 @@ class SourceReader(Struct):
         def warn() -> None:
             (on_warning or self.messages.warn)(Problem(path, _STAYS, key=key, line=line))
 
-        return expand(text, self.lookup, warn)
+        value = expand(text, self.lookup, warn)
+        self.expanded_size += len(value)
+        if self.expanded_size > _LARGEST:  # a few lines of doubling would fill the memory
+            what = f"the expanded values have more than {_LARGEST} characters"
+            raise CannotStartError(Problem(path, what, key=key, line=line))
+        return value
 
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)

@@ -291,3 +291,19 @@ def test_values_that_expand_to_more_than_the_system_takes(install):
     result = made.run("demo", "show")
     assert (result.status, result.stdout) == (126, "")
     assert " environment are too large for this system; " in result.stderr
+
+
+def test_values_that_double_with_each_line_end_the_run_early(install):
+    lines = f"A0={'x' * 100}\n" + "".join(f"A{n}=$A{n - 1}$A{n - 1}\n" for n in range(1, 60))
+    made = install(
+        {
+            "commands/demo/show/command.json": command(env_files=[".env"]),
+            "commands/demo/show/.env": lines,
+            "commands/demo/show/main.sh": SHOW,
+        }
+    )
+    result = made.run("demo", "show")
+    file = f"{made.root}/commands/demo/show/.env"
+    assert (result.status, result.stdout) == (126, "")
+    what = "the expanded values have more than 16777216 characters"
+    assert result.stderr == f'cli: {file}:18: "A17": {what}\n'
