@@ -48,8 +48,8 @@ def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         with open(os.open(beside, flags, mode), "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not os.path.samestat(os.stat(beside), os.fstat(file.fileno())):
-                return True  # its former writer has just put it in place
+            if not _is_file_at(beside, file.fileno()):
+                return True  # another writer has just renamed it into place
             os.fchmod(file.fileno(), os.fstat(file.fileno()).st_mode & mode)
             file.truncate()
             file.write(content)
@@ -64,6 +64,13 @@ def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
             pass
         return False
     return True
+
+
+def _is_file_at(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def can_be_made(place: str) -> bool:
