@@ -12,6 +12,7 @@ from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
 _HERE = "builtin_plugins.administration."
+_MODULES = {"import": "import_recipes"}  # a module cannot be called `import`
 _HIDDEN = ("launcher",)  # for install.sh and `self update`
 
 _ALL = argument("--all", "Hidden ones and other systems' too.")
@@ -51,6 +52,14 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
         argument("--all", "The caller's own variables too."),
         argument("--show-secrets", "Do not mask values of secrets."),
         FORMAT,
+    ),
+    "import": (
+        "Turn the recipes of a justfile, Makefile, package.json, Taskfile or mise.toml into commands",
+        argument("file", required=True, type="file", complete="file"),
+        argument("words...", "The category to write; by default the tool's name.", complete="none"),
+        argument("--update", "Refresh an earlier import; files changed by hand stay."),
+        free("--plugin", "NAME", "Write into plugins/NAME."),
+        YES,
     ),
     "info": ("Show paths, versions and counts", FORMAT),
     "init": (
@@ -119,6 +128,7 @@ _SYNONYMS = {
     "edit": ("open",),
     "env": ("vars", "variables", "environment", "settings"),
     "info": ("config", "paths", "about", "show"),
+    "import": ("convert", "migrate", "adopt"),
     "init": ("setup",),
     "lint": ("validate", "fmt", "format"),
     "list": ("ls", "commands", "all", "tasks"),
@@ -142,7 +152,7 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
             "name": words,
             "description": description,
             "hidden": words in _HIDDEN,
-            "entrypoint": f"{_place(module)}:{f'{module}_{kind}' if kind else 'command'}",
+            "entrypoint": f"{_place(_MODULES.get(module, module))}:{f'{module}_{kind}' if kind else 'command'}",
             "args": args,
             "x-synonyms": _SYNONYMS.get(words, ()),
         }
