@@ -54,7 +54,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
         FORMAT,
     ),
     "import": (
-        "Turn the recipes of a justfile, Makefile, package.json, Taskfile or mise.toml into commands",
+        "Make the recipes of a justfile, Makefile or package.json commands",
         argument("file", required=True, type="file", complete="file"),
         argument("words...", "The category to write; by default the tool's name.", complete="none"),
         argument("--update", "Refresh an earlier import; files changed by hand stay."),
@@ -152,7 +152,7 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
             "name": words,
             "description": description,
             "hidden": words in _HIDDEN,
-            "entrypoint": f"{_place(_MODULES.get(module, module))}:{f'{module}_{kind}' if kind else 'command'}",
+            "entrypoint": f"{_place(module)}:{f'{module}_{kind}' if kind else 'command'}",
             "args": args,
             "x-synonyms": _SYNONYMS.get(words, ()),
         }
@@ -160,4 +160,4 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
 
 
 def _place(module: str) -> str:
-    return _HERE + ("program." if module == "launcher" else "words.") + module
+    return _HERE + ("program." if module == "launcher" else "words.") + _MODULES.get(module, module)

@@ -7,7 +7,9 @@ import json
 import os
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.recipes import (
@@ -169,45 +171,49 @@ def _synchronize(
     make_directory(str(folder))
     if not record.exists():
         _record(record, source, {})
-    done: dict[str, list[str]] = {"new": [], "changed": [], "removed": [], "kept": []}
+    done: defaultdict[str, list[str]] = defaultdict(list)
     for path, text in wanted.items():
-        target = folder / path
-        now = _read(target)
-        if now == text:
-            continue
-        if now is not None and _hash(now) != written.get(path):
-            done["kept"].append(path)
-            continue
-        done["changed" if now else "new"].append(path)
-        make_directory(str(target.parent))
-        write_file(str(target), text, 0o755 if path.endswith(".sh") else None)
+        now = _read(folder / path)
+        done[_write(folder / path, now, text, written.get(path))].append(path)
     for path in sorted(written.keys() - wanted.keys(), reverse=True):
         now = _read(folder / path)
-        if now is None:
-            continue
-        if _hash(now) != written[path]:
-            done["kept"].append(path)
-            continue
-        done["removed"].append(path)
-        (folder / path).unlink()
-        _remove_if_empty((folder / path).parent)
-    kept = done.pop("kept")
+        done[_remove(folder / path, now, written[path])].append(path)
+    kept = done["kept"]
     hashes = {path: _hash(text) for path, text in wanted.items() if path not in kept}
     _record(record, source, hashes | {path: written[path] for path in kept if path in written})
     for path in kept:
         session.messages.warn(f"{folder / path}: left as it is, as it was changed by hand")
-    counts = {what: sum(path.endswith(".sh") for path in paths) for what, paths in done.items()}
-    total = sum(path.endswith(".sh") for path in wanted)
+    total = sum(map(_is_script, wanted))
+    counts = {what: sum(map(_is_script, done[what])) for what in ("new", "changed", "removed")}
     more = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     commands = "1 command" if total == 1 else f"{total} commands"
     session.show_lines(f"{folder}: {commands}" + (f" ({more})" if more else ""))
 
 
-def _remove_if_empty(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return
+def _is_script(path: str) -> bool:
+    return path.endswith(".sh")
+
+
+def _write(target: Path, now: str | None, text: str, written: str | None) -> str:
+    """Write one file unless somebody changed it; return what was done."""
+    if now is not None and now != text and _hash(now) != written:
+        return "kept"
+    if now != text:
+        make_directory(str(target.parent))
+        write_file(str(target), text, 0o755 if _is_script(target.name) else None)
+    return "new" if now is None else "changed" if now != text else "same"
+
+
+def _remove(target: Path, now: str | None, written: str) -> str:
+    """Remove a file whose recipe is gone unless somebody changed it; return what was done."""
+    if now is None:
+        return "same"
+    if _hash(now) != written:
+        return "kept"
+    target.unlink()
+    with suppress(OSError):
+        target.parent.rmdir()
+    return "removed"
 
 
 def _recorded(record: Path) -> dict[str, str] | None:
