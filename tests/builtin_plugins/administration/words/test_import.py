@@ -1,0 +1,241 @@
+"""`self import`: recipes of other tools become scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made
+
+Install = Callable[..., Made]
+
+TOOLS = Path(sys.executable).parent  # just and task come with the tests
+PATHS = {"PATH": f"{TOOLS}:/usr/bin:/bin"}
+
+JUSTFILE = """\
+# Build the project
+[group('dev')]
+build target='all' *flags:
+    @echo build {{target}} {{flags}}
+
+alias b := build
+
+[private]
+secret:
+_hidden:
+# Ship it
+deploy env +hosts:
+    @echo deploy {{env}} to {{hosts}}
+mod db
+"""
+DB = "# Apply the migrations\nmigrate:\n    @echo migrated\n"
+MAKEFILE = """\
+CC := cc
+.PHONY: test a.b
+# Build everything
+all: main.o
+main.o: main.c
+\t$(CC)
+test: ## Run the tests
+\t@echo test $(X) in $(notdir $(CURDIR))
+%.x: %.y
+deploy/prod: ; @echo shipped ## To production
+a.b: ; @true
+x y \\
+  z:
+\t@echo $@
+"""
+TASKFILE = """\
+version: '3'
+silent: true
+tasks:
+  db:
+    desc: About the database
+    cmds: ["echo db {{.CLI_ARGS}}"]
+  db:migrate:
+    aliases: [m]
+    cmds: ["echo migrate {{.CLI_ARGS}}"]
+  inner:
+    internal: true
+    cmds: ["true"]
+"""
+PACKAGE = json.dumps({"scripts": {"prebuild": "x", "build": "echo built", "test:unit": "echo u"}})
+
+
+def listed(made: Made, *words: str) -> dict[str, str]:
+    """Return the words of each command below `words`, with its description."""
+    found = json.loads(made.run("self", "list", *words, "--format", "json", env=PATHS).stdout)
+    return {" ".join(one["path"]): one["description"] for one in found["commands"]}
+
+
+def test_a_justfile(install: Install) -> None:
+    made = install({"justfile": JUSTFILE, "db.just": DB})
+    done = made.run("self", "import", str(made.root / "justfile"), "--yes", env=PATHS)
+    folder = made.root / "commands/just"
+    assert done.all == (0, f"{folder}: 3 commands (3 new)\ntry it:  cli just\n", "")
+    assert listed(made, "just") == {
+        "just build": "Build the project",
+        "just db migrate": "Apply the migrations",
+        "just deploy": "Ship it",
+    }
+    run = {"env": PATHS}
+    assert made.run("just", "build", "x", "--", "-v", **run).all == (0, "build x -- -v\n", "")
+    assert made.run("just", "b", **run).stdout == "build all\n"
+    assert made.run("just", "db", "migrate", **run).stdout == "migrated\n"
+    assert made.run("just", "deploy", "prod", "a", "b", **run).stdout == "deploy prod to a b\n"
+    assert made.run("just", "deploy", "prod", **run).status == 2
+    assert "\ndev\n" in made.run("just").stdout
+    assert made.run("self", "lint").status == 0
+
+
+def test_a_makefile_is_read_as_text(install: Install) -> None:
+    made = install({"Makefile": MAKEFILE})
+    done = made.run("self", "import", str(made.root / "Makefile"), "build", "make", env=PATHS)
+    assert done.status == 0, done.stderr
+    assert listed(made) == {
+        "build make a.b": "",
+        "build make all": "Build everything",
+        "build make deploy prod": "To production",
+        "build make test": "Run the tests",
+        "build make x": "",
+        "build make y": "",
+        "build make z": "",
+    }
+    if shutil.which("make"):
+        ran = made.run("build", "make", "test", "X=1", env=PATHS)
+        assert ran.all == (0, f"test 1 in {made.root.name}\n", "")
+
+
+def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
+    made = install({"Taskfile.yml": TASKFILE})
+    assert made.run("self", "import", "Taskfile.yml", "--yes", env=PATHS, cwd=made.root).status == 0
+    assert listed(made) == {"task db": "About the database", "task db migrate": ""}
+    assert made.run("task", "db", "-x", "y", env=PATHS).stdout == "db -x y\n"
+    assert made.run("task", "db", "migrate", env=PATHS).stdout == "migrate \n"
+
+
+def test_a_package_json(install: Install) -> None:
+    made = install({"package.json": PACKAGE})
+    assert made.run("self", "import", str(made.root / "package.json"), env=PATHS).status == 0
+    assert listed(made) == {"npm build": "echo built", "npm test unit": "echo u"}
+    assert '"${0%/*}"/../.. run build -- "$@"' in (made.root / "commands/npm/build.sh").read_text()
+
+
+def test_mise(install: Install) -> None:
+    """The program answers as `mise tasks ls --json` of 2026.9 does."""
+    made = install({"mise.toml": ""})
+    tasks = [
+        {"name": "build", "description": "Build", "hide": False, "usage": 'arg "<x>"'},
+        {"name": "db:m", "description": "", "hide": True, "usage": ""},
+    ]
+    for task in tasks:
+        task |= {"aliases": [], "source": str(made.root / "mise.toml")}
+    elsewhere = {**tasks[0], "name": "far", "source": "/etc/mise/config.toml"}
+    (made.root / "bin").mkdir()
+    program = made.root / "bin/mise"
+    listing = f"cat <<'E'\n{json.dumps([*tasks, elsewhere])}\nE"
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in *"tasks ls --json") {listing}\n;;\n*) echo "$*";; esac\n'
+    )
+    program.chmod(0o755)
+    env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    assert made.run("self", "import", "mise.toml", "--yes", env=env, cwd=made.root).status == 0
+    assert listed(made) == {"mise build": "Build"}
+    ran = made.run("mise", "build", "--help", env=env)
+    assert ran.stdout == f"--cd {made.root}/commands/mise/../.. run build --help\n"
+
+
+def test_a_file_elsewhere_has_its_whole_path(install: Install, tmp_path: Path) -> None:
+    outside = tmp_path / "it's here"
+    outside.mkdir()
+    (outside / "Makefile").write_text("hi:\n\t@echo hi\n")
+    made = install()
+    assert made.run("self", "import", str(outside / "Makefile")).status == 0
+    if shutil.which("make"):
+        assert made.run("make", "hi").all == (0, "hi\n", "")
+
+
+def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
+    made = install({"Makefile": "a: ; @true\nb: ; @true\nc: ; @true\n"})
+    again = ("self", "import", str(made.root / "Makefile"))
+    assert made.run(*again).status == 0
+    folder = made.root / "commands/make"
+    assert made.run(*again).all == (
+        1,
+        "",
+        f"cli: {folder}: was imported before; to refresh it, add --update\n",
+    )
+    mine = (folder / "a.sh").read_text() + "# mine\n"
+    (folder / "a.sh").write_text(mine)
+    (made.root / "Makefile").write_text("## First\na: ; @true\n## Second\nb: ; @true\nd: ; @true\n")
+    done = made.run(*again, "--update")
+    kept = f"cli: warning: {folder}/a.sh: left as it is, as it was changed by hand\n"
+    assert done.all == (
+        0,
+        f"{folder}: 3 commands (1 new, 1 changed, 1 removed)\ntry it:  cli make\n",
+        kept,
+    )
+    assert sorted(os.listdir(folder)) == [".import.json", "a.sh", "b.sh", "category.json", "d.sh"]
+    assert (folder / "a.sh").read_text() == mine
+    assert made.run(*again, "--update").stdout == f"{folder}: 3 commands\ntry it:  cli make\n"
+
+
+def test_a_try_after_a_kill_ends_in_the_same_state(install: Install) -> None:
+    made = install({"Makefile": "a: ; @true\nb: ; @true\n"})
+    again = ("self", "import", str(made.root / "Makefile"), "--update")
+    assert made.run(*again).status == 0
+    folder = made.root / "commands/make"
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / "b.sh").unlink()
+    record = json.loads((folder / ".import.json").read_text())
+    (folder / ".import.json").write_text(json.dumps({**record, "files": {}}))
+    assert made.run(*again).stderr == ""
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("notes.txt", "", "not a file that can be imported"),
+        ("package.json", "{", "npm recipes cannot be read"),
+        ("package.json", '{"scripts": []}', "npm recipes cannot be read"),
+        ("justfile", "build:\n  (", "just failed: error"),
+    ],
+)
+def test_what_cannot_be_imported_is_one_line(
+    install: Install, file: str, text: str, line: str
+) -> None:
+    made = install({file: text})
+    done = made.run("self", "import", str(made.root / file), "--yes", env=PATHS)
+    assert done.status in (1, 2)
+    assert line in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (made.root / "commands/npm").exists()
+
+
+def test_a_tool_runs_only_if_the_user_agreed(install: Install) -> None:
+    made = install({"justfile": JUSTFILE, "db.just": DB})
+    file = made.root / "justfile"
+    assert made.run("self", "import", str(file), env=PATHS).all == (
+        1,
+        "",
+        f"cli: {file}: nothing was imported; to agree without a question: --yes\n",
+    )
+
+
+def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
+    scripts = {"ok": "true", "a b": "true", "x:y": "true", "x/y": "true", "../../up": "true"}
+    made = install({"package.json": json.dumps({"scripts": scripts})})
+    done = made.run("self", "import", str(made.root / "package.json"))
+    assert done.stderr.splitlines() == [
+        "cli: warning: a b: left out, as it cannot be a command's name",
+        "cli: warning: x/y: left out, as another recipe has these words",
+        "cli: warning: ../../up: left out, as it cannot be a command's name",
+    ]
+    assert listed(made) == {"npm ok": "true", "npm x y": "true"}
