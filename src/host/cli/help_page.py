@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from host.cli.session import Session
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.catalog import Match
 
 _EFFECTS = {

@@ -17,7 +17,7 @@ from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
 from host.errors import UsageError
-from host.records import Command, Listing
+from host.listing_records import Command, Listing
 from host.run.catalog import RESERVED, Match
 
 TYPE_CHECKING = False

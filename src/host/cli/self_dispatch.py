@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.command import Definition
 
 

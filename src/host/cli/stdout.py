@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from host.records import Terminal
+    from host.listing_records import Terminal
 
 _WIDTH = 80  # columns where nobody knows
 _PLAIN = {"…": "...", "←": "<-"}  # for a stdout that cannot print what pages use
@@ -49,7 +49,7 @@ class Output:
     @cached_property
     def terminal(self) -> Terminal:
         """What stdout can show, from what it is, COLUMNS and what says whether it has colours."""
-        from host.records import Terminal
+        from host.listing_records import Terminal
 
         try:
             is_terminal = sys.stdout.isatty()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from host.cli.session import Session
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.catalog import Match
     from host.run.lock import Source
 
