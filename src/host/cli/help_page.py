@@ -28,14 +28,14 @@ _EFFECTS = {
 
 def help_page(session: Session, found: Match, definition: Definition) -> str:
     """Return the page as text that ends with a newline; everything in it is printable."""
-    page = Page(session.output.terminal)
+    page = Page(session.terminal)
     words = " ".join(found.words)
     page.title(definition.name)
     page.paragraph(definition.description)
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     page.arguments(definition.args)
     told = variable_rows(session, found, definition)
-    page.lines("Variables", _variable_lines(told, session.output.terminal))
+    page.lines("Variables", _variable_lines(told, session.terminal))
     page.section("Environment files", [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
