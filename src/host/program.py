@@ -13,7 +13,8 @@ from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, Problem, UsageError
-from host.records import Category, Command, Variable
+from host.listing_records import Category, Command
+from host.records import Variable
 from host.run.argument_parser import given_variables
 from host.run.environment import FRAMEWORK_NAMES, RUN
 from host.run.installation import Layout

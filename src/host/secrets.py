@@ -11,9 +11,13 @@ if TYPE_CHECKING:
 
     from host.records import Variable
 
-_SITE = r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)"
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
+
+# What stands before the @ of an address: behind `//`, or a word with a colon.
+_LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
+# A host with a port that is none is the beginning of a password with a slash or a blank in it.
+_BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
 # What a word of a secret's name ends with.
 _SECRET_ENDS = (
@@ -107,71 +111,17 @@ def masked_text(text: str) -> str:
     """
     if "@" not in text and "=" not in text:  # then nothing in it is a credential
         return text
-    import re
+    import re  # costs a listing 10 ms
 
-    lines = map(_masked_line, text.splitlines(keepends=True))
-    return re.sub(_PARAMETER, _without_value, "".join(lines))
+    def without_login(found: re.Match[str]) -> str:
+        is_ssh = found.string.endswith("ssh://", 0, found.start())
+        return found[0].partition(":")[0] if is_ssh else "…"
 
+    def without_value(found: re.Match[str]) -> str:
+        return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
 
-def _masked_line(line: str) -> str:
-    import re
-
-    word = re.compile(r"\S+")
-    last = line.rfind("@")
-    parts, position = [], 0
-    for found in word.finditer(line):
-        start, end = found.span()
-        if start < position:
-            continue
-        if end <= last and _ends_in_password(found[0]):
-            end = word.search(line, line.index("@", end)).end()  # type: ignore[union-attr]
-        parts += [line[position:start], _without_users(line[start:end])]
-        position = end
-    return "".join([*parts, line[position:]])
-
-
-def _ends_in_password(word: str) -> bool:
-    """Tell whether a blank seems to cut an address in its password: `https://user:pass word@host`.
-
-    A port at the end of a word may be such a beginning, too.
-    """
-    import re
-
-    _, *sites = re.split(r":/+|//+", word)
-    if not sites or "@" in sites[-1] or sites[-1].startswith("["):
-        return False
-    site, *path = re.split("[/?#]", sites[-1], maxsplit=1)
-    _, colon, rest = site.partition(":")
-    return bool(colon) and not (path and rest.isdecimal())
-
-
-def _without_value(found: re.Match[str]) -> str:
-    """Mask the value of a parameter whose name looks like a secret's."""
-    import re
-
-    return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
-
-
-def _without_users(word: str) -> str:
-    """Mask what stands before a host in one word: up to the last @ before the path.
-
-    Where what looks like a host has a port that is none, it is the beginning of a
-    password with a slash in it, which ends at the word's last @.
-    """
-    import re
-
-    last = word.rfind("@")
-    kept, at = [], 0
-    for part in re.compile(_SITE).finditer(word, 0, last + 1):
-        site, start = part["site"], part.start("site")
-        if start < at:
-            continue
-        both, mark, _ = site.rpartition("@")
-        user, colon, rest = (both or site).partition(":")
-        if mark and (start or colon):  # else a mail address, or ssh's short form
-            kept += [word[at:start], user if word.endswith("ssh://", 0, start) else "…"]
-            at = start + len(both)
-        elif not mark and start and rest and not rest.isdecimal() and "[" not in user:
-            kept += [word[at:start], "…"]
-            at = last
-    return "".join([*kept, word[at:]])
+    shown = ""
+    for line in text.splitlines(keepends=True):
+        before, at, behind = line.rpartition("@")  # each attempt finds an @, so time is linear
+        shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
+    return re.sub(_PARAMETER, without_value, shown)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from host.errors import Problem
-from host.records import Category, Command, Record
+from host.listing_records import Category, Command
+from host.run import Record
 from host.run.catalog import RESERVED, Catalog, Match
 
 TYPE_CHECKING = False

@@ -1,7 +1,7 @@
 """The global options: what they are called, what they take, and what a command line asks for."""
 
 from host.errors import UsageError
-from host.run import Struct
+from host.run import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _FLAGS = {
 _SWITCHES = ("--safe", "--yes")  # before the first word only
 
 
-class GlobalOptions(Struct):
+class GlobalOptions(Record):
     """What the global options ask for, and the words that they stand before."""
 
     words: tuple[str, ...] = ()

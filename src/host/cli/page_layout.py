@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.argument_spec import Argument
 
 _INDENT = "  "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.command import Definition
 
 
@@ -46,7 +46,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     function = load_reference(definition.entrypoint)
     if asked.help or not {*HELP_WORDS[1:]}.isdisjoint(takewhile("--".__ne__, rest)):
         label = " ".join([session.program, *found.words])
-        session.show(_page(session.output.terminal, label, definition, function))
+        session.show(_page(session.terminal, label, definition, function))
         return 0
     given = texts(definition.args, rest, session.program, found.words)
     if session.assume_yes:

@@ -3,7 +3,7 @@
 A run loads this for a command that declares arguments, and for no other.
 """
 
-from host.run import Struct
+from host.run import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _LONGEST_SHOWN = 60  # characters of a word in an error
 _MOST_SHOWN = 12  # choices in an error
 
 
-class Argument(Struct):
+class Argument(Record):
     """One declared argument of a command.
 
     name          as declared: "env" (positional), "--force" (option), "files..." (repeats)

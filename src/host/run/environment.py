@@ -7,7 +7,7 @@ import _imp
 import posix
 
 from host.errors import CannotStartError, Problem, SourceError
-from host.run import Struct, join
+from host.run import Record, join
 from host.run.command import Definition
 from host.run.expand import expand
 from host.run.text import Messages, encode
@@ -141,7 +141,7 @@ _STAYS = (
 )
 
 
-class SourceReader(Struct):
+class SourceReader(Record):
     """One pass over the sources of one command: `layers` so far, and where messages go."""
 
     words: tuple[str, ...]

@@ -4,7 +4,7 @@ import posix
 import sys
 
 from host.errors import InstallationError
-from host.run import Struct, basename, dirname, is_there, join, realpath
+from host.run import Record, basename, dirname, is_there, join, realpath
 from host.run.command import Config, read_config
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
@@ -12,13 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.records import Installation
-
-
 _LONGEST_RUN = 100_000  # characters; Linux takes 128 KiB in one variable
 
 
-class Layout(Struct):
+class Layout(Record):
     """The paths of one installation; all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation,
@@ -199,18 +196,6 @@ class OpenInstallation:
         if len(entry) > _LONGEST_RUN:  # the command could not start
             entry = " ".join([f"{one.rpartition(':')[0]}:" for one in entry.split(" ")])
         return entry
-
-    def record(self) -> "Installation":
-        """Return what hooks are told about the installation."""
-        from host.records import Installation
-
-        return Installation(
-            program=self.layout.program,
-            root=self.layout.root,
-            commands_dir=self.commands_dir,
-            plugins_dir=self.plugins_dir,
-            config_dir=self.layout.config_dir,
-        )
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:

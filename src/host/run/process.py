@@ -6,7 +6,7 @@ import posix
 import sys
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.run import Struct, basename, find_bash, find_program, is_file
+from host.run import Record, basename, find_bash, find_program, is_file
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ PYTHON_COMMAND = (
 )
 
 
-class Exec(Struct):
+class Exec(Record):
     """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
 
     `exec_of` in `host.__main__` makes it of a command; `execute` becomes it.
@@ -144,7 +144,7 @@ def largest_variables(environ: "Mapping[str, str]") -> str:
     return f"of {sum(sizes.values()):,} bytes of variables the largest are {named}"
 
 
-class Start(Struct):
+class Start(Record):
     """How a file starts: `program` with `argv`; `interpreter` is "" for a binary."""
 
     program: str

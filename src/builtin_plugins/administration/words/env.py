@@ -47,7 +47,7 @@ def command(
     if format == "json":
         session.show_json(described)
     else:
-        session.show(_text(described, session.layout.root, session.output.terminal))
+        session.show(_text(described, session.layout.root, session.terminal))
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -43,7 +43,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         definitions = "definition" if lint.count == 1 else "definitions"
         where = " ".join(words) if below != ("",) else f"{lint.count} {definitions}"
         session.show_lines(f"nothing is wrong in {where}")
-    if scripts and not shellcheck and session.output.terminal.is_interactive:
+    if scripts and not shellcheck and session.terminal.is_interactive:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
     return 1 if any(not one.hint for one in findings) else 0
 

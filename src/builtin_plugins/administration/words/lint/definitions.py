@@ -13,7 +13,7 @@ from host.run.dotenv import read_env_file
 from host.run.environment import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": Argument.fields,
+    "args": tuple(Argument.__annotations__),
     "examples": ("command", "description"),
     "installed_when": ("command", "path"),
 }
