@@ -100,11 +100,14 @@ def _answer(report: int, question: "Callable[[], bytes]") -> "NoReturn":
 def _read(start: "Callable[[int], int]", timeout: float) -> bytes | None:
     """Return the report of the child that `start` starts with the descriptor for it."""
     child: list[int] = []  # its pid, once there is one
+    caught: list[int] = []
 
     def end(number: int, _: object) -> None:
-        _end(child, gently=True)
-        _signal.signal(number, _signal.SIG_DFL)
-        posix.kill(posix.getpid(), number)
+        caught.append(number)
+        if child:
+            _end(child, gently=True)
+            _signal.signal(number, _signal.SIG_DFL)
+            posix.kill(posix.getpid(), number)
 
     reading, writing = posix.pipe()
     handled = [one for one in _ENDINGS if _signal.getsignal(one) == _signal.SIG_DFL]
@@ -116,6 +119,8 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes | None:
             child.append(start(writing))
         finally:
             posix.close(writing)
+        for number in caught[:1]:  # Ctrl-C while the child started
+            end(number, None)
         report = _read_until_end(reading, timeout)
     finally:
         _end(child, gently=not (report and report.endswith(END)))
