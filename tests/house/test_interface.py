@@ -35,7 +35,6 @@ _ADMINISTRATION = {
     "host.run.confirm": "every question for yes or no is asked by one prompt",
     "host.run.command": "lint, new and add judge definitions as a run does",
     "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
-    "host.run.json_errors": "lint: where the keys of a definition are",
     "host.run.dotenv": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",

@@ -314,27 +314,18 @@ def layers_of(
 
 
 def check_required(definition: Definition, layers: Layers) -> None:
-    """Raise SourceError when a name in `required_envs` is unset or empty."""
-    missing = [name for name in definition.required_envs if not layers.get(name)]
-    empty = [name for name in missing if name in layers.system]  # nothing else counts there
-    unset = [name for name in missing if name not in layers.system]
-    faults = []
-    if unset:
-        gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
-        what = f"{', '.join(unset)} must be set{gone}"
-        faults.append((what, where_to_set(unset)))
-    if empty:
-        them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
-        before = f"{are} empty in your environment, which goes before every other source"
-        remedy = f"give {them} a value there, or unset {them}"
-        faults.append((f"{', '.join(empty)} {before}", remedy))
-    if len(faults) == 1:
-        raise SourceError(Problem(definition.file, *faults[0]))
-    if faults:  # each has to stand beside its remedy
-        raise SourceError(Problem(definition.file, "; ".join(map("; ".join, faults))))
+    """Raise SourceError if a name in `required_envs` is unset or empty."""
+    names = [name for name in definition.required_envs if not layers.get(name)]
+    if not names:
+        return
+    empty = " (empty in your environment, which nothing else changes)"
+    shown = [f"{name}{empty if name in layers.system else ''}" for name in names]
+    gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
+    what = f"{', '.join(shown)} must be set{gone}"
+    raise SourceError(Problem(definition.file, what, where_to_set(names)))
 
 
 def where_to_set(names: "Sequence[str]") -> str:
-    """Say what to do about variables that must be set."""
+    """Return what to do about variables that must be set."""
     them = "it" if len(names) == 1 else "them"
     return f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import NamedTuple
 
 from host import HostError, Problem, printable
 from host.run import read_regular
-from host.run.json_errors import key_offsets, place_of
 
 _LARGEST = 16 * 1024 * 1024  # bytes of a file of JSON
+_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
+_DEEPEST = 20  # levels whose keys have a place; a definition has five
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
 
@@ -51,13 +54,14 @@ class JsonFile:
             self._text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
         except (HostError, FileNotFoundError, UnicodeDecodeError):
             self._text = ""
-        self.offsets, _ = key_offsets(self._text)
+        self.offsets = _offsets_of_keys(self._text)
 
     def at(self, key: str, message: str, rule: str = "definition", remedy: str = "") -> Finding:
         """Return a finding where `key` is, or else the nearest above it that is there."""
         while key and key not in self.offsets:
             key = key[: max(key.rfind("."), key.rfind("["), 0)]
-        place = place_of(self._text, self.offsets.get(key, 0))
+        before = self._text[: self.offsets.get(key, 0)]
+        place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
         return Finding(self.path, *place, rule, message, remedy)
 
     def finding(self, problem: Problem, rule: str = "definition") -> Finding:
@@ -66,6 +70,34 @@ class JsonFile:
             path, place = problem.path or self.path, (problem.line or 1, problem.column or 1)
             return Finding(path, *place, rule, problem.message, problem.remedy)
         return self.at(problem.key, problem.message, rule, problem.remedy)
+
+
+def _offsets_of_keys(text: str) -> dict[str, int]:
+    """Return where each key and item is, by its path; the text need not be correct JSON."""
+    offsets: dict[str, int] = {}
+    above: list[tuple[str, Iterator[int] | None]] = []  # what is open; arrays have numbers
+    path = ""
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in ("]", "}"):
+            del above[-1:]
+            continue
+        outer, numbers = above[-1] if above else ("", None)
+        if (numbers is not None or token[2]) and len(above) <= _DEEPEST:
+            key = token[1] and _unquoted(token[1])
+            path = f"{outer}[{next(numbers)}]" if numbers is not None else f"{outer}.{key}"
+            path = path.removeprefix(".")
+            offsets[path] = token.start()
+        if sign in ("{", "["):
+            above.append((path, count() if sign == "[" else None))
+    return offsets
+
+
+def _unquoted(token: str) -> str:
+    try:
+        return str(json.loads(token, strict=False))
+    except ValueError:
+        return token[1:-1]
 
 
 def shown_path(file: str) -> str:
