@@ -19,11 +19,11 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
+from builtin_plugins.administration.words.init import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run import find_bash
-from host.run.installation import home
 from host.run.process import start_of
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
@@ -64,21 +64,15 @@ def on_path(subject: Subject) -> Iterator[Finding]:
         return
     found = find_program(subject.program, subject.environ)
     if found is None:
-        yield finding(f"{subject.program} is not on PATH", _to_path(subject, path), hint=True)
+        yield finding(
+            f"{subject.program} is not on PATH", to_path(path, subject.environ), hint=True
+        )
     elif os.path.realpath(found) != os.path.realpath(path):
         yield finding(
             f"{subject.program} on PATH is {found}, not this installation's",
             f"call {path}, or put a link to it into a directory that comes before on PATH",
             hint=True,
         )
-
-
-def _to_path(subject: Subject, path: str) -> str:
-    usual = os.path.join(home(subject.environ), ".local", "bin")
-    if usual in subject.environ.get("PATH", "").split(":"):
-        return f"ln -s {shlex.quote(path)} {shlex.quote(usual)}/"
-    core = shlex.quote(os.path.dirname(path))
-    return f"in your shell's start-up file: export PATH={core}:$PATH"
 
 
 def completion(subject: Subject) -> Iterator[Finding]:
