@@ -292,7 +292,7 @@ def test_a_bad_file_of_variables_breaks_its_plugin_only(
     [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
     assert row["state"] == "broken"
     assert row["reason"].endswith(BAD_FILES[make])
-    assert f"plugins: {told}" in made.run("self", "doctor").stdout
+    assert f"plugins\n  error  {told}" in made.run("self", "doctor").stdout
     file.rmdir() if file.is_dir() else file.unlink()
     assert made.run("a", "b").all == (0, "good\n", "")
     [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
