@@ -18,8 +18,7 @@ from builtin_plugins.administration.words.doctor.diagnosis import Diagnosis, Pat
 from builtin_plugins.administration.words.new import STAGE
 from builtin_plugins.io.files.atomic import is_tree, remove_tree, temporary
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
-from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
 from host import OperationError
 
@@ -61,8 +60,7 @@ def _setups(patient: Patient) -> Iterator[Diagnosis]:
     for command in patient.commands:
         if command.definition.entrypoint != ENTRYPOINT:
             continue
-        merged = merged_variables(command.definition.envs, patient.environ)
-        directory = Places.read(command.words[-1], merged).install_dir
+        directory = settings_of(command, patient.environ).places.install_dir
         if os.path.isdir(directory) and _is_free(directory):
             for path in abandoned(directory):
                 yield _left(path, "a setup that was interrupted")
