@@ -64,7 +64,7 @@ class Definition:
     entrypoint             a file in `directory` or "package.module:attr"; "" for a category
     file, directory        the definition and its folder; "" for one that a plugin declares
     os, compatible         systems that it runs on, () for all; whether this is one
-    sudo                   whether it needs administrator rights on this system
+    sudo, sudo_systems     whether it needs administrator rights on this system; where it does
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          names that must be set
@@ -89,7 +89,8 @@ class Definition:
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
         fields.known.add("script")
         self.os: tuple[str, ...] = fields.texts("os")
-        self.sudo: bool = fields.flag_or_systems("sudo", SYSTEM_OS)
+        self.sudo_systems: tuple[str, ...] = fields.flag_or_systems("sudo", SYSTEMS)
+        self.sudo: bool = SYSTEM_OS in self.sudo_systems
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")

@@ -203,10 +203,11 @@ class Fields:
     def flag(self, key: str, expected: str = "true or false") -> bool:
         return self.typed(key, bool, expected) is True
 
-    def flag_or_systems(self, key: str, system: str) -> bool:
+    def flag_or_systems(self, key: str, every: tuple[str, ...]) -> tuple[str, ...]:
+        """Return an array of system names; for true `every` one."""
         if isinstance(self.value(key), list):
-            return system in self.texts(key)
-        return self.flag(key, "true, false or an array of system names")
+            return self.texts(key)
+        return every if self.flag(key, "true, false or an array of system names") else ()
 
     def texts(self, key: str) -> tuple[str, ...]:
         items = self.array(key, "an array of strings")

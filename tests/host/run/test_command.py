@@ -448,6 +448,12 @@ def test_systems(tmp_path, systems, compatible):
     found = read(tmp_path, json.dumps(command(os=systems, sudo=systems)))
     assert found.compatible is compatible
     assert found.sudo is (SYSTEM_OS in systems)
+    assert found.sudo_systems == tuple(systems)
+
+
+@pytest.mark.parametrize(("sudo", "systems"), [(True, ("linux", "mac")), (False, ()), (None, ())])
+def test_systems_with_sudo(tmp_path, sudo, systems):
+    assert read(tmp_path, json.dumps(command(sudo=sudo))).sudo_systems == systems
 
 
 WORDS = ["a", "A9", "9", "a.b-c_d", "x" * 64, "a-", "a."]

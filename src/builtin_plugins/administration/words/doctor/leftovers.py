@@ -15,8 +15,7 @@ from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import locked
-from builtin_plugins.setup.hooks import ENTRYPOINT, merged_variables
-from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
 from host import OperationError
 
@@ -32,8 +31,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     left = [*_copies_of_the_environment()]
     for command in subject.commands:
         if command.definition.entrypoint == ENTRYPOINT:
-            merged = merged_variables(command.definition.envs, subject.environ)
-            left += abandoned(Places.read(command.words[-1], merged).install_dir)
+            left += abandoned(settings_of(command, subject.environ).places.install_dir)
     for path in left:
         text = f"{path} is left of an interrupted change"
         yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_tree, path))
