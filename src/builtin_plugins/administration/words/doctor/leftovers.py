@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from builtin_plugins.administration.plugins.repair import reconcile_if_needed, was_interrupted
+from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.shipped_files import shipped_files
 from builtin_plugins.administration.words.completion import SHELLS, start_up_file
@@ -33,7 +33,7 @@ def leftovers(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis(
             f"{plugins_dir}: a change of plugins was interrupted, and left what it was making",
             f"{patient.call} self plugin list",
-            partial(reconcile_if_needed, plugins_dir),
+            partial(reconcile_if_free, plugins_dir),
         )
     for path in dict.fromkeys([VenvCopy().path, f"{patient.layout.root}/.venv.cli-stage"]):
         if os.path.isdir(path) and _is_free(os.path.join(sys.prefix, "pyvenv.cfg")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Mapping
 
+from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint.definitions import (
     alias_findings,
     definition_findings,
@@ -85,7 +86,7 @@ class Lint:
         """Yield what is wrong with a plugin whose manifest is right in itself."""
         file = JsonFile(os.path.join(root, MANIFEST))
         self.count += os.path.exists(file.path)
-        yield from map(file.finding, said.warnings)
+        yield from map(file.finding, misspelt_keys(root))
         for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
             if getattr(said, key) and not os.path.exists(place):
                 problem = Problem(file.path, f"there is no {place}", key=key)
