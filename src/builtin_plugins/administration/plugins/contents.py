@@ -20,14 +20,14 @@ from builtin_plugins.administration.program.environment.distributions import (
     packages_directory,
 )
 from builtin_plugins.administration.program.environment.owned_files import wheel_paths
-from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
+from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command import parse_declared
-from host.run.json_file import parse_json
+from host.run.json_file import Fields, parse_json, read_json
 from host.run.lock import Lock, Tree
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
@@ -66,7 +66,7 @@ def read_contents(root: str) -> PluginContents:
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
     found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
-    problems = [*manifest.warnings, *wrong]
+    problems = [*misspelt_keys(root), *wrong]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
@@ -78,6 +78,16 @@ def read_contents(root: str) -> PluginContents:
         hooks, declared = read_source(path, source, problems)
         commands = declared | commands
     return PluginContents(commands, hooks, tuple(problems), manifest)
+
+
+def misspelt_keys(root: str) -> tuple[Problem, ...]:
+    """Return a problem for each unknown key in the plugin.json at `root` that resembles a known."""
+    path = os.path.join(root, FILE_NAME)
+    if not os.path.exists(path):
+        return ()
+    fields = Fields(path, read_json(path))
+    fields.known.update(TEXTS)
+    return fields.misspelt()
 
 
 def read_wheel(path: str) -> PluginContents:

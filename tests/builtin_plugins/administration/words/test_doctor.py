@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.plugins.repair import AREA
+from builtin_plugins.store import STAGE
 from testing.installation import Made, Result, command
 from testing.terminal import on_terminal
 
@@ -207,7 +207,7 @@ def open_lock(made: Made) -> None:
 
 
 def leave_stage(made: Made) -> None:
-    made.write({f"plugins/{AREA}x/file": ""})
+    made.write({f"plugins/{STAGE}x/file": ""})
 
 
 def make_older(made: Made) -> None:

@@ -23,8 +23,6 @@ from builtin_plugins.administration.plugins.contents import (
     read_installed,
     read_wheel,
 )
-from builtin_plugins.administration.plugins.kept_versions import kept_tree
-from builtin_plugins.administration.plugins.removal import mark_uninstalled
 from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
@@ -49,6 +47,7 @@ from builtin_plugins.administration.program.environment.distributions import (
 )
 from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.owned_files import check_change, check_wheel
+from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
@@ -159,9 +158,9 @@ class Source(PluginSource):
 
     def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
         """Return the wheel that is staged or kept, and the directory that it is in."""
-        kept = kept_tree(tx.plugins_dir, self.entry)
+        kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
         for place in (tx.tree, kept):
-            names = os.listdir(place) if os.path.isdir(place) else []
+            names = names_in(place)
             if len(names) == 1:
                 return read_wheel(os.path.join(place, names[0])), place
         raise OperationError(f"{self.entry.name}: its wheel is gone from {kept}")
@@ -222,7 +221,6 @@ class Source(PluginSource):
         return True
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        mark_uninstalled(tx.plugins_dir, self.entry.name, undo)
         VenvCopy().swap(undo)
         return ""
 

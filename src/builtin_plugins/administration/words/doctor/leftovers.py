@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.findings import Finding
-from builtin_plugins.administration.plugins.repair import reconcile_if_needed, was_interrupted
+from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.io.files.atomic import remove_tree
@@ -26,7 +26,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
         yield finding(
             f"{subject.plugins_dir}: a change of plugins was interrupted",
             f"{subject.call} self plugin list",
-            partial(reconcile_if_needed, subject.plugins_dir),
+            partial(reconcile_if_free, subject.plugins_dir),
         )
     left = [*_copies_of_the_environment()]
     for command in subject.commands:

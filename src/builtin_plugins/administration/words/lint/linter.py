@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 
 from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint.definitions import (
     RULES,
     Subject,
@@ -82,7 +83,7 @@ class Lint:
         """Yield what is wrong with a plugin whose manifest is right in itself."""
         file = os.path.join(root, MANIFEST)
         self.count += os.path.exists(file)
-        yield from (Finding("definition", one) for one in manifest.warnings)
+        yield from (Finding("definition", one) for one in misspelt_keys(root))
         for key, place in (("directory", manifest.tree), ("hooks", manifest.hooks_file)):
             if getattr(manifest, key) and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
