@@ -107,7 +107,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.run.nested import without_outer_run
 
             environ = without_outer_run(environ, layout.root)
-        found = Catalog(lock).find(words)
+        catalog = Catalog(lock)
+        found = catalog.find(words)
+        if found.kind == "category" and len(found.words) == len(words):
+            found = catalog.default(found)
         plan = plan_run(found, words, installation, lock, environ, messages)
         if plan is not None:
             question = found.definition.confirm if found.definition else ""

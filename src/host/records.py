@@ -31,11 +31,14 @@ class CommandTree(Record):
     path     the directory, absolute
     plugin   the plugin that it belongs to, as listings name it; "" for the installation's own
     dev      whether its author is working on it in place: listings mark it `[dev]`
+    scripts  {} if scripts in it are commands too; "prefix" is removed from the names of those
+             directly in it, "split" separates words there; None if only folders are commands
     """
 
     path: str
     plugin: str = ""
     dev: bool = False
+    scripts: Mapping[str, str] | None = None
 
 
 class CommandDeclaration(Record):

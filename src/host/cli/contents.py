@@ -52,7 +52,8 @@ def contents(
         for found in children:
             if found.kind == "command":
                 commands.append(command_of(found))
-                continue
+                if not found.has_below:
+                    continue
             runs = found.definition is not None and found.definition.entrypoint != ""
             categories.append(Category(found.words, found.name, found.description, runs))
             if deep:

@@ -229,5 +229,5 @@ class Session:
         return found
 
     def find(self, words: tuple[str, ...]) -> Match:
-        """Return what the leading `words` name; raises DefinitionError."""
-        return self.catalog.find(words)
+        """Return what the leading `words` name, also a category; raises DefinitionError."""
+        return self.catalog.find(words, whole=True)

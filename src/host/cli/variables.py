@@ -91,9 +91,9 @@ class _Look(SourceReader):
         del source
         return {}
 
-    def listed_file(self, source: Source, written: str) -> None:
-        if UNKNOWN not in self.expanded(written, self.definition.file, "env_files"):
-            super().listed_file(source, written)
+    def listed_file(self, source: Source, written: str, definition: Definition) -> None:
+        if UNKNOWN not in self.expanded(written, definition.file, "env_files"):
+            super().listed_file(source, written, definition)
 
 
 def settings_names(path: str) -> dict[str, tuple[int, str]]:

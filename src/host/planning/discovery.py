@@ -206,7 +206,10 @@ class _Collected:
 def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     owner = record.plugin or ("" if plugin.ours else plugin.name)
     path = _path(record.path, "a CommandTree's path")
-    return Tree(path, _text(owner, "plugin"), record.dev is True)
+    scripts = record.scripts
+    if scripts is not None:
+        scripts = {key: _text(scripts[key], f"scripts: {key}") for key in dict(scripts)}
+    return Tree(path, _text(owner, "plugin"), record.dev is True, scripts)
 
 
 def _declared(plugin: Plugin, record: Any) -> Declared:

@@ -20,8 +20,6 @@ EFFECTS = ("read", "change", "destroy")
 HELP = ("script", "page")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
-# What a category.json does not hand on to the commands below it.
-_OF_COMMANDS = ("envs", "env_files", "required_envs", "requires", "group")
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
@@ -67,7 +65,10 @@ class Definition:
     sudo, sudo_systems     whether it needs administrator rights on this system; where it does
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
-    required_envs          names that must be set
+    required_envs          names that must be set, those of categories above included
+    above                  definitions of the categories above, the outermost first: see `inherit`
+    default                in a category.json: the word of the command that runs without a word
+    usage                  the line of a script's comment that shows how it is called
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and, perhaps, "description"
     confirm                what is asked before a run, "" for nothing
@@ -79,6 +80,9 @@ class Definition:
     extra                  what stands under keys that are none of these
     warnings               `Problem`s, such as an unknown key that resembles a known one
     """
+
+    above: "tuple[Definition, ...]" = ()
+    usage = ""
 
     def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
@@ -98,7 +102,9 @@ class Definition:
             "aliases", is_word, "is not a word; use letters, digits and ._- (64 at most)"
         )
         self.hidden: bool = fields.flag("hidden")
-        self.required_envs: tuple[str, ...] = fields.names("required_envs", is_name, NO_VARIABLE)
+        self.own_required_envs: tuple[str, ...] = fields.names(
+            "required_envs", is_name, NO_VARIABLE
+        )
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -110,17 +116,13 @@ class Definition:
         self.starts_commands: bool = fields.flag("starts_commands")
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
-        is_category = not required and not self.entrypoint
-        ignored = [key for key in _OF_COMMANDS if is_category and fields.value(key)]
+        self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
         warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
         if type(fields.value("sudo")) is list:
             warnings += _foreign(fields.path, "sudo", fields.texts("sudo"))
-        for key in ignored:
-            remedy = "" if key == "requires" else "set it in each command.json"
-            warnings.append(fields.problem(key, "has no effect in a category", remedy))
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def _takes_sources(self, fields: Fields) -> bool:
@@ -138,6 +140,25 @@ class Definition:
 
         return read_declarations(declared, self.directory, ours=ours)
 
+    def inherit(self, above: "tuple[Definition, ...]") -> None:
+        """Take the defaults of the categories `above`; the nearest wins, name by name.
+
+        `envs` and `env_files` stay where they are written, as a run reads them file by file.
+        """
+        self.above = above
+        for one in reversed(above):
+            self.group = self.group or one.group
+
+    @property
+    def required_envs(self) -> "tuple[str, ...]":
+        chain = (*self.above, self)
+        return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the file of the definition is what runs."""
+        return self.file != "" and self.file == join(self.directory, self.entrypoint)
+
     @property
     def directory(self) -> str:
         """Return the folder of `file`, "" where there is none."""
@@ -151,7 +172,7 @@ class Definition:
     @property
     def has_entrypoint(self) -> bool:
         """Tell whether there is something to run: a file in `directory`, or an object."""
-        if self.in_python:
+        if self.in_python or self.is_script:
             return True
         file = join(self.directory, self.entrypoint)
         return is_file(file) and stays_inside(self.directory, self.entrypoint)
@@ -188,13 +209,28 @@ def read_config(path: str) -> Config:
 
 
 def read_definition(path: str) -> Definition:
-    """Return the checked command.json or category.json at `path`.
+    """Return the checked command.json or category.json at `path`, or that in a script's comment.
 
-    In the latter name and description may be missing. Raises DefinitionError for a bad
+    In the latter two name and description may be missing. Raises DefinitionError for a bad
     one, FileNotFoundError where there is none.
     """
+    if not path.endswith(("/command.json", "/category.json")):
+        return _read_script(path)
     required = not path.endswith("/category.json")
     return Definition(path, Fields(path, read_json(path)), required)
+
+
+def _read_script(path: str) -> Definition:
+    from host.run.script_definition import ScriptComments
+
+    script = ScriptComments(path)
+    try:
+        definition = Definition(path, Fields(path, script.values), required=False)
+    except DefinitionError as error:
+        raise DefinitionError(script.placed(error.problem)) from None
+    definition.usage = script.usage
+    definition.warnings = tuple([script.placed(one) for one in definition.warnings])
+    return definition
 
 
 def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
@@ -222,6 +258,8 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
         raise CannotStartError("; ".join(map(str, (Problem(" ".join(words), what), *foreign))))
     if definition.in_python:
         return ""
+    if definition.is_script:
+        return definition.file
     file = join(definition.directory, definition.entrypoint)
     outside = why_outside(definition.directory, definition.entrypoint)
     if outside:

@@ -157,8 +157,9 @@ class SourceReader(Record):
         if source.reader == "envs":
             self.envs(source)
         elif source.reader == "env_files":
-            for written in self.definition.env_files:
-                self.listed_file(source, written)
+            for one in (*self.definition.above, self.definition):
+                for written in one.env_files:
+                    self.listed_file(source, written, one)
         elif source.reader == "dotenv":
             for path in source.files:
                 self.env_file(source, path)
@@ -168,11 +169,12 @@ class SourceReader(Record):
             self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
 
     def envs(self, source: "Source") -> None:
-        file = self.definition.file or source.name
-        for name, text in self.definition.envs.items():
-            key = f"envs.{name}"
-            value = self.expanded(text, file, key)
-            self.offer(name, value, source.rank, file, key)
+        for one in (*self.definition.above, self.definition):
+            file = one.file or source.name
+            for name, text in one.envs.items():
+                key = f"envs.{name}"
+                value = self.expanded(text, file, key)
+                self.offer(name, value, source.rank, file, key)
 
     def settings(self, source: "Source") -> None:
         for path in source.files:
@@ -184,13 +186,13 @@ class SourceReader(Record):
                 changed = {name: text for name, text in values.items() if before.get(name) != text}
                 self.offer_all(source, path, changed)
 
-    def listed_file(self, source: "Source", written: str) -> None:
-        """Read an entry of `env_files`; one that expands to nothing is no file."""
-        path = self.expanded(written, self.definition.file, "env_files")
+    def listed_file(self, source: "Source", written: str, definition: Definition) -> None:
+        """Read an entry of a definition's `env_files`; one that expands to nothing is no file."""
+        path = self.expanded(written, definition.file, "env_files")
         if not path:
             return
         try:
-            self.env_file(source, join(self.definition.directory, path))
+            self.env_file(source, join(definition.directory, path))
         except SourceError as failure:
             if path == written:
                 raise

@@ -2,11 +2,20 @@
 
 import json
 import re
+from itertools import count
 
 from host.errors import DefinitionError, Problem
 
 _BLANKS = " \n\t\r"
 _LEXEME = r'("(?:\\.|[^"\\])*")(\s*:)?|[^\s\[\]{},:"]+'
+
+
+_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
+_DEEPEST = 20  # levels whose keys have a place; a definition has five
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 
 class NotStrictError(ValueError):
@@ -48,3 +57,39 @@ def _mistake(text: str) -> tuple[int, str]:
 
 def _behind_blanks(text: str, position: int) -> int:
     return len(text) - len(text[position:].lstrip(_BLANKS))
+
+
+def offsets_of_keys(text: str) -> dict[str, int]:
+    """Return where each key and item is, by its path; the text need not be correct JSON."""
+    offsets: dict[str, int] = {}
+    above: list[tuple[str, "Iterator[int] | None"]] = []  # what is open; arrays have numbers
+    path = ""
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in ("]", "}"):
+            del above[-1:]
+            continue
+        outer, numbers = above[-1] if above else ("", None)
+        if (numbers is not None or token[2]) and len(above) <= _DEEPEST:
+            key = token[1] and _unquoted(token[1])
+            path = f"{outer}[{next(numbers)}]" if numbers is not None else f"{outer}.{key}"
+            path = path.removeprefix(".")
+            offsets[path] = token.start()
+        if sign in ("{", "["):
+            above.append((path, count() if sign == "[" else None))
+    return offsets
+
+
+def _unquoted(token: str) -> str:
+    try:
+        return str(json.loads(token, strict=False))
+    except ValueError:
+        return token[1:-1]
+
+
+def place_of_key(text: str, offsets: "Mapping[str, int]", key: str) -> tuple[int, int]:
+    """Return line and column of a key, or of the nearest above it that has an offset."""
+    while key and key not in offsets:
+        key = key[: max(key.rfind("."), key.rfind("["), 0)]
+    before = text[: offsets.get(key, len(text) - len(text.lstrip()))]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -22,18 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 8 "
+FORMAT = b"cli-host lock 9 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
 class Tree(Record):
-    """A tree of categories: where it starts, and whose it is, "" for the installation's own."""
+    """A tree of categories: where it starts, and whose it is, "" for the installation's own.
+
+    `scripts` is None if scripts there are no commands, else it may have "prefix" and "split".
+    """
 
     path: str
     plugin: str = ""
     dev: bool = False
+    scripts: "Mapping[str, str] | None" = None
 
 
 class Declared:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator
-from itertools import count, groupby
+from collections.abc import Iterable
+from itertools import groupby
 
 from builtin_plugins.administration.findings import Finding
 from host import HostError, Problem
 from host.run import read_regular
+from host.run.json_errors import offsets_of_keys, place_of_key
 
 _LARGEST = 16 << 20  # bytes of a file of JSON
-_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
-_DEEPEST = 20  # levels whose keys have a place; a definition has five
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:
@@ -25,35 +22,7 @@ def keys_of(path: str) -> tuple[str, dict[str, int]]:
         text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
     except (HostError, FileNotFoundError, UnicodeDecodeError):
         return "", {}
-    return text, _offsets_of_keys(text)
-
-
-def _offsets_of_keys(text: str) -> dict[str, int]:
-    """Return where each key and item is, by its path; the text need not be correct JSON."""
-    offsets: dict[str, int] = {}
-    above: list[tuple[str, Iterator[int] | None]] = []  # what is open; arrays have numbers
-    path = ""
-    for token in _TOKEN.finditer(text):
-        sign = token[0]
-        if sign in ("]", "}"):
-            del above[-1:]
-            continue
-        outer, numbers = above[-1] if above else ("", None)
-        if (numbers is not None or token[2]) and len(above) <= _DEEPEST:
-            key = token[1] and _unquoted(token[1])
-            path = f"{outer}[{next(numbers)}]" if numbers is not None else f"{outer}.{key}"
-            path = path.removeprefix(".")
-            offsets[path] = token.start()
-        if sign in ("{", "["):
-            above.append((path, count() if sign == "[" else None))
-    return offsets
-
-
-def _unquoted(token: str) -> str:
-    try:
-        return str(json.loads(token, strict=False))
-    except ValueError:
-        return token[1:-1]
+    return text, offsets_of_keys(text)
 
 
 def placed(findings: Iterable[Finding]) -> list[Finding]:
@@ -68,11 +37,7 @@ def placed(findings: Iterable[Finding]) -> list[Finding]:
 
 def _placed(problem: Problem, text: str, offsets: dict[str, int]) -> Problem:
     """Return the problem at its line, or else at its key, or at the nearest key above that."""
-    key = problem.key
-    while key and key not in offsets:
-        key = key[: max(key.rfind("."), key.rfind("["), 0)]
-    before = text[: offsets.get(key, 0)]
-    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    line, column = place_of_key(text, offsets, problem.key)
     if problem.line:
         line, column = problem.line, problem.column or 1
     return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
