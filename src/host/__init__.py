@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     )
     from host.run import find_program
     from host.run.argument_spec import Argument
-    from host.run.command import Definition, is_word
+    from host.run.command import Definition, RequiredVariable, is_word
     from host.run.expand import expand
     from host.run.text import Messages, printable
-    from host.secrets import is_hidden_everywhere, is_secret, masked, masked_text
+    from host.secrets import declared_secrets, is_hidden_everywhere, is_secret, masked, masked_text
     from host.text_width import width_of, wrap
 
 __all__ = [
@@ -77,11 +77,13 @@ __all__ = [
     "Problem",
     "Program",
     "Record",
+    "RequiredVariable",
     "SourceError",
     "Terminal",
     "UsageError",
     "Variable",
     "Watch",
+    "declared_secrets",
     "expand",
     "find_program",
     "hookimpl",
@@ -103,6 +105,8 @@ _ELSEWHERE = {
     "Page": "host.cli.page_layout",
     "Problem": "host.errors",
     "Program": "host.program",
+    "RequiredVariable": "host.run.command",
+    "declared_secrets": "host.secrets",
     "expand": "host.run.expand",
     "find_program": "host.run",
     "hookimpl": "host.hook_marker",

@@ -15,7 +15,7 @@ import time
 from host.errors import DefinitionError, HostError, Problem
 from host.run import command as definition_files
 from host.run import read_regular
-from host.run.command import SYSTEM_OS, Definition
+from host.run.command import SYSTEM_OS, Definition, RequiredVariable
 from host.run.lock import checksum, stamp
 
 TYPE_CHECKING = False
@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
-FORMAT = f"cli-host index 5 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
+FORMAT = f"cli-host index 6 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _EMPTY = marshal.dumps({})
 _HEAD = len(FORMAT) + len(checksum(b""))
 # What an entry holds; usual values at the end of a row are left out.
 KEPT = {
     "name": "", "description": "", "entrypoint": "", "group": "", "os": (), "sudo": False,
     "effects": "change", "aliases": (), "hidden": False, "destroys": False, "examples": (),
-    "args": (), "starts_commands": False, "warnings": (),
+    "args": (), "required_envs": (), "starts_commands": False, "warnings": (),
 }  # fmt: skip
 _USUAL = tuple(KEPT.values())
 _ARGS = tuple(KEPT).index("args")
+_REQUIRED = tuple(KEPT).index("required_envs")
 _WARNINGS = tuple(KEPT).index("warnings")
 
 
@@ -108,12 +109,14 @@ class KnownDefinition(Definition):
         (
             self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
             self.effects, self.aliases, self.hidden, self.destroys, self.examples, self.args,
-            self.starts_commands, self.warnings,
+            self.required_envs, self.starts_commands, self.warnings,
         ) = row if len(row) == len(_USUAL) else (*row, *_USUAL[len(row) :])  # fmt: skip
         if len(row) > _ARGS:
             from host.run.argument_spec import Argument
 
             self.args = tuple(map(Argument.of_row, row[_ARGS]))
+        if len(row) > _REQUIRED:
+            self.required_envs = tuple([RequiredVariable(*one) for one in row[_REQUIRED]])
         if len(row) > _WARNINGS:
             self.warnings = tuple([Problem(*one) for one in row[_WARNINGS]])
 
@@ -130,6 +133,7 @@ class KnownDefinition(Definition):
 def _row(definition: Definition) -> "tuple[Any, ...]":
     row = [getattr(definition, name) for name in KEPT]
     row[_ARGS] = tuple([one.row() for one in row[_ARGS]])
+    row[_REQUIRED] = tuple([(str(one), one.hint, one.type, one.secret) for one in row[_REQUIRED]])
     row[_WARNINGS] = tuple([one.row() for one in row[_WARNINGS]])
     while row and row[-1] == _USUAL[len(row) - 1]:
         row.pop()

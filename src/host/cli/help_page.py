@@ -6,15 +6,15 @@ import os
 
 from host.cli.page_layout import Page
 from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
-from host.run.argument_spec import usage_of
+from host.run.argument_text import usage_of
 from host.run.command import Definition
-from host.run.environment import where_to_set
+from host.run.required_variables import where_to_set
 from host.run.text import printable
 from host.text_width import width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from host.cli.session import Session
     from host.records import Terminal
@@ -35,17 +35,20 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     page.arguments(definition.args)
     told = variable_rows(session, found, definition)
-    page.lines("Variables", _variable_lines(told, session.output.terminal))
+    types = {str(one): one.type for one in definition.required_envs if one.type}
+    page.lines("Variables", _variable_lines(told, types, session.output.terminal))
     page.section("Environment files", [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
-    notes = [*_notes(definition, found.plugin), *_remarks(session, words, told)]
+    notes = [*_notes(definition, found.plugin), *_remarks(session, definition, words, told)]
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
 
 
-def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str]:
+def _variable_lines(
+    told: Sequence[VariableRow], types: Mapping[str, str], terminal: Terminal
+) -> list[str]:
     """Return a line a variable: name, value, where it comes from."""
     column = max((width_of(printable(one.name)) for one in told), default=0) + 2
     lines = []
@@ -53,7 +56,8 @@ def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str
         name = printable(one.name)
         label = terminal.styled(name, "name") + " " * (column - width_of(name))
         behind = f"  ← {printable(one.source)}" if one.source else ""
-        behind += f"{', ' if behind else '  '}required" if one.required else ""
+        required = f"required ({types[one.name]})" if one.name in types else "required"
+        behind += f"{', ' if behind else '  '}{required}" if one.required else ""
         if one.missing:
             lines.append(f"{label}{terminal.styled('missing', 'missing')}{behind}")
             continue
@@ -91,9 +95,12 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Comes from the plugin {plugin}."
 
 
-def _remarks(session: Session, words: str, told: Sequence[VariableRow]) -> Iterator[str]:
+def _remarks(
+    session: Session, definition: Definition, words: str, told: Sequence[VariableRow]
+) -> Iterator[str]:
     """Yield what to do about variables."""
-    missing = [one.name for one in told if one.missing]
+    unset = {one.name for one in told if one.missing}
+    missing = [name for name in definition.required_envs if name in unset]
     if missing:
         yield f"Without {', '.join(missing)} it does not run: {where_to_set(missing)}."
     if settings_are_left_open(session, told):

@@ -24,7 +24,7 @@ from host.run.environment import (
     SourceReader,
 )
 from host.run.text import EMPTY, decode, printable
-from host.secrets import masked
+from host.secrets import declared_secrets, masked
 from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ def variable_rows(session: Session, found: Match, definition: Definition) -> lis
         if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
     ]
     every = traced_variables(layers)
-    shown = masked(every, {})
+    shown = masked(every, {}, declared_secrets(definition, every))
     written = {winner.name for winner, _ in layers.trace() if winner.key}
     needed = frozenset(definition.required_envs)
     rows = []

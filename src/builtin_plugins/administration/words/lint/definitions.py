@@ -7,13 +7,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
-from host import Argument, Definition, HostError, Problem, expand, is_secret
+from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.dotenv import read_env_file
 from host.run.environment import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": Argument.fields,
+    "args": {*Argument.fields} - {"choices_from"},
+    "required_envs": ("name", "hint", "type", "secret"),
     "examples": ("command", "description"),
     "installed_when": ("command", "path"),
 }
@@ -35,8 +36,9 @@ def definition_findings(
     yield from map(file.finding, definition.warnings)
     yield from _unknown_keys(file, definition)
     yield from map(file.finding, definition.foreign_systems())
+    secrets = declared_secrets(definition, definition.envs)
     for name, value in definition.envs.items():
-        if is_secret(name) and value and "$" not in value:
+        if (name in secrets or is_secret(name)) and value and "$" not in value:
             yield file.at(
                 f"envs.{name}",
                 f"{name} looks like a secret, written where everybody reads it; keep it in "
