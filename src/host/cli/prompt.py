@@ -9,6 +9,7 @@ import sys
 from host.cli.completion import DIRECTORIES, NONE, values_of
 from host.errors import UsageError
 from host.run.argument_parser import CommandLine
+from host.run.argument_spec import Argument
 from host.run.argument_text import explanation
 from host.run.confirm import is_attended
 from host.run.environment import RUN
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from host.run.argument_parser import MissingArgumentsError
-    from host.run.argument_spec import Argument
     from host.run.command import Definition
 
 _MASK = "********"
@@ -175,7 +175,8 @@ def _say(text: str) -> None:
 
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words of a command line with `********` for each text of a secret argument."""
-    line = CommandLine(arguments, args)
+    every = [Argument(**{**vars(one), "repeats": one.option or one.repeats}) for one in arguments]
+    line = CommandLine(every, args)  # has all values of an option, not only the last
     line.read_typed()
     try:
         line.place()
