@@ -32,10 +32,12 @@ from host.run import Record as Record
 from host.run import find_program as find_program
 from host.run.argument_spec import Argument as Argument
 from host.run.command import Definition as Definition
+from host.run.command import RequiredVariable as RequiredVariable
 from host.run.command import is_word as is_word
 from host.run.expand import expand as expand
 from host.run.text import Messages as Messages
 from host.run.text import printable as printable
+from host.secrets import declared_secrets as declared_secrets
 from host.secrets import is_hidden_everywhere as is_hidden_everywhere
 from host.secrets import is_secret as is_secret
 from host.secrets import masked as masked

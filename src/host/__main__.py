@@ -86,7 +86,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     """Become the command that `argv` names, or let `host.cli` answer."""
     layout = find_layout(argv[0], environ)
     words, switches = list(argv[1:]), set[str]()
-    while words and words[0] in ("--safe", "--yes"):  # a run loads no table for these
+    while words and words[0] in ("--safe", "--yes", "--no-input"):  # a run loads no table for them
         switches.add(words.pop(0))
     if words and words[0] == "--complete":
         return complete(layout, words[1:], environ, messages)
@@ -111,13 +111,14 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         found = catalog.find(words)
         if found.kind == "category" and len(found.words) == len(words):
             found = catalog.default(found)
-        plan = plan_run(found, words, installation, lock, environ, messages)
+        may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
+        plan = plan_run(found, words, installation, lock, environ, messages, may_ask=may_ask)
         if plan is not None:
             question = found.definition.confirm if found.definition else ""
             if question and not assume_yes and not asks_help(words[len(found.words) :]):
                 from host.run.confirm import confirm
 
-                confirm(question, messages.program, found.words)
+                confirm(question, messages.program, found.words, may_ask=may_ask)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
         start = (installation, lock)
@@ -162,8 +163,13 @@ def plan_run(
     lock: "Lock",
     environ: dict[str, str],
     messages: Messages,
+    *,
+    may_ask: bool = False,
 ) -> "Exec | None":
-    """Return the process to become, or None when the words ask for a listing or a help page."""
+    """Return the process to become, or None when the words ask for a listing or a help page.
+
+    With `may_ask` a terminal's user is asked for required arguments that are missing.
+    """
     args = words[len(found.words) :]
     definition = found.definition
     if definition is None or not definition.entrypoint:
@@ -184,9 +190,17 @@ def plan_run(
             return None
     given = None
     if definition.args:
-        from host.run.argument_parser import given_variables
+        from host.run.argument_parser import MissingArgumentsError, parse
 
-        given = given_variables(definition.args, args, messages.program, found.words)
+        try:
+            line = parse(definition.args, args, messages.program, found.words, environ)
+            given = line.variables()
+        except MissingArgumentsError as missing:
+            if not may_ask:
+                raise
+            from host.cli.prompt import ask_missing
+
+            args, given = ask_missing(missing, definition, args, environ)
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
     check_required(definition, layers)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())

@@ -7,9 +7,10 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from host.records import Variable
+    from host.run.command import Definition
 
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
@@ -57,13 +58,30 @@ def is_hidden_everywhere(value: str) -> bool:
     return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
+def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
+    """Return which of the variables `names` the definition of a command declares as secret.
+
+    These are the names in `required_envs` and the variables of arguments with `"secret": true`::
+
+        found = program.environment(command.words)
+        shown = masked(found, secrets=declared_secrets(command.definition, found))
+    """
+    secret = {str(one) for one in definition.required_envs if one.secret}
+    arguments = [one for one in definition.args if one.secret]
+    secret.update(one.env for one in arguments)
+    return {name for name in names if name in secret or any(one.owns(name) for one in arguments)}
+
+
 def masked(
-    variables: Mapping[str, Variable], caller: Mapping[str, str] | None = None
+    variables: Mapping[str, Variable],
+    caller: Mapping[str, str] | None = None,
+    secrets: Collection[str] = (),
 ) -> dict[str, Variable]:
     """Return the variables as people may see them: as `self env` shows them.
 
-    The value of a name that `is_secret` is `********`, also where another value or one that is
-    shadowed contains it; the credentials of an address are `…`. `caller` has what only the
+    The value of a name that `is_secret`, or that is one of `secrets` (`declared_secrets`), is
+    `********`, also where another value or one that is shadowed contains it; the credentials of
+    an address are `…`. `caller` has what only the
     caller sets, whose secrets count as well, by default this process's environment::
 
         found = Program.current().environment(("deploy", "status"))
@@ -72,13 +90,16 @@ def masked(
     """
     system = os.environ if caller is None else caller
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
-    values = {one.value for one in every if is_secret(one.name)}
+    values = {one.value for one in every if one.name in secrets or is_secret(one.name)}
     values |= {value for name, value in system.items() if is_secret(name)}
     pattern = _pattern(values)
 
     def shown(one: Variable) -> Variable:
         weaker = tuple(map(shown, one.shadows))
-        return one.replaced(value=_masked_value(one.name, one.value, pattern), shadows=weaker)
+        if one.value and (one.name in secrets or is_secret(one.name)):
+            return one.replaced(value=_MASK, shadows=weaker)
+        value = masked_text(pattern.sub(_MASK, one.value))
+        return one.replaced(value=value, shadows=weaker)
 
     return {name: shown(one) for name, one in variables.items()}
 
@@ -94,12 +115,6 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
         elif secret and secret.lower() not in _SWITCHES:
             parts.append(rf"(?<!\w){re.escape(secret)}(?!\w)")
     return re.compile("|".join(parts) or "(?!)")
-
-
-def _masked_value(name: str, value: str, secrets: re.Pattern[str]) -> str:
-    if value and is_secret(name):
-        return _MASK
-    return masked_text(secrets.sub(_MASK, value))
 
 
 def masked_text(text: str) -> str:

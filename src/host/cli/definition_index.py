@@ -15,7 +15,7 @@ import time
 from host.errors import DefinitionError, HostError, Problem
 from host.run import command as definition_files
 from host.run import read_regular
-from host.run.command import SYSTEM_OS, Definition
+from host.run.command import SYSTEM_OS, Definition, RequiredVariable
 from host.run.lock import checksum, stamp
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ _HEAD = len(FORMAT) + len(checksum(b""))
 # What an entry holds, in order.
 KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
-    *("destroys", "examples", "args", "starts_commands", "warnings"),
+    *("destroys", "examples", "args", "required_envs", "starts_commands", "warnings"),
 )
 
 
@@ -98,9 +98,10 @@ class KnownDefinition(Definition):
         (
             self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
             self.effects, self.aliases, self.hidden, self.destroys, self.examples, args,
-            self.starts_commands, warnings,
+            needed, self.starts_commands, warnings,
         ) = row  # fmt: skip
         self.args = self.warnings = ()
+        self.own_required_envs = tuple([RequiredVariable(*one) for one in needed])
         if args:
             from host.run.argument_spec import Argument
 

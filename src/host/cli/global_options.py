@@ -21,6 +21,7 @@ OPTIONS = {
     "--color WHEN": "auto, always or never",
     "--safe": "first: import no plugin's Python code",
     "--yes": "first: run what asks before it runs without asking",
+    "--no-input": "first: ask for nothing on the terminal",
 }
 # What those that take nothing make true of `GlobalOptions`, also behind the words of a category.
 _FLAGS = {
@@ -28,7 +29,7 @@ _FLAGS = {
     **dict.fromkeys(("-V", "--version"), "version"),
     "--all": "everything",
 }
-_SWITCHES = ("--safe", "--yes")  # before the first word only
+_SWITCHES = ("--safe", "--yes", "--no-input")  # before the first word only
 
 
 class GlobalOptions(Record):

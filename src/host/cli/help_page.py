@@ -6,9 +6,9 @@ import os
 
 from host.cli.page_layout import Page
 from host.cli.variables import UNKNOWN, page_variables, shown_value
-from host.run.argument_spec import usage_of
+from host.run.argument_text import usage_of
 from host.run.command import Definition
-from host.run.environment import where_to_set
+from host.run.required_variables import where_to_set
 from host.run.text import printable
 from host.text_width import width_of
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from host.listing_records import Terminal
     from host.records import Variable
     from host.run.catalog import Match
+    from host.run.command import RequiredVariable
 
 _EFFECTS = {
     "read": "Changes nothing.",
@@ -36,9 +37,8 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     page.arguments(definition.args)
     variables = page_variables(session, found, definition)
-    missing = [
-        one.name for one in variables if not one.value and one.name in definition.required_envs
-    ]
+    unset = {one.name for one in variables if not one.value}
+    missing = [name for name in definition.required_envs if name in unset]
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
     page.section("Environment files", [*_environment_files(definition)])
@@ -51,18 +51,20 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
 
 
 def _variable_lines(
-    variables: Sequence[Variable], required: Sequence[str], terminal: Terminal
+    variables: Sequence[Variable], required: Sequence[RequiredVariable], terminal: Terminal
 ) -> list[str]:
     """Return a line a variable: name, value, where it comes from."""
     column = max((width_of(printable(one.name)) for one in variables), default=0) + 2
+    types = {str(one): one.type for one in required}
     lines = []
     for one in variables:
         name = printable(one.name)
         label = terminal.styled(name, "name") + " " * (column - width_of(name))
         behind = f"  ← {printable(one.source)}" if one.source else ""
-        if one.name in required:
-            behind += ", required" if behind else "  required"
-        if not one.value and one.name in required:
+        if one.name in types:
+            required_as = f"required ({types[one.name]})" if types[one.name] else "required"
+            behind += f"{', ' if behind else '  '}{required_as}"
+        if not one.value and one.name in types:
             lines.append(f"{label}{terminal.styled('missing', 'missing')}{behind}")
         else:
             value = "…" if one.value == UNKNOWN else one.value
@@ -100,7 +102,7 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
 
 
 def _remarks(
-    session: Session, words: str, variables: Sequence[Variable], missing: Sequence[str]
+    session: Session, words: str, variables: Sequence[Variable], missing: Sequence[RequiredVariable]
 ) -> Iterator[str]:
     """Yield what to do about variables."""
     if missing:

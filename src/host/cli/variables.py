@@ -22,7 +22,7 @@ from host.run.environment import (
     SourceReader,
 )
 from host.run.text import EMPTY, decode, printable
-from host.secrets import masked
+from host.secrets import declared_secrets, masked
 from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     ]
     written = {winner.name for winner, _ in traced if winner.key}
     every = traced_variables(layers)
-    shown = masked(every, {})
+    shown = masked(every, {}, declared_secrets(definition, every))
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
         one = every.get(name) or Variable(name, "", "", SYSTEM)

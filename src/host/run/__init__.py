@@ -21,6 +21,8 @@ else:
         return lambda kind: kind
 
 
+EFFECTS = ("read", "change", "destroy")  # of a command or an option, the least first
+
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MOST_LINKS = 40  # one behind the other, as the system has it
 

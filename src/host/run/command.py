@@ -3,26 +3,27 @@
 import sys
 
 from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
-from host.run import dirname, is_file, join, stays_inside, why_outside
+from host.run import EFFECTS, dirname, is_file, join, stays_inside, why_outside
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE, Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from host.run.argument_spec import Argument
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
-EFFECTS = ("read", "change", "destroy")
 HELP = ("script", "page")
+VARIABLE_TYPES = ("url", "port", "integer", "path", "email")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
+_LONGEST_NAME = 70  # characters of a name in an error
 
 
 def is_word(text: str) -> bool:
@@ -55,6 +56,34 @@ class Config:
         self.warnings: tuple[Problem, ...] = fields.misspelt()
 
 
+class RequiredVariable(str):
+    """The name of a variable that must be set, with what a definition says of it.
+
+    hint      what to do if it is not set, or ""
+    type      "url", "port", "integer", "path", "email", or "" for any text
+    secret    whether its value is shown to nobody
+    """
+
+    __slots__ = ("hint", "secret", "type")
+
+    hint: str
+    type: str
+    secret: bool
+
+    def __new__(cls, name: str, hint: str = "", kind: str = "", secret: bool = False) -> "Self":
+        made = super().__new__(cls, name)
+        made.hint, made.type, made.secret = hint, kind, secret
+        return made
+
+    def fault(self, value: str | None) -> str:
+        """Return what is wrong with a value, such as "must be set", else ""."""
+        if value and not self.type:
+            return ""
+        from host.run.required_variables import fault
+
+        return fault(self, value)
+
+
 class Definition:
     """What a command.json or category.json says, checked, with what absent keys stand for.
 
@@ -65,7 +94,7 @@ class Definition:
     sudo, sudo_systems     whether it needs administrator rights on this system; where it does
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
-    required_envs          names that must be set, those of categories above included
+    required_envs          `RequiredVariable`s, those of the categories above included
     above                  definitions of the categories above, the outermost first: see `inherit`
     default                in a category.json: the word of the command that runs without a word
     usage                  the line of a script's comment that shows how it is called
@@ -102,9 +131,7 @@ class Definition:
             "aliases", is_word, "is not a word; use letters, digits and ._- (64 at most)"
         )
         self.hidden: bool = fields.flag("hidden")
-        self.own_required_envs: tuple[str, ...] = fields.names(
-            "required_envs", is_name, NO_VARIABLE
-        )
+        self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -136,7 +163,7 @@ class Definition:
         return takes
 
     def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
-        from host.run.argument_spec import read_declarations
+        from host.run.argument_declarations import read_declarations
 
         return read_declarations(declared, self.directory, ours=ours)
 
@@ -150,7 +177,7 @@ class Definition:
             self.group = self.group or one.group
 
     @property
-    def required_envs(self) -> "tuple[str, ...]":
+    def required_envs(self) -> "tuple[RequiredVariable, ...]":
         chain = (*self.above, self)
         return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
 
@@ -185,6 +212,28 @@ class Definition:
     def foreign_systems(self) -> list[Problem]:
         """Return the problem of names in `os` that are no systems, none if all of them are."""
         return _foreign(self.file or "its definition", "os", self.os)
+
+
+def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
+    """Return the names in `required_envs`; an entry is a name, or an object with more."""
+    entries = fields.array("required_envs", "an array of names and objects")
+    found = []
+    for index, entry in enumerate(entries):
+        key = f"required_envs[{index}]"
+        if type(entry) is str:
+            name = RequiredVariable(entry)
+        else:
+            inner = Fields(fields.path, entry, key)
+            name = RequiredVariable(
+                inner.filled("name", required=True),
+                inner.text("hint"),
+                inner.one_of("type", VARIABLE_TYPES),
+                inner.flag("secret"),
+            )
+        if not is_name(name):
+            raise fields.refused("required_envs", f'"{name[:_LONGEST_NAME]}" {NO_VARIABLE}')
+        found.append(name)
+    return tuple(found)
 
 
 def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:

@@ -14,7 +14,7 @@ from host.run.text import Messages, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Source
@@ -300,10 +300,12 @@ def layers_of(
     """
     system = {name: value for name, value in environ.items() if name != RUN}
     if definition.args:
-        from host.run.argument_parser import variables, without
+        from host.run.argument_parser import parse, without
 
         system = without(definition.args, system)
-        given = variables(definition.args) if given is None else given
+        given = (
+            parse(definition.args, None, environ=environ).variables() if given is None else given
+        )
 
     def describe(values: "Mapping[str, str]") -> str:
         return installation.run_entry(environ, values)
@@ -316,18 +318,10 @@ def layers_of(
 
 
 def check_required(definition: Definition, layers: Layers) -> None:
-    """Raise SourceError if a name in `required_envs` is unset or empty."""
-    names = [name for name in definition.required_envs if not layers.get(name)]
-    if not names:
-        return
-    empty = " (empty in your environment, which nothing else changes)"
-    shown = [f"{name}{empty if name in layers.system else ''}" for name in names]
-    gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
-    what = f"{', '.join(shown)} must be set{gone}"
-    raise SourceError(Problem(definition.file, what, where_to_set(names)))
+    """Raise SourceError if a name in `required_envs` is unset, empty or not of its type."""
+    for name in definition.required_envs:
+        if name.type or not layers.get(name):
+            from host.run.required_variables import refuse
 
-
-def where_to_set(names: "Sequence[str]") -> str:
-    """Return what to do about variables that must be set."""
-    them = "it" if len(names) == 1 else "them"
-    return f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
+            refuse(definition, layers)
+            return

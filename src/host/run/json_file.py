@@ -260,6 +260,10 @@ class Fields:
             for index, item in enumerate(self.array(key, "an array of objects"))
         ]
 
+    def inner(self, key: str) -> "Fields":
+        """Return the fields of the object under `key`."""
+        return Fields(self.path, self.value(key), f"{self._inside}{key}")
+
     def condition(self, key: str) -> dict[str, str]:
         value = self.value(key)
         if value is None:
@@ -267,7 +271,7 @@ class Fields:
         members = ("command", "path")
         if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
             raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
-        inner = Fields(self.path, value, f"{self._inside}{key}")
+        inner = self.inner(key)
         return {one: inner.text(one) for one in members if value.get(one) is not None}
 
 

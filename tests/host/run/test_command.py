@@ -199,7 +199,11 @@ TYPES = {
         {"required_envs": ["A=1"]}, "required_envs", '"A=1" cannot name a variable'
     ),
     "an empty name in required_envs": ({"required_envs": [""]}, "required_envs", '"" cannot name'),
-    "required_envs holds 1": ({"required_envs": [1]}, "required_envs", "an array of strings"),
+    "required_envs holds 1": ({"required_envs": [1]}, "required_envs[0]", "found a number"),
+    "required_envs without a name": ({"required_envs": [{}]}, "required_envs[0].name", "missing"),
+    "required_envs of an unknown type": (
+        {"required_envs": [{"name": "A", "type": "date"}]}, "required_envs[0].type", "found date"
+    ),
     "examples holds a string": ({"examples": ["x"]}, "examples[0]", "an object, found a string"),
     "examples without command": ({"examples": [{}]}, "examples[0].command", "missing"),
     "examples is an object": ({"examples": {}}, "examples", "an array of objects"),

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.words.lint.places import keys_of
-from host import Argument, Definition, HostError, Problem, expand, is_secret
+from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.dotenv import read_env_file
 from host.run.environment import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": tuple(Argument.__annotations__),
+    "args": {*Argument.__annotations__} - {"choices_from"},
+    "required_envs": ("name", "hint", "type", "secret"),
     "examples": ("command", "description"),
     "installed_when": ("command", "path"),
 }
@@ -62,8 +63,9 @@ def unknown_keys(one: Subject) -> Iterator[Finding]:
 
 
 def written_secrets(one: Subject) -> Iterator[Finding]:
+    secrets = declared_secrets(one.definition, one.definition.envs)
     for name, value in one.definition.envs.items():
-        if is_secret(name) and value and "$" not in value:
+        if (name in secrets or is_secret(name)) and value and "$" not in value:
             yield one.finding(
                 "secret",
                 f"envs.{name}",
