@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import host
-from host import HostError, errors, hookspecs
-from host.records import Record
+from host import HostError, Record, errors, hookspecs
 
 PAGE = Path(__file__).parents[1] / "interface.md"
 
@@ -43,7 +42,7 @@ def interface_page() -> Iterator[str]:
 def _class(name: str, value: Any) -> Iterator[str]:
     yield f"\n### `{name}`\n\n"
     if issubclass(value, Record):
-        fields = "".join(f"    {line}\n" for line in _fields(value))
+        fields = "".join(f"    {line}\n" for line in _fields(value)) or "    ...\n"
         yield f"```python\nclass {name}:\n{fields}```\n\n"
     elif issubclass(value, HostError):
         base = value.__base__.__name__
@@ -72,7 +71,9 @@ def _function(level: str, name: str, function: Any) -> Iterator[str]:
 def _fields(record: type[Record]) -> Iterator[str]:
     for name, kind in record.__annotations__.items():
         default = f" = {getattr(record, name)!r}" if hasattr(record, name) else ""
-        yield f"{name}: {kind}{default}"
+        if not name.startswith("_"):
+            text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
+            yield f"{name}: {text}{default}"
 
 
 def _signature(function: Any) -> str:

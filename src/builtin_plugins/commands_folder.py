@@ -9,4 +9,4 @@ from host import CommandTree, Installation, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandTree]:
-    yield CommandTree(installation.commands_dir)
+    yield CommandTree(installation.commands_dir, scripts={})

@@ -7,125 +7,23 @@ commands in Python need `Program`, and an error to raise::
     from host import Program, UsageError, masked, printable
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.cli.page_layout import Page
-    from host.errors import (
-        CannotStartError,
-        DefinitionError,
-        HostError,
-        InstallationError,
-        MissingError,
-        NotConfirmedError,
-        OperationError,
-        PluginError,
-        Problem,
-        SourceError,
-        UsageError,
-    )
-    from host.hook_marker import hookimpl
-    from host.program import Program
-    from host.records import (
-        BrokenPlugin,
-        Category,
-        CategoryDeclaration,
-        Command,
-        CommandDeclaration,
-        CommandTree,
-        Disabled,
-        EnvSource,
-        Installation,
-        Listing,
-        PluginFile,
-        Record,
-        Terminal,
-        Variable,
-        Watch,
-    )
-    from host.run import find_program
-    from host.run.argument_spec import Argument
-    from host.run.command import Definition, is_word
-    from host.run.expand import expand
-    from host.run.text import Messages, printable
-    from host.secrets import is_hidden_everywhere, is_secret, masked, masked_text
-    from host.text_width import width_of, wrap
-
-__all__ = [
-    "Argument",
-    "BrokenPlugin",
-    "CannotStartError",
-    "Category",
-    "CategoryDeclaration",
-    "Command",
-    "CommandDeclaration",
-    "CommandTree",
-    "Definition",
-    "DefinitionError",
-    "Disabled",
-    "EnvSource",
-    "HostError",
-    "Installation",
-    "InstallationError",
-    "Listing",
-    "Messages",
-    "MissingError",
-    "NotConfirmedError",
-    "OperationError",
-    "Page",
-    "PluginError",
-    "PluginFile",
-    "Problem",
-    "Program",
-    "Record",
-    "SourceError",
-    "Terminal",
-    "UsageError",
-    "Variable",
-    "Watch",
-    "expand",
-    "find_program",
-    "hookimpl",
-    "is_hidden_everywhere",
-    "is_secret",
-    "is_word",
-    "masked",
-    "masked_text",
-    "printable",
-    "width_of",
-    "wrap",
-]
-
-
-_ELSEWHERE = {
-    "Argument": "host.run.argument_spec",
-    "Definition": "host.run.command",
-    "Messages": "host.run.text",
-    "Page": "host.cli.page_layout",
-    "Problem": "host.errors",
-    "Program": "host.program",
-    "expand": "host.run.expand",
-    "find_program": "host.run",
-    "hookimpl": "host.hook_marker",
-    "is_hidden_everywhere": "host.secrets",
-    "is_secret": "host.secrets",
-    "is_word": "host.run.command",
-    "masked": "host.secrets",
-    "masked_text": "host.secrets",
-    "printable": "host.run.text",
-    "width_of": "host.text_width",
-    "wrap": "host.text_width",
-}
+_HOMES: dict[str, str] = {}  # the module of each public name, once one is asked for
 
 
 def __getattr__(name: str) -> object:
-    """Load the public names when first asked for: a run needs none of them."""
-    if name not in __all__:
+    """Import a public name when it is asked for: a run needs none of them."""
+    if not _HOMES:
+        with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
+            lines = [line.split() for line in file if line.startswith("from ")]
+        _HOMES.update({name: home for _, home, _, name, *_ in lines})
+    if name == "__all__":
+        return [*_HOMES]
+    if name not in _HOMES:
         raise AttributeError(f"module 'host' has no attribute {name!r}")
-    home = _ELSEWHERE.get(name, "host.errors" if name.endswith("Error") else "host.records")
-    found: object = getattr(__import__(home, fromlist=[name]), name)
+    found: object = getattr(__import__(_HOMES[name], fromlist=[name]), name)
     return found
 
 
 def __dir__() -> list[str]:
-    """Tell `help(host)` and editors of the public names, too."""
-    return sorted({*globals(), *__all__})
+    """Return the public names, too, for `help(host)` and editors."""
+    return sorted({*globals(), *__getattr__("__all__")})  # type: ignore[misc]

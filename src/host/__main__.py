@@ -14,7 +14,7 @@ if gc.isenabled():
     gc.set_threshold(20_000)
 
 from host.errors import HostError, InstallationError
-from host.run import dirname, is_file, join
+from host.run import dirname, is_file, is_there, join
 from host.run.command import check_runnable
 from host.run.environment import RUN, check_required, layers_of
 from host.run.installation import find_layout, open_installation, program_name
@@ -86,7 +86,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     """Become the command that `argv` names, or let `host.cli` answer."""
     layout = find_layout(argv[0], environ)
     words, switches = list(argv[1:]), set[str]()
-    while words and words[0] in ("--safe", "--yes"):  # a run loads no table for these
+    while words and words[0] in ("--safe", "--yes", "--no-input"):  # a run loads no table for them
         switches.add(words.pop(0))
     if words and words[0] == "--complete":
         return complete(layout, words[1:], environ, messages)
@@ -100,48 +100,56 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         from host.run.catalog import Catalog
-        from host.run.lock import read_lock
 
         installation = open_installation(layout, environ)
-        lock = None if safe else read_lock(installation.locks, installation.key)
-        if lock is None:
-            from host.cli.session import Session
-
-            lock = Session(layout, environ, messages, safe=safe).refresh_lock()
+        lock = current_lock(installation, environ, messages, safe=safe)
         if RUN in environ:
             from host.run.nested import without_outer_run
 
             environ = without_outer_run(environ, layout.root)
-        found = Catalog(lock).find(words)
-        plan = plan_run(found, words, installation, lock, environ, messages)
+        catalog = Catalog(lock)
+        found = catalog.find(words)
+        if found.kind == "category" and len(found.words) == len(words):
+            found = catalog.default(found)
+        may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
+        plan = plan_run(found, words, installation, lock, environ, messages, may_ask=may_ask)
         if plan is not None:
-            asked = "" if assume_yes else question(found, words)
-            if asked:
+            question = found.definition.confirm if found.definition else ""
+            if question and not assume_yes and not asks_help(words[len(found.words) :]):
                 from host.run.confirm import confirm
 
-                confirm(asked, messages.program, found.words)
+                confirm(question, messages.program, found.words, may_ask=may_ask)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
         start = (installation, lock)
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
+    from host.cli.session import Session
 
-    options = options or GlobalOptions(tuple(words))
-    return run_cli(layout, options, environ, messages, start, safe=safe, assume_yes=assume_yes)
+    session = Session(layout, environ, messages, safe=safe, assume_yes=assume_yes, start=start)
+    return run_cli(session, options or GlobalOptions(tuple(words)))
+
+
+def current_lock(
+    installation: "OpenInstallation", environ: dict[str, str], messages: Messages, *, safe: bool
+) -> "Lock":
+    """Return the lock on disk, or a new one, for which all plugins are asked."""
+    from host.run.lock import read_lock
+
+    lock = None if safe else read_lock(installation.locks, installation.key)
+    if lock is None:
+        from host.cli.session import Session
+
+        lock = Session(installation.layout, environ, messages, safe=safe).refresh_lock()
+    return lock
 
 
 def complete(
     layout: "Layout", given: "Sequence[str]", environ: dict[str, str], messages: Messages
 ) -> int:
     """Answer a shell's Tab (the stubs of `self completion` call this)."""
-    from host.run.lock import read_lock
-
     installation = open_installation(layout, environ)
-    lock = read_lock(installation.locks, installation.key)
-    if lock is None:
-        from host.cli.session import Session
-
-        lock = Session(layout, environ, messages, safe=False).refresh_lock()
+    lock = current_lock(installation, environ, messages, safe=False)
     from host.cli.completion import reply
 
     posix.write(1, encode(reply(given, installation, lock)))
@@ -155,8 +163,13 @@ def plan_run(
     lock: "Lock",
     environ: dict[str, str],
     messages: Messages,
+    *,
+    may_ask: bool = False,
 ) -> "Exec | None":
-    """Return the process to become, or None when the words ask for a listing or a help page."""
+    """Return the process to become, or None when the words ask for a listing or a help page.
+
+    With `may_ask` a terminal's user is asked for required arguments that are missing.
+    """
     args = words[len(found.words) :]
     definition = found.definition
     if definition is None or not definition.entrypoint:
@@ -177,20 +190,20 @@ def plan_run(
             return None
     given = None
     if definition.args:
-        from host.run.argument_parser import given_variables
+        from host.run.argument_parser import MissingArgumentsError, parse
 
-        given = given_variables(definition.args, args, messages.program, found.words)
+        try:
+            line = parse(definition.args, args, messages.program, found.words, environ)
+            given = line.variables()
+        except MissingArgumentsError as missing:
+            if not may_ask:
+                raise
+            from host.cli.prompt import ask_missing
+
+            args, given = ask_missing(missing, definition, args, environ)
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
     check_required(definition, layers)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
-
-
-def question(found: "Match", words: "Sequence[str]") -> str:
-    """Return what is to be asked before this run, "" for nothing."""
-    args = words[len(found.words) :]
-    if found.definition is None or asks_help(args):
-        return ""
-    return found.definition.confirm
 
 
 def exec_of(
@@ -205,17 +218,11 @@ def exec_of(
     if not file:
         from host.run.interrupts import UNBLOCK, interrupt_is_blocked
 
-        label = " ".join([program, *words])
         holds_interrupt = not interrupt_is_blocked()
-        argv = [
-            sys.executable,
-            f"-IX{UNBLOCK}" if holds_interrupt else "-I",
-            "-c",
-            PYTHON_COMMAND,
-            label,
-            definition.entrypoint,
-        ]
-        return Exec(sys.executable, [*argv, *args], environment, holds_interrupt=holds_interrupt)
+        python = [sys.executable, f"-IX{UNBLOCK}" if holds_interrupt else "-I"]
+        command = ["-c", PYTHON_COMMAND, " ".join([program, *words]), definition.entrypoint]
+        argv = [*python, *command, *args]
+        return Exec(sys.executable, argv, environment, holds_interrupt=holds_interrupt)
     start = start_of(file, environment)
     env = dict(environment)
     if start.loads_library and (library := _library(env["LIB_DIR"])):
@@ -228,30 +235,24 @@ def exec_of(
 
 
 def _library(lib_dir: str) -> str:
-    """Return the file that loads the core library: the installation's, else the shipped one."""
-    if _is_readable(own := join(lib_dir, "init.sh")):
-        return own
+    """Return the file that loads the core library: the installation's, else the shipped one.
+
+    Raises InstallationError if it cannot be read.
+    """
     package = dirname(__file__)
-    homes = (f"{package}/skeleton", dirname(dirname(package)))  # or a checkout
-    shipped = [f"{home}/core/lib/init.sh" for home in homes]
-    return next(filter(_is_readable, shipped), "")
+    shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
+    for path in [join(place, "init.sh") for place in (lib_dir, *shipped)]:  # wheel or checkout
+        if is_there(path):
+            if not is_file(path) or not posix.access(path, posix.R_OK):
+                raise InstallationError(f"{path}: cannot be read")
+            return path
+    return ""
 
 
 def _as_bash_env(path: str) -> str:
     """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
     text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
     return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text
-
-
-def _is_readable(library: str) -> bool:
-    """Tell whether a library is there; raises InstallationError when it cannot be read."""
-    if not posix.access(library, posix.F_OK):
-        return False
-    if not is_file(library):  # bash would wait for a FIFO
-        raise InstallationError(f"{library}: not a regular file")
-    if not posix.access(library, posix.R_OK):
-        raise InstallationError(f"{library}: cannot be read")
-    return True
 
 
 if __name__ == "__main__":

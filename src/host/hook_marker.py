@@ -12,28 +12,15 @@ if TYPE_CHECKING:
 else:
 
     def hookimpl(
-        function=None,
-        *,
-        tryfirst=False,
-        trylast=False,
-        optionalhook=False,
-        specname=None,
-        wrapper=False,
-        hookwrapper=False,
-    ):
+        function=None, *, tryfirst=False, trylast=False, optionalhook=False, specname=None,
+        wrapper=False, hookwrapper=False,
+    ):  # fmt: skip
         """Mark `function`, as `pluggy.HookimplMarker` does, without importing pluggy.
 
         `tryfirst` and `trylast` move it before or behind those of all other plugins.
         Wrappers are taken here and refused when the plugin is loaded, with a reason.
         """
-        options = {
-            "hookwrapper": hookwrapper,
-            "optionalhook": optionalhook,
-            "tryfirst": tryfirst,
-            "trylast": trylast,
-            "specname": specname,
-            "wrapper": wrapper,
-        }
+        options = {name: value for name, value in locals().items() if name != "function"}
         if function is None:
             return lambda marked: hookimpl(marked, **options)
         setattr(function, MARK, options)

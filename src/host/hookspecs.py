@@ -27,18 +27,16 @@ from collections.abc import Iterable
 
 import pluggy
 
+from host.listing_records import Command, Listing, Terminal
 from host.records import (
     BrokenPlugin,
     CategoryDeclaration,
-    Command,
     CommandDeclaration,
     CommandTree,
     Disabled,
     EnvSource,
     Installation,
-    Listing,
     PluginFile,
-    Terminal,
     Watch,
 )
 

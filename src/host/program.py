@@ -9,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from host.cli.contents import Contents, command_of
+from host.cli.prompt import masked_words
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, Problem, UsageError
-from host.records import Category, Command, Variable
-from host.run.argument_parser import given_variables
+from host.listing_records import Category, Command
+from host.records import Variable
+from host.run import EFFECTS
+from host.run.argument_parser import CommandLine, parse
 from host.run.environment import FRAMEWORK_NAMES, RUN
 from host.run.installation import Layout
 from host.run.nested import words_of_run
@@ -191,8 +194,26 @@ class Program:
         Nothing is run. Raises UsageError where they do not fit; so it says beforehand whether
         a run would take them.
         """
-        arguments = command.definition.args
-        return given_variables(arguments, args, self.name, command.words) if arguments else {}
+        return self._line(command, args).variables()
+
+    def effects(self, command: Command, args: Sequence[str]) -> str:
+        """Return what a run with these words does: "read", "change" or "destroy".
+
+        These are the effects of the command, raised by those of the options that are given.
+        Raises UsageError where the words do not fit.
+        """
+        line = self._line(command, args)
+        effects: str = command.definition.effects
+        given = [one.effects for one in line.arguments if one.effects and line.is_given(one)]
+        return max([effects, *given], key=EFFECTS.index)
+
+    def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
+        """Return `args` as people may see them: `********` for texts of secret arguments."""
+        return masked_words(command.definition.args, args)
+
+    def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
+        arguments, caller = command.definition.args, self._session.caller
+        return parse(arguments, args if arguments else None, self.name, command.words, caller)
 
     def environment(
         self,

@@ -7,13 +7,18 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from host.records import Variable
+    from host.run.command import Definition
 
-_SITE = r"(?:^|:/+|//+)(?P<site>(?:(?!:/)[^/?#])*)"
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
+
+# What stands before the @ of an address: behind `//`, or a word with a colon.
+_LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
+# A host with a port that is none is the beginning of a password with a slash or a blank in it.
+_BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
 # What a word of a secret's name ends with.
 _SECRET_ENDS = (
@@ -53,13 +58,30 @@ def is_hidden_everywhere(value: str) -> bool:
     return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
+def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
+    """Return which of the variables `names` the definition of a command declares as secret.
+
+    These are the names in `required_envs` and the variables of arguments with `"secret": true`::
+
+        found = program.environment(command.words)
+        shown = masked(found, secrets=declared_secrets(command.definition, found))
+    """
+    secret = {str(one) for one in definition.required_envs if one.secret}
+    arguments = [one for one in definition.args if one.secret]
+    secret.update(one.env for one in arguments)
+    return {name for name in names if name in secret or any(one.owns(name) for one in arguments)}
+
+
 def masked(
-    variables: Mapping[str, Variable], caller: Mapping[str, str] | None = None
+    variables: Mapping[str, Variable],
+    caller: Mapping[str, str] | None = None,
+    secrets: Collection[str] = (),
 ) -> dict[str, Variable]:
     """Return the variables as people may see them: as `self env` shows them.
 
-    The value of a name that `is_secret` is `********`, also where another value or one that is
-    shadowed contains it; the credentials of an address are `…`. `caller` has what only the
+    The value of a name that `is_secret`, or that is one of `secrets` (`declared_secrets`), is
+    `********`, also where another value or one that is shadowed contains it; the credentials of
+    an address are `…`. `caller` has what only the
     caller sets, whose secrets count as well, by default this process's environment::
 
         found = Program.current().environment(("deploy", "status"))
@@ -68,13 +90,16 @@ def masked(
     """
     system = os.environ if caller is None else caller
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
-    values = {one.value for one in every if is_secret(one.name)}
+    values = {one.value for one in every if one.name in secrets or is_secret(one.name)}
     values |= {value for name, value in system.items() if is_secret(name)}
     pattern = _pattern(values)
 
     def shown(one: Variable) -> Variable:
         weaker = tuple(map(shown, one.shadows))
-        return one.replaced(value=_masked_value(one.name, one.value, pattern), shadows=weaker)
+        if one.value and (one.name in secrets or is_secret(one.name)):
+            return one.replaced(value=_MASK, shadows=weaker)
+        value = masked_text(pattern.sub(_MASK, one.value))
+        return one.replaced(value=value, shadows=weaker)
 
     return {name: shown(one) for name, one in variables.items()}
 
@@ -92,12 +117,6 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(parts) or "(?!)")
 
 
-def _masked_value(name: str, value: str, secrets: re.Pattern[str]) -> str:
-    if value and is_secret(name):
-        return _MASK
-    return masked_text(secrets.sub(_MASK, value))
-
-
 def masked_text(text: str) -> str:
     """Return `text` with the credentials of all in it that looks like an address as `…`.
 
@@ -107,71 +126,17 @@ def masked_text(text: str) -> str:
     """
     if "@" not in text and "=" not in text:  # then nothing in it is a credential
         return text
-    import re
+    import re  # costs a listing 10 ms
 
-    lines = map(_masked_line, text.splitlines(keepends=True))
-    return re.sub(_PARAMETER, _without_value, "".join(lines))
+    def without_login(found: re.Match[str]) -> str:
+        is_ssh = found.string.endswith("ssh://", 0, found.start())
+        return found[0].partition(":")[0] if is_ssh else "…"
 
+    def without_value(found: re.Match[str]) -> str:
+        return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
 
-def _masked_line(line: str) -> str:
-    import re
-
-    word = re.compile(r"\S+")
-    last = line.rfind("@")
-    parts, position = [], 0
-    for found in word.finditer(line):
-        start, end = found.span()
-        if start < position:
-            continue
-        if end <= last and _ends_in_password(found[0]):
-            end = word.search(line, line.index("@", end)).end()  # type: ignore[union-attr]
-        parts += [line[position:start], _without_users(line[start:end])]
-        position = end
-    return "".join([*parts, line[position:]])
-
-
-def _ends_in_password(word: str) -> bool:
-    """Tell whether a blank seems to cut an address in its password: `https://user:pass word@host`.
-
-    A port at the end of a word may be such a beginning, too.
-    """
-    import re
-
-    _, *sites = re.split(r":/+|//+", word)
-    if not sites or "@" in sites[-1] or sites[-1].startswith("["):
-        return False
-    site, *path = re.split("[/?#]", sites[-1], maxsplit=1)
-    _, colon, rest = site.partition(":")
-    return bool(colon) and not (path and rest.isdecimal())
-
-
-def _without_value(found: re.Match[str]) -> str:
-    """Mask the value of a parameter whose name looks like a secret's."""
-    import re
-
-    return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
-
-
-def _without_users(word: str) -> str:
-    """Mask what stands before a host in one word: up to the last @ before the path.
-
-    Where what looks like a host has a port that is none, it is the beginning of a
-    password with a slash in it, which ends at the word's last @.
-    """
-    import re
-
-    last = word.rfind("@")
-    kept, at = [], 0
-    for part in re.compile(_SITE).finditer(word, 0, last + 1):
-        site, start = part["site"], part.start("site")
-        if start < at:
-            continue
-        both, mark, _ = site.rpartition("@")
-        user, colon, rest = (both or site).partition(":")
-        if mark and (start or colon):  # else a mail address, or ssh's short form
-            kept += [word[at:start], user if word.endswith("ssh://", 0, start) else "…"]
-            at = start + len(both)
-        elif not mark and start and rest and not rest.isdecimal() and "[" not in user:
-            kept += [word[at:start], "…"]
-            at = last
-    return "".join([*kept, word[at:]])
+    shown = ""
+    for line in text.splitlines(keepends=True):
+        before, at, behind = line.rpartition("@")  # each attempt finds an @, so time is linear
+        shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
+    return re.sub(_PARAMETER, without_value, shown)

@@ -36,6 +36,9 @@ _READER_ALONE = (
     "repeats, so no ",
     "comes before and may be left out",
     "expected one of ",  # a default that is none of the choices
+    "is no other argument",
+    "is no regular expression",
+    " that matches ",
     "stands twice; the first counts",
     "leaves the plugin",  # which links decide, too
 )
@@ -102,8 +105,18 @@ ARGUMENT = objects(
         "short": LETTERS,
         "value": TEXT,
         "type": st.sampled_from(["string", "integer", "number", "path", "file", "directory", "x"]),
-        "choices": st.lists(NUMBERS, max_size=3),
-        "default": NUMBERS,
+        "choices": st.one_of(
+            st.lists(NUMBERS, max_size=3),
+            st.fixed_dictionaries({"program": st.sampled_from(["p", "./p", "a/b", "-p", ""])}),
+        ),
+        "repeats": st.booleans(),
+        "env": VARIABLES,
+        "negatable": st.booleans(),
+        "conflicts": st.lists(NAMES, max_size=1),
+        "pattern": st.sampled_from(["[0-9]+", "(", ".*", ""]),
+        "secret": st.booleans(),
+        "effects": st.sampled_from(["read", "change", "destroy", "x"]),
+        "default": st.one_of(NUMBERS, st.sampled_from(["true", "FALSE", "on", "On\n"])),
         "required": st.booleans(),
         "description": TEXT,
         "complete": st.sampled_from(["file", "none", "words", "./x", "a/b", "-x", ""]),
@@ -123,7 +136,21 @@ DEFINITION = {
     "env_files": st.lists(TEXT, max_size=2),
     "aliases": st.lists(st.one_of(TEXT, NAMES), max_size=2),
     "hidden": st.booleans(),
-    "required_envs": st.lists(VARIABLES, max_size=2),
+    "required_envs": st.lists(
+        st.one_of(
+            VARIABLES,
+            objects(
+                {
+                    "name": VARIABLES,
+                    "hint": TEXT,
+                    "type": st.sampled_from(["url", "port", "integer", "path", "email", "x"]),
+                    "secret": st.booleans(),
+                },
+                "name",
+            ),
+        ),
+        max_size=2,
+    ),
     "examples": st.lists(objects({"command": TEXT, "description": TEXT}, "command"), max_size=2),
     "confirm": TEXT,
     "effects": st.sampled_from(["read", "change", "destroy", "x"]),

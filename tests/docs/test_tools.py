@@ -80,7 +80,7 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, newer: Path, tmp_p
     [start] = re.findall("`(cli self init .*?)`", (PROJECT / "README.md").read_text())
     assert reader(start).splitlines()[-1].startswith("Hello, ")
     assert "\non PATH it is cli\n" in reader("cli self init")
-    advice = "to have it on PATH: "
+    advice = "to put it on PATH: "
     for line in reader("cli self init ~/acme --name acme").splitlines():
         if line.startswith(advice):
             reader(line.removeprefix(advice))

@@ -1,10 +1,10 @@
-"""The public names of `host`, and what the built-in plugins import from it beside them."""
+"""The public names of `host`, and what the administration imports from it beside them."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -13,18 +13,10 @@ import pytest
 import host
 from testing.installation import PROJECT
 
-# What built-in plugins import from `host` beside its public names, and why: it is neither
-# public nor the plugin's own. Shrink it: what others need too becomes public, what one
-# plugin needs moves to it.
+# What the administration imports from `host` beside its public names; the true plugins import
+# only those. Shrink it: what others need too becomes public.
 
-# Plugins that could be anybody's: they declare commands, sources, listings, applications.
-_PLUGINS = {
-    # What they read is judged, and said, as the host judges and says it.
-    "host.run.json_file.read_json": "plugin.json has the errors of command.json",
-    "host.run.json_file.Fields": "and so has each key of it",
-}
-
-# `self`: it manages this very program, so it knows its modules; by module, each for a reason.
+# `self` manages this very program, so it knows its modules; each for a reason.
 _ADMINISTRATION = {
     "host.cli.session": "the installation, its plan and its messages, on demand",
     "host.cli.contents": "all commands below some words",
@@ -35,7 +27,6 @@ _ADMINISTRATION = {
     "host.run.confirm": "every question for yes or no is asked by one prompt",
     "host.run.command": "lint, new and add judge definitions as a run does",
     "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
-    "host.run.json_errors": "lint: where the keys of a definition are",
     "host.run.dotenv": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
@@ -65,18 +56,15 @@ def _imports(files: Iterable[Path]) -> Iterator[tuple[str, str]]:
                 )
 
 
-def _check(used: set[str], listed: Collection[str]) -> None:
-    assert used - set(listed) == set(), "use a public name, or add it here with its reason"
-    assert set(listed) - used == set(), "nobody imports these any more: take them out here"
-
-
 def test_what_built_in_plugins_import_beside_the_public_names() -> None:
     source = PROJECT / "src/builtin_plugins"
     files = {True: list[Path](), False: list[Path]()}
     for file in source.rglob("*.py"):
         files[file.relative_to(source).parts[0] in _MANAGING].append(file)
-    _check({".".join(one) for one in _imports(files[False])}, _PLUGINS)
-    _check({module for module, _ in _imports(files[True])}, _ADMINISTRATION)
+    assert list(_imports(files[False])) == [], "use a public name"
+    used = {module for module, _ in _imports(files[True])}
+    assert used - set(_ADMINISTRATION) == set(), "use a public name, or add it with its reason"
+    assert set(_ADMINISTRATION) - used == set(), "nothing imports these: remove them"
 
 
 def test_the_public_names_are_those_of_the_package() -> None:

@@ -73,6 +73,35 @@ def test_a_variable_that_is_required(cli: Cli) -> None:
     assert _seen(cli, "demo", "do", "TOKEN", env={"TOKEN": "t"}) == {"TOKEN": "t"}
 
 
+def test_a_required_variable_with_a_hint_and_a_type(cli: Cli) -> None:
+    entry = {"name": "PORT", "type": "port", "hint": "ask the network team"}
+    cli.command(_SHOW, required_envs=[entry])
+    missing = cli.run("web01").hosts()["web01"]["reason"]
+    assert missing == "PORT must be set; ask the network team"
+    wrong = cli.run("web01", env={"PORT": "0"}).hosts()["web01"]["reason"]
+    assert wrong == "PORT must be a port from 1 to 65535; found 0; ask the network team"
+    assert _seen(cli, "demo", "do", "PORT", env={"PORT": "8080"}) == {"PORT": "8080"}
+
+
+def test_an_argument_from_the_callers_variable(cli: Cli) -> None:
+    stage = {"name": "stage", "required": True, "env": "STAGE"}
+    cli.command(
+        _SHOW, args=[{"name": "names..."}, {"name": "--stage", "value": "S", "env": "STAGE"}]
+    )
+    seen = _seen(cli, "demo", "do", "ARG_STAGE", "STAGE", env={"STAGE": "prod"})
+    assert seen == {"ARG_STAGE": "prod", "STAGE": "prod"}
+    cli.command(_SHOW, args=[stage])
+    assert cli.run("web01", "demo", "do").status == 2
+
+
+def test_a_secret_argument_is_in_no_preview(cli: Cli) -> None:
+    cli.command(_SHOW, args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "x..."}])
+    shown = cli.run("--dry-run", "web01", "demo", "do", "--pin=hunter2", "y")
+    assert shown.status == 0, shown.stderr
+    assert b"hunter2" not in shown.stdout
+    assert b"--pin=********" in shown.stdout
+
+
 def test_values_with_anything_in_them(cli: Cli) -> None:
     value = "a\nb 'c' \"d\" $(e) `f` \\ \t é "
     cli.command('printf %s "$VALUE"\n', envs={"VALUE": "x"})

@@ -10,7 +10,7 @@ from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.offer import Call, Offer, UnknownToolError
 from cli_host_mcp.problem import CallError
 from conftest import ESCAPED, FORGED, Cli
-from host import Program
+from host import HostError, Program
 
 
 @pytest.fixture
@@ -63,6 +63,61 @@ def test_the_question_cannot_be_added_to(offer: Any) -> None:
     )
     forged = offer("change").answer("odd__forged", {"kind": FORGED}).question
     assert forged == f"Run cli odd forged '{ESCAPED}'? {ESCAPED} It changes something."
+
+
+MORE = [
+    {"name": "stage", "required": True, "env": "MCP_STAGE", "pattern": "[a-z]+"},
+    {"name": "--host", "value": "HOST", "repeats": True, "conflicts": ["--all"]},
+    {"name": "--all"},
+    {"name": "--cache", "negatable": True, "default": "true"},
+    {"name": "--pin", "value": "PIN", "secret": True},
+    {"name": "--purge", "effects": "destroy"},
+]
+
+
+@pytest.fixture
+def declared(cli: Cli, offer: Any) -> Any:
+    cli.command("more args", "true\n", args=MORE, effects="read")
+    return offer
+
+
+def test_the_schema_of_arguments(declared: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    [tool] = [one for one in declared("destroy").tools() if one["name"] == "more__args"]
+    assert tool["inputSchema"]["properties"] == {
+        "stage": {"type": "string", "pattern": "^(?:[a-z]+)$"},
+        "host": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "not together with all",
+        },
+        "all": {"type": "boolean"},
+        "cache": {"type": "boolean", "default": True},
+        "pin": {"type": "string", "description": "secret"},
+        "purge": {"type": "boolean", "description": "makes the command's effects destroy"},
+    }
+    assert tool["inputSchema"]["required"] == ["stage"]
+    monkeypatch.setenv("MCP_STAGE", "dev")
+    [tool] = [one for one in declared("destroy").tools() if one["name"] == "more__args"]
+    assert "required" not in tool["inputSchema"]
+
+
+def test_the_words_of_arguments(declared: Any) -> None:
+    given = {"stage": "dev", "host": ["a", "-b"], "cache": False, "pin": "hunter2", "all": False}
+    call = declared("destroy").answer("more__args", given)
+    assert call.args == ["--host", "a", "--host=-b", "--no-cache", "--pin", "hunter2", "dev"]
+    assert call.question == ""
+    assert "hunter2" not in call.line
+    assert "--pin '********'" in call.line
+    with pytest.raises(HostError, match="--host and --all cannot be given together"):
+        declared("destroy").answer("more__args", {**given, "all": True})
+
+
+def test_an_option_raises_the_effects(declared: Any) -> None:
+    given = {"stage": "dev", "purge": True}
+    question = declared("destroy").answer("more__args", given).question
+    assert question == "Run cli more args --purge dev? It may destroy something."
+    with pytest.raises(CallError, match='--read-only, and with these options it does "destroy"'):
+        declared("destroy", read_only=True).answer("more__args", given)
 
 
 def test_a_word_is_never_an_option_of_the_program(offer: Any, cli: Cli) -> None:

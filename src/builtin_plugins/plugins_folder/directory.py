@@ -1,31 +1,38 @@
-"""Directory plugins: what lies in `plugins/`, joined with what the registry says of it."""
+"""Directory plugins: what is in `plugins/`, joined with the registry.
+
+`plugins/<name>` is a directory, a link to one, or a link to a version that this program made:
+`plugins/.versions/<name>/<version>/tree`.
+"""
 
 from __future__ import annotations
 
 import os
 
+from builtin_plugins.plugins_folder.json_object import read_object, text
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
     Entry,
     Registry,
     is_plugin_name,
+    read_entry,
 )
+from builtin_plugins.store import Store
 from host import HostError, PluginError, Problem, Record
-from host.run.json_file import Fields, read_json
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
 TREE = "tree"
-_TEXTS = ("name", "version", "description", "directory", "hooks")
+RECORD = "entry.json"  # beside the tree: the entry, which proves that this program made it
+TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
 class Manifest(Record):
-    """What plugin.json says, "" where it says nothing.
+    """The content of plugin.json, "" where it says nothing.
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
     with hookimpls; both relative to the plugin. `tree` and `hooks_file` are their paths,
-    the first the plugin's own without a `directory`. `warnings` are misspelt keys.
+    the first the plugin's own without a `directory`.
     """
 
     name: str = ""
@@ -35,23 +42,22 @@ class Manifest(Record):
     hooks: str = ""
     tree: str = ""
     hooks_file: str = ""
-    warnings: tuple[Problem, ...] = ()
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return what an entry of the registry has of it, by name: all texts but the name."""
-        return {key: getattr(self, key) for key in _TEXTS if key != "name"}
+        """Return all texts but the name, by name; an entry of the registry has these."""
+        return {key: getattr(self, key) for key in TEXTS if key != "name"}
 
 
 def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
-    """Return the manifest of the plugin at `root`; where there is none, `entry` knows the places.
+    """Return the manifest of the plugin at `root`; without one, `entry` knows the places.
 
-    Raises DefinitionError naming file and key, PluginError for a place outside the plugin.
+    Raises PluginError naming file and key, also for a place outside the plugin.
     """
     path = os.path.join(root, FILE_NAME)
     try:
-        said = Fields(path, read_json(path))
-        found = Manifest(**{key: said.text(key) for key in _TEXTS}, warnings=said.misspelt())
+        values = read_object(path)
+        found = Manifest(**{key: text(path, values, key) for key in TEXTS})
     except FileNotFoundError:
         found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
     return found.replaced(
@@ -61,7 +67,7 @@ def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
 
 
 class DirectoryPlugin(Record):
-    """A plugin's directory, and what it says of itself; `problem` says why it does not count."""
+    """A plugin's directory and its manifest; `problem` is why it does not count."""
 
     name: str
     root: str
@@ -72,81 +78,75 @@ class DirectoryPlugin(Record):
 
     @property
     def new_entry(self) -> Entry:
-        """Return the entry that it gets where the registry has none."""
+        """Return the entry that it gets if the registry has none."""
         source = os.path.realpath(self.root) if self.dev else ""
         return Entry(self.name, "local", source, dev=self.dev).replaced(**self.manifest.facts)
 
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
-    """Return the plugins in registry order, then the unregistered by name.
-
-    Where nothing is known of any, kept versions are plugins, too.
-    """
-    here = _present(plugins_dir)
-    unknown = registry.damage and not registry.exists
+    """Return the plugins in registry order, then the unregistered by name."""
+    here = [name for name in names_in(plugins_dir) if _is_candidate(plugins_dir, name)]
     found = [
         _plugin(plugins_dir, name, entry)
         for name, entry in registry.entries.items()
         if name in here and not entry.is_package
     ]
     for name in here:
-        if name in registry.entries:
-            continue
         if name in registry.refused:
             root = os.path.join(plugins_dir, name)
             found.append(DirectoryPlugin(name, root, problem=registry.refused[name]))
-        # A link to a kept version without an entry is half added or half removed.
-        elif unknown or not linked_version_dir(plugins_dir, name):
+        # A link to a version without an entry is half added or half removed.
+        elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found
 
 
-def _present(plugins_dir: str) -> list[str]:
-    """Return the names of the directories, links to directories included, sorted."""
-    return [
-        name
-        for name in names_in(plugins_dir)
-        if name != REGISTRY
-        and not name.startswith((".", "__"))
-        and os.path.isdir(os.path.join(plugins_dir, name))
-    ]
+def _is_candidate(plugins_dir: str, name: str) -> bool:
+    is_visible = name != REGISTRY and not name.startswith((".", "__"))
+    return is_visible and os.path.isdir(os.path.join(plugins_dir, name))
 
 
 def names_in(directory: str) -> list[str]:
-    """Return what is in a directory, sorted; nothing where it cannot be read."""
+    """Return the names in a directory, sorted; none if it cannot be read."""
     try:
         return sorted(os.listdir(directory))
     except OSError:
         return []
 
 
-def linked_version_dir(plugins_dir: str, link: str, name: str = "") -> str | None:
-    """Return to which kept version of plugin `name`, if not called as it is, `link` leads.
+def store_of(plugins_dir: str, name: str) -> Store:
+    """Return the kept versions of a plugin; the link to the current one is `plugins/<name>`."""
 
-    None when it leads to none.
-    """
+    def is_own(path: str) -> bool:
+        return recorded(path) is not None
+
+    link = os.path.join(plugins_dir, name)
+    return Store(os.path.join(plugins_dir, VERSIONS, name), link, is_own, TREE)
+
+
+def recorded(version: str) -> Entry | None:
+    """Return the entry of the kept version at that path, None if this program did not make it."""
     try:
-        parts = os.readlink(os.path.join(plugins_dir, link)).split("/")
-    except OSError:
+        entry = read_entry(read_object(os.path.join(version, RECORD)))
+    except (HostError, OSError):
         return None
-    is_kept = len(parts) == 4 and parts[:2] == [VERSIONS, name or link] and parts[3] == TREE
-    return parts[2] if is_kept else None
+    return entry if version.endswith(f"/{entry.name}/{entry.version_dir}") else None
 
 
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
     root = os.path.join(plugins_dir, name)
-    linked = os.path.islink(root) and linked_version_dir(plugins_dir, name) is None
+    linked = os.path.islink(root) and not store_of(plugins_dir, name).current
     dev = entry.dev if entry else linked
     found = DirectoryPlugin(name, root, dev, enabled=entry is None or entry.enabled)
     try:
         _check_place(name, root, leads_out=linked and not dev)
-        said = read_manifest(root, entry)
-        if os.path.exists(said.hooks_file) and not os.path.isfile(said.hooks_file):
+        manifest = read_manifest(root, entry)
+        if os.path.exists(manifest.hooks_file) and not os.path.isfile(manifest.hooks_file):
             # Opening a FIFO would never end.
-            raise PluginError(Problem(root, f"{said.hooks} is no file", key="hooks"))
+            raise PluginError(Problem(root, f"{manifest.hooks} is no file", key="hooks"))
     except HostError as error:
         return found.replaced(problem=error.problem)
-    return found.replaced(manifest=said)
+    return found.replaced(manifest=manifest)
 
 
 def _check_place(name: str, root: str, *, leads_out: bool) -> None:
@@ -162,7 +162,7 @@ def _check_place(name: str, root: str, *, leads_out: bool) -> None:
 def _inside(root: str, relative: str, what: str) -> str:
     """Return the path of `relative` in the plugin at `root`.
 
-    Raises PluginError when it leaves the plugin, also by a link.
+    Raises PluginError if it leaves the plugin, also by a link.
     """
     path = os.path.join(root, relative)
     top = os.path.realpath(root)

@@ -1,4 +1,4 @@
-"""Directory plugins: what lies in `plugins/`, and what the registry says of it."""
+"""The hooks for `plugins/`: its directories are plugins, unless the registry disables them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
     plugins_dir = installation.plugins_dir
     yield from map(Watch, _watched(plugins_dir))
     registry = effective_registry(plugins_dir)
-    yield from map(Disabled, registry.disabled_distributions)
+    entries = registry.entries.values()
+    yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.manifest.hooks_file and plugin.enabled:
             yield PluginFile(plugin.name, plugin.root, plugin.manifest.hooks_file)
@@ -44,7 +45,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:
-    """Yield what tells that a plugin came, went or changed: also links to what is not there."""
+    """Yield the paths that change if a plugin comes, goes or changes, dangling links included."""
     yield plugins_dir
     yield registry_path(plugins_dir)
     for name in names_in(plugins_dir):

@@ -1,46 +1,47 @@
-"""plugins/registry.json: which plugins there are, in which order, and which are on.
+"""plugins/registry.json: which plugins there are, in which order, and which are enabled.
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "pinned", "versions"}]}
+     "enabled", "dev", "pinned", "versions", "removing"}]}
 
-`kind` is git, local, archive or pip. `pinned` and `versions` (directories of what is kept
-for a rollback, oldest first) are this program's own; keys that it does not know
-survive. Nothing read here is trusted: each entry is checked before it is used.
+`kind` is git, local, archive or pip. `pinned`, `versions` (what is kept for a rollback, oldest
+first) and `removing` (a removal is under way) are this program's own; unknown keys survive.
+Nothing read here is trusted: each entry is checked before it is used.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from typing import Any
 
-from host import HostError, PluginError, Problem, Record, is_word
-from host.run.json_file import Fields, read_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from builtin_plugins.plugins_folder.json_object import read_object, text, typed
+from host import PluginError, Problem, Record, is_word
 
 FILE_NAME = "registry.json"
-LAST = ".registry.last.json"  # beside it: what it was when it was last intact
+LAST = ".registry.last.json"  # beside it: its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Where the files of each kind of plugin are: in kept versions that this program makes, in a
 # directory of the user, or in Python's environment.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
-
-_LONGEST_VERSION_DIR = 128  # characters
 FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
+
+_VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
 _TEXTS = {
     **{key: key for key in ("name", "kind", "source", "version", "description", "directory")},
     **{key: key for key in ("hooks", "ref", "commit", "sha256")},
     "installedAt": "installed_at",
 }
+_FLAGS = ("pinned", "removing")  # absent if false
 
 
-def is_plugin_name(text: str) -> bool:
-    """Tell whether `text` can name a plugin: `[a-z0-9][a-z0-9._-]*`, at most 64, not reserved."""
-    return is_word(text) and text == text.lower() and text not in {*FRAMEWORK_WORDS, FILE_NAME}
+def is_plugin_name(name: str) -> bool:
+    """Return whether `name` matches `[a-z0-9][a-z0-9._-]*`, has at most 64 characters and is free.
+
+    The words of the program and `registry.json` are not.
+    """
+    return is_word(name) and name == name.lower() and name not in {*FRAMEWORK_WORDS, FILE_NAME}
 
 
 class Entry(Record):
@@ -60,6 +61,7 @@ class Entry(Record):
     enabled: bool = True
     dev: bool = False
     pinned: bool = False
+    removing: bool = False
     versions: tuple[str, ...] = ()
 
     @property
@@ -73,10 +75,6 @@ class Entry(Record):
     @property
     def came_from(self) -> tuple[str, str, str]:
         return self.kind, self.source, self.ref
-
-    def same_as(self, other: Entry) -> bool:
-        """Tell whether `other` is the same version from the same source."""
-        return (*self.came_from, self.version_dir) == (*other.came_from, other.version_dir)
 
     @property
     def is_local(self) -> bool:
@@ -92,19 +90,18 @@ class Entry(Record):
         """Return it as the file has it."""
         found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}
         found |= {"enabled": self.enabled, "dev": self.dev}
-        if self.pinned:
-            found["pinned"] = True
+        found |= {key: True for key in _FLAGS if getattr(self, key)}
         if self.versions:
             found["versions"] = list(self.versions)
         return found
 
 
 class Registry:
-    """The registry's content: entries in order, and what was wrong with others.
+    """The registry's content: entries in order, and what is wrong with others.
 
     `refused` has the reason for each name whose entry cannot be used: nothing is known
     of that plugin, so its files stay as they are. `damage` is why another state counts in
-    the place of the file; where none `exists` either, nothing is known of any plugin.
+    the place of the file; without one that `exists`, nothing is known of any plugin.
     """
 
     def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
@@ -117,7 +114,7 @@ class Registry:
         for item in values["plugins"]:
             try:
                 entry = read_entry(item)
-            except HostError as error:
+            except PluginError as error:
                 self.problems.append(error.problem)
                 self.refused[str(item.get("name"))] = error.problem
                 continue
@@ -127,7 +124,7 @@ class Registry:
 
     @property
     def names(self) -> set[str]:
-        """Return the names that the file speaks of, whether it can be understood or not."""
+        """Return all names in the file, also of entries that cannot be used."""
         return self.entries.keys() | self.refused.keys()
 
     def problems_of(self, path: str) -> list[Problem]:
@@ -135,18 +132,12 @@ class Registry:
         damage = [self.damage] if self.damage else []
         return damage + [Problem(path, one.what, one.remedy) for one in self.problems]
 
-    @property
-    def disabled_distributions(self) -> list[str]:
-        """Return the canonical names of distributions whose plugins are switched off."""
-        entries = self.entries.values()
-        return [entry.name for entry in entries if entry.is_package and not entry.enabled]
-
     def put(self, entry: Entry) -> None:
         """Add `entry`, or replace the one of its name, whose unknown keys stay."""
         self.entries[entry.name] = entry
         for item in self.values["plugins"]:
             if item.get("name") == entry.name:
-                for key in ("pinned", "versions"):
+                for key in (*_FLAGS, "versions"):
                     item.pop(key, None)
                 item.update(entry.fields())
                 return
@@ -159,41 +150,25 @@ class Registry:
         self.values["plugins"] = kept
 
 
-def read_entry(item: Mapping[str, Any]) -> Entry:
-    """Return an entry of the file, checked; raises HostError saying what is wrong with it."""
+def read_entry(item: dict[str, Any]) -> Entry:
+    """Return an entry of the file, checked; raises PluginError."""
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} cannot name a plugin")
-    said = Fields(name, item)
-    texts: dict[str, Any] = {own: _text(said, key) for key, own in _TEXTS.items()}
-    entry = Entry(
-        **texts,
-        enabled=said.value("enabled") is None or said.flag("enabled"),
-        dev=said.flag("dev"),
-        pinned=said.flag("pinned"),
-        versions=said.texts("versions"),
-    )
+    fields: dict[str, Any] = {own: text(name, item, key) for key, own in _TEXTS.items()}
+    for key in ("enabled", "dev", *_FLAGS):
+        fields[key] = typed(name, item, key, bool, "true or false") or False
+    fields["enabled"] |= item.get("enabled") is None
+    versions = typed(name, item, "versions", list, "an array") or []
+    entry = Entry(**fields, versions=tuple(versions))
     if entry.kind not in KINDS:
-        raise said.refused("kind", f"expected one of {', '.join(sorted(KINDS))}")
-    if not all(map(_is_version_dir, entry.versions)):
-        raise said.refused("versions", "expected an array of names of version directories")
-    if entry.version_dir and not _is_version_dir(entry.version_dir):
+        raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
+    if not all(isinstance(one, str) and _VERSION_DIR.match(one) for one in versions):
+        what = "expected an array of names of version directories"
+        raise PluginError(Problem(name, what, key="versions"))
+    if entry.version_dir and not _VERSION_DIR.match(entry.version_dir):
         raise PluginError(f"{name}: its commit, version or sha256 is none")
     return entry
-
-
-def _text(said: Fields, key: str) -> str:
-    """Return a text, which may be a path with bytes that are no UTF-8; raises DefinitionError."""
-    text: str = said.typed(key, str, "a string") or ""
-    if "\0" in text:
-        raise said.refused(key, "holds a character that is not allowed")
-    return text
-
-
-def _is_version_dir(text: str) -> bool:
-    """Tell whether `text` names a kept version: `[A-Za-z0-9][A-Za-z0-9._+!-]*`, at most 128."""
-    of_label = all(one in "._+!-" or is_word(one) for one in text)
-    return is_word(text[:1]) and of_label and len(text) <= _LONGEST_VERSION_DIR
 
 
 def registry_path(plugins_dir: str) -> str:
@@ -201,25 +176,23 @@ def registry_path(plugins_dir: str) -> str:
 
 
 def read_registry(path: str) -> Registry:
-    """Return the registry in the file `path`, an empty one where there is none.
+    """Return the registry in the file `path`, an empty one if there is none.
 
-    Raises PluginError when it is unreadable, of a newer format or a link to nothing.
+    Raises PluginError if it is unreadable, of a newer format or a link to nothing.
     """
     try:
-        values: Any = read_json(path)
+        values = read_object(path)
     except FileNotFoundError:
-        if os.path.islink(path):  # where a team shares it may come back
+        if os.path.islink(path):  # the file that a team shares may come back
             what = f"links to {os.readlink(path)}, which is not there"
             problem = Problem(path, what, "bring that back, or remove the link")
             raise PluginError(problem) from None
         return _empty()
-    except HostError as error:
-        raise PluginError(error.problem) from None
-    version = values.get("version", "") if isinstance(values, dict) else None
-    if type(version) is not str or not version.split(".")[0].isdecimal():
+    version = text(path, values, "version").split(".")[0]
+    if not version.isdecimal():
         raise PluginError(Problem(path, f'expected a string such as "{FORMAT}"', key="version"))
-    if int(version.split(".")[0][:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
-        what = f"format {version} is newer than this program"
+    if int(version[:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
+        what = f"format {values['version']} is newer than this program"
         raise PluginError(Problem(path, what, "update this program"))
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -228,10 +201,10 @@ def read_registry(path: str) -> Registry:
 
 
 def effective_registry(plugins_dir: str) -> Registry:
-    """Return what counts of the registry.
+    """Return the registry, or its last intact state if it cannot be read or is lost.
 
-    While the file cannot be read, or is lost, its last intact state counts: what was switched
-    off stays so, and the order of precedence too. Without one, nothing is known.
+    So disabled plugins stay disabled, and the order of precedence stays. Without such a state
+    nothing is known.
     """
     damage = None
     try:
@@ -248,7 +221,7 @@ def effective_registry(plugins_dir: str) -> Registry:
 
 
 def last_intact(plugins_dir: str) -> Registry:
-    """Return what the registry was when it was last intact, an empty one where nobody knows."""
+    """Return the last intact state of the registry, an empty one if there is none."""
     try:
         return read_registry(os.path.join(plugins_dir, LAST))
     except PluginError:
@@ -256,5 +229,4 @@ def last_intact(plugins_dir: str) -> Registry:
 
 
 def _empty() -> Registry:
-    values = {"$schema": SCHEMA, "version": FORMAT, "plugins": []}
-    return Registry(values, exists=False)
+    return Registry({"$schema": SCHEMA, "version": FORMAT, "plugins": []}, exists=False)

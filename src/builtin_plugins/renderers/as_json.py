@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from host import Argument, Category, Command, Listing
+    from host import Argument, Category, Command, Listing, RequiredVariable
 
 _ARGUMENT = (
     *("name", "short", "value", "type", "choices", "default", "required"),
-    *("description", "complete"),
+    *("description", "complete", "repeats", "env", "negatable", "conflicts", "pattern"),
+    *("secret", "effects"),
 )
+_FLAGS = ("required", "repeats", "negatable", "secret")
 
 
 def json_text(listing: Listing) -> str:
@@ -54,6 +56,7 @@ def _command(command: Command) -> dict[str, Any]:
         "args": [_argument(one) for one in definition.args],
         "examples": [_example(one) for one in definition.examples],
         "effects": definition.effects,
+        "required_envs": [_required(one) for one in definition.required_envs],
         "starts_commands": definition.starts_commands,
     }
 
@@ -64,5 +67,16 @@ def _example(example: dict[str, Any]) -> dict[str, Any]:
 
 def _argument(argument: Argument) -> dict[str, Any]:
     """Return a declared argument with all its keys; absent ones are null."""
-    kept = {"default": argument.default, "required": argument.required}
+    kept: dict[str, Any] = {key: getattr(argument, key) for key in ("default", *_FLAGS)}
+    if argument.choices_from:
+        kept["choices"] = {"program": argument.choices_from}
     return {key: getattr(argument, key) or None for key in _ARGUMENT} | kept
+
+
+def _required(name: RequiredVariable) -> dict[str, Any]:
+    return {
+        "name": name,
+        "hint": name.hint or None,
+        "type": name.type or None,
+        "secret": name.secret,
+    }

@@ -9,8 +9,8 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.linux import install as linux
-from builtin_plugins.setup.tool_settings import Settings, read_settings
-from host import CannotStartError, OperationError, Program, UsageError
+from builtin_plugins.setup.tool_settings import Settings
+from host import OperationError, Program, UsageError
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
@@ -22,32 +22,31 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
     options = _parse(arguments)
     if options.help:
         return program.run(("help", *program.words)).returncode
-    settings = read_settings(program, environ)
-    name = settings.name
-    system = {"linux": linux, "darwin": macos}.get(platform)
-    if system is None:
-        raise CannotStartError(f"{name} cannot be set up on {platform}")
+    name = program.find(program.words).definition.name
+    settings = Settings.read(program.words[-1], name, environ)
+    settings.check()
+    system = macos if platform == "darwin" else linux
     label = " ".join([program.name, *program.words])
     reporter = Reporter(label, options.quiet, options.verbose, environ)
     with os_errors_explained():
-        if options.uninstall:
-            removed = system.uninstall(settings, reporter)
-            state = "is uninstalled; your own data stays" if removed else "is not installed"
-            reporter.info(f"{name} {state}")
-        else:
-            _install(system, settings, reporter, upgrade=options.upgrade)
+        reporter.info(f"{name} {_change(system, settings, options, reporter)}")
     return 0
 
 
-def _install(system: ModuleType, settings: Settings, reporter: Reporter, *, upgrade: bool) -> None:
-    name, present = settings.name, system.installed_as(settings)
-    if upgrade and not present:
-        raise OperationError(f"{name} is not installed")
-    if present and not upgrade:
-        reporter.info(f"{name} is installed already ({present}); to upgrade it, add --upgrade")
-        return
-    present = system.install(settings, reporter)
-    reporter.info(f"{name} is {'upgraded' if upgrade else 'installed'}: {present}")
+def _change(
+    system: ModuleType, settings: Settings, options: argparse.Namespace, reporter: Reporter
+) -> str:
+    """Do what the options ask for; return what is true of the tool then."""
+    if options.uninstall:
+        removed = system.uninstall(settings, reporter)
+        return "is uninstalled; your own data stays" if removed else "is not installed"
+    present = system.installed_as(settings)
+    if options.upgrade and not present:
+        raise OperationError(f"{settings.name} is not installed")
+    if present and not options.upgrade:
+        return f"is installed already ({present}); to upgrade it, add --upgrade"
+    done = "upgraded" if options.upgrade else "installed"
+    return f"is {done}: {system.install(settings, reporter)}"
 
 
 class _Parser(argparse.ArgumentParser):

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from builtin_plugins.setup.tool_settings import Settings
+
 ENTRYPOINT = "builtin_plugins.setup:main"
 _LARGEST = 256 << 10  # characters of all expanded values; more are cut off
 
@@ -19,25 +21,27 @@ def is_installed(command: "Any") -> bool | None:
     """Answer for the commands of this installer, by looking at files only."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
-    return look(command.words[-1], command.definition.envs, os.environ, sys.platform)
+    settings = settings_of(command, os.environ)
+    if sys.platform == "darwin":
+        from builtin_plugins.setup import macos
+
+        return macos.is_installed(settings)
+    from builtin_plugins.setup.linux import state
+
+    return state.is_installed(settings.places)
 
 
-def look(tool: str, envs: "Mapping[str, str]", environ: "Mapping[str, str]", platform: str) -> bool:
-    """Return whether `tool` is installed, by `envs` and the caller's variables alone.
+def settings_of(command: "Any", environ: "Mapping[str, str]") -> "Settings":
+    """Return the settings by the command's `envs` and the caller's variables alone.
 
     A listing sources no settings.conf and reads no `.env` file, so it does not see an install
     directory that only those name.
     """
-    from builtin_plugins.setup.linux import state
-    from builtin_plugins.setup.tool_settings import Places, variable
+    from builtin_plugins.setup.tool_settings import Settings
 
-    merged = merged_variables(envs, environ)
-    if platform == "darwin":
-        from builtin_plugins.setup import macos
-
-        cask = merged.get(variable(tool, "HOMEBREW_CASK")) or tool.lower()
-        return macos.is_installed(cask, merged)
-    return state.is_installed(Places.read(tool, merged))
+    definition = command.definition
+    merged = merged_variables(definition.envs, environ)
+    return Settings.read(command.words[-1], definition.name, merged)
 
 
 def merged_variables(envs: "Mapping[str, str]", environ: "Mapping[str, str]") -> "dict[str, str]":

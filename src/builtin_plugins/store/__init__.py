@@ -2,7 +2,7 @@
 
     <directory>/<version>      a complete version
     <directory>/.cli-stage-…   a version that is being made or removed
-    <link>                     leads to the current version
+    <link>                     leads to the current version, or to `inside` in it
 
 A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
 and removed when it is neither current nor kept (`collect`). A directory with a version's name is
@@ -40,19 +40,27 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class Store:
     """The versions in `directory`, and the `link` that leads to the current one.
 
+    The link leads to the version, or to the directory `inside` it if that is not "".
     `is_own(path)` tells whether this program made the directory at `path`; others are never
     touched. Every method but `current`, `path` and `versions` needs the lock: `locked`, or a wider
     one of the caller. All raise OSError.
     """
 
-    def __init__(self, directory: str, link: str, is_own: Callable[[str], bool]) -> None:
+    def __init__(
+        self, directory: str, link: str, is_own: Callable[[str], bool], inside: str = ""
+    ) -> None:
         self.directory = directory
         self.link = link
         self._is_own = is_own
+        self._inside = inside
 
     def path(self, version: str) -> str:
         """Return where a version is, or would be."""
         return os.path.join(self.directory, version)
+
+    def content(self, version: str) -> str:
+        """Return where the link leads if that version is current."""
+        return os.path.join(self.path(version), self._inside).rstrip("/")
 
     @property
     def current(self) -> str:
@@ -60,14 +68,19 @@ class Store:
         if not os.path.islink(self.link):
             return ""
         target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
-        above, version = os.path.split(os.path.normpath(target))
-        return version if above == self.directory else ""
+        version = os.path.relpath(target, self.directory).partition("/")[0]
+        return version if self.content(version) == os.path.normpath(target) else ""
 
     def versions(self) -> list[str]:
         """Return the complete versions, sorted."""
-        names = sorted(os.listdir(self.directory)) if os.path.isdir(self.directory) else []
-        visible = [one for one in names if not one.startswith(".")]
-        return [one for one in visible if is_tree(self.path(one)) and self._is_own(self.path(one))]
+        return list(self._versions())
+
+    def _versions(self, without: Collection[str] = ()) -> Iterator[str]:
+        names = sorted(os.listdir(self.directory)) if is_tree(self.directory) else []
+        candidates = (one for one in names if not one.startswith(".") and one not in without)
+        for one in candidates:
+            if is_tree(self.path(one)) and self._is_own(self.path(one)):
+                yield one
 
     @contextmanager
     def locked(
@@ -147,7 +160,7 @@ class Store:
     def _point(self, version: str) -> None:
         if version:
             above = os.path.dirname(self.link)
-            write_link(self.link, os.path.relpath(self.path(version), above))
+            write_link(self.link, os.path.relpath(self.content(version), above))
         elif os.path.islink(self.link):
             os.unlink(self.link)
         sync_directory(os.path.dirname(self.link))
@@ -158,8 +171,7 @@ class Store:
         Returns an error for each that cannot be removed; it is a stage then.
         """
         discard(temporary(self.link))
-        wanted = {self.current, *keep}
-        waste = [self.path(one) for one in self.versions() if one not in wanted]
+        waste = [self.path(one) for one in self._versions({self.current, *keep})]
         problems = []
         for path in [*waste, *abandoned(self.directory)]:
             try:

@@ -169,40 +169,49 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str, as
     line = CommandLine(definition.args, words)
     line.read_typed()
     if line.waiting is not None:
-        return _values(line.waiting, definition, ask)
+        return values_of(line.waiting, definition, ask)
     name, sign, _ = current.partition("=")
     option = None if line.ended else line.options.get(name)
     if sign and option is not None and option.value:
-        return _values(option, definition, ask, f"{name}=")
+        return values_of(option, definition, ask, f"{name}=")
     if current.startswith("-") and not line.ended:
-        named = [(name, one.description) for name, one in line.options.items()]
+        given = {one.name: one.conflicts for one in definition.args if line.is_given(one)}
+        against = {name for names in given.values() for name in names}
+        named = [
+            (name, one.description)
+            for name, one in line.options.items()
+            if one.name not in against and given.keys().isdisjoint(one.conflicts)
+        ]
         return Offer(named if words else [*named, ("--help", "Show help")])
     positional = [one for one in definition.args if not one.option]
     if positional and (len(line.loose) < len(positional) or positional[-1].repeats):
         at = min(len(line.loose), len(positional) - 1)
-        return _values(positional[at], definition, ask, given=line.loose)
+        return values_of(positional[at], definition, ask, given=line.loose)
     return Offer()
 
 
-def _values(
+def values_of(
     argument: "Argument",
     definition: "Definition",
     ask: "Ask",
     before: str = "",
     given: "Sequence[str]" = (),
 ) -> Offer:
+    """Return what fits one argument, with `before` in front of each candidate."""
+    if argument.secret:
+        return Offer()
     if argument.choices:
         return Offer((f"{before}{choice}", argument.description) for choice in argument.choices)
     if is_reference(argument.complete) and not definition.file:
         return Offer((f"{before}{one}", about) for one, about in ask(argument.complete, given))
-    if argument.complete not in ("", "file", "directory", "none"):
-        printed = _printed(join(definition.directory, argument.complete))
+    program = argument.choices_from or argument.complete
+    if program not in ("", "file", "directory", "none"):
+        printed = _printed(join(definition.directory, program))
         return Offer((f"{before}{line}", argument.description) for line in printed)
     if argument.complete == "none" or argument.type in ("integer", "number"):
         return Offer()
-    if argument.complete == "directory" or argument.type == "directory":
-        return Offer(beside=DIRECTORIES)
-    return Offer(beside=FILES)
+    is_directory = "directory" in (argument.complete, argument.type)
+    return Offer(beside=DIRECTORIES if is_directory else FILES)
 
 
 def _printed(program: str) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from host.errors import Problem
-from host.records import Category, Command, Record
+from host.listing_records import Category, Command
+from host.run import Record
 from host.run.catalog import RESERVED, Catalog, Match
 
 TYPE_CHECKING = False
@@ -51,7 +52,8 @@ def contents(
         for found in children:
             if found.kind == "command":
                 commands.append(command_of(found))
-                continue
+                if not found.has_below:
+                    continue
             runs = found.definition is not None and found.definition.entrypoint != ""
             categories.append(Category(found.words, found.name, found.description, runs))
             if deep:

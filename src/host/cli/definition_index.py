@@ -15,7 +15,7 @@ import time
 from host.errors import DefinitionError, HostError, Problem
 from host.run import command as definition_files
 from host.run import read_regular
-from host.run.command import SYSTEM_OS, Definition
+from host.run.command import SYSTEM_OS, Definition, RequiredVariable
 from host.run.lock import checksum, stamp
 
 TYPE_CHECKING = False
@@ -27,18 +27,14 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
-FORMAT = f"cli-host index 5 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
+FORMAT = f"cli-host index 6 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _EMPTY = marshal.dumps({})
 _HEAD = len(FORMAT) + len(checksum(b""))
-# What an entry holds; usual values at the end of a row are left out.
-KEPT = {
-    "name": "", "description": "", "entrypoint": "", "group": "", "os": (), "sudo": False,
-    "effects": "change", "aliases": (), "hidden": False, "destroys": False, "examples": (),
-    "args": (), "starts_commands": False, "warnings": (),
-}  # fmt: skip
-_USUAL = tuple(KEPT.values())
-_ARGS = tuple(KEPT).index("args")
-_WARNINGS = tuple(KEPT).index("warnings")
+# What an entry holds, in order.
+KEPT = (
+    *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
+    *("destroys", "examples", "args", "required_envs", "starts_commands", "warnings"),
+)
 
 
 class DefinitionIndex:
@@ -81,23 +77,17 @@ class DefinitionIndex:
         """Write what is new, without what no longer exists, if a place can be written."""
         if not self._changed:
             return
-        from host.planning.cache_files import can_be_made, replace
+        from host.planning.cache_files import replace
 
-        parts: dict[str, bytes] = {}
-        room = _MOST_BYTES
-        for folder in sorted({*self._parts, *self._changed}):
-            part = self._parts.get(folder, _EMPTY)
-            if folder in self._changed:
-                known = self._folders[folder].items()
-                part = marshal.dumps({k: v for k, v in known if os.path.exists(f"{folder}/{k}")})
-            room -= len(part)
-            if room > 0 and os.path.isdir(folder):
-                parts[folder] = part
+        for folder in self._changed:
+            known = self._folders[folder].items()
+            self._parts[folder] = marshal.dumps(
+                {file: entry for file, entry in known if os.path.exists(f"{folder}/{file}")}
+            )
+        parts = {folder: part for folder, part in self._parts.items() if os.path.isdir(folder)}
         body = marshal.dumps((self._key, parts))
-        content = FORMAT + checksum(body) + body
-        for place in filter(can_be_made, self._places):
-            if replace(place, content, 0o600):
-                return
+        if len(body) <= _MOST_BYTES:
+            any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
 
 
 class KnownDefinition(Definition):
@@ -107,15 +97,17 @@ class KnownDefinition(Definition):
         self.file = file
         (
             self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
-            self.effects, self.aliases, self.hidden, self.destroys, self.examples, self.args,
-            self.starts_commands, self.warnings,
-        ) = row if len(row) == len(_USUAL) else (*row, *_USUAL[len(row) :])  # fmt: skip
-        if len(row) > _ARGS:
+            self.effects, self.aliases, self.hidden, self.destroys, self.examples, args,
+            needed, self.starts_commands, warnings,
+        ) = row  # fmt: skip
+        self.args = self.warnings = ()
+        self.own_required_envs = tuple([RequiredVariable(*one) for one in needed])
+        if args:
             from host.run.argument_spec import Argument
 
-            self.args = tuple(map(Argument.of_row, row[_ARGS]))
-        if len(row) > _WARNINGS:
-            self.warnings = tuple([Problem(*one) for one in row[_WARNINGS]])
+            self.args = tuple(map(Argument.of_row, args))
+        if warnings:
+            self.warnings = tuple([Problem(*one) for one in warnings])
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, which a listing seldom needs."""
@@ -128,12 +120,12 @@ class KnownDefinition(Definition):
 
 
 def _row(definition: Definition) -> "tuple[Any, ...]":
-    row = [getattr(definition, name) for name in KEPT]
-    row[_ARGS] = tuple([one.row() for one in row[_ARGS]])
-    row[_WARNINGS] = tuple([one.row() for one in row[_WARNINGS]])
-    while row and row[-1] == _USUAL[len(row) - 1]:
-        row.pop()
-    return tuple(row)
+    values = [getattr(definition, name) for name in KEPT]
+    return tuple([_plain(one) if type(one) is tuple else one for one in values])
+
+
+def _plain(values: "tuple[Any, ...]") -> "tuple[Any, ...]":
+    return tuple([one.row() if hasattr(one, "row") else one for one in values])
 
 
 def _parts_of(places: "Iterable[str]", key: str) -> "dict[str, bytes]":

@@ -1,7 +1,7 @@
 """The global options: what they are called, what they take, and what a command line asks for."""
 
 from host.errors import UsageError
-from host.run import Struct
+from host.run import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ OPTIONS = {
     "--color WHEN": "auto, always or never",
     "--safe": "first: import no plugin's Python code",
     "--yes": "first: run what asks before it runs without asking",
+    "--no-input": "first: ask for nothing on the terminal",
 }
 # What those that take nothing make true of `GlobalOptions`, also behind the words of a category.
 _FLAGS = {
@@ -28,10 +29,10 @@ _FLAGS = {
     **dict.fromkeys(("-V", "--version"), "version"),
     "--all": "everything",
 }
-_SWITCHES = ("--safe", "--yes")  # before the first word only
+_SWITCHES = ("--safe", "--yes", "--no-input")  # before the first word only
 
 
-class GlobalOptions(Struct):
+class GlobalOptions(Record):
     """What the global options ask for, and the words that they stand before."""
 
     words: tuple[str, ...] = ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from host.cli.page_layout import Page
-from host.cli.variables import VariableRow, settings_are_left_open, shown_value, variable_rows
-from host.run.argument_spec import usage_of
+from host.cli.variables import UNKNOWN, page_variables, shown_value
+from host.run.argument_text import usage_of
 from host.run.command import Definition
-from host.run.environment import where_to_set
+from host.run.required_variables import where_to_set
 from host.run.text import printable
 from host.text_width import width_of
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from host.cli.session import Session
-    from host.records import Terminal
+    from host.listing_records import Terminal
+    from host.records import Variable
     from host.run.catalog import Match
+    from host.run.command import RequiredVariable
 
 _EFFECTS = {
     "read": "Changes nothing.",
@@ -28,37 +30,45 @@ _EFFECTS = {
 
 def help_page(session: Session, found: Match, definition: Definition) -> str:
     """Return the page as text that ends with a newline; everything in it is printable."""
-    page = Page(session.output.terminal)
+    page = Page(session.terminal)
     words = " ".join(found.words)
     page.title(definition.name)
     page.paragraph(definition.description)
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     page.arguments(definition.args)
-    told = variable_rows(session, found, definition)
-    page.lines("Variables", _variable_lines(told, session.output.terminal))
+    variables = page_variables(session, found, definition)
+    unset = {one.name for one in variables if not one.value}
+    missing = [name for name in definition.required_envs if name in unset]
+    lines = _variable_lines(variables, definition.required_envs, session.terminal)
+    page.lines("Variables", lines)
     page.section("Environment files", [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
-    notes = [*_notes(definition, found.plugin), *_remarks(session, words, told)]
+    notes = [*_notes(definition, found.plugin), *_remarks(session, words, variables, missing)]
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
 
 
-def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str]:
+def _variable_lines(
+    variables: Sequence[Variable], required: Sequence[RequiredVariable], terminal: Terminal
+) -> list[str]:
     """Return a line a variable: name, value, where it comes from."""
-    column = max((width_of(printable(one.name)) for one in told), default=0) + 2
+    column = max((width_of(printable(one.name)) for one in variables), default=0) + 2
+    types = {str(one): one.type for one in required}
     lines = []
-    for one in told:
+    for one in variables:
         name = printable(one.name)
         label = terminal.styled(name, "name") + " " * (column - width_of(name))
         behind = f"  ← {printable(one.source)}" if one.source else ""
-        behind += f"{', ' if behind else '  '}required" if one.required else ""
-        if one.missing:
+        if one.name in types:
+            required_as = f"required ({types[one.name]})" if types[one.name] else "required"
+            behind += f"{', ' if behind else '  '}{required_as}"
+        if not one.value and one.name in types:
             lines.append(f"{label}{terminal.styled('missing', 'missing')}{behind}")
-            continue
-        value = "…" if one.value is None else one.value
-        lines.append(label + shown_value(value, behind, column + 2, terminal))
+        else:
+            value = "…" if one.value == UNKNOWN else one.value
+            lines.append(label + shown_value(value, behind, column + 2, terminal))
     return lines
 
 
@@ -91,13 +101,15 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Comes from the plugin {plugin}."
 
 
-def _remarks(session: Session, words: str, told: Sequence[VariableRow]) -> Iterator[str]:
+def _remarks(
+    session: Session, words: str, variables: Sequence[Variable], missing: Sequence[RequiredVariable]
+) -> Iterator[str]:
     """Yield what to do about variables."""
-    missing = [one.name for one in told if one.missing]
     if missing:
         yield f"Without {', '.join(missing)} it does not run: {where_to_set(missing)}."
-    if settings_are_left_open(session, told):
+    is_open = missing or any(one.value == UNKNOWN for one in variables)
+    if is_open and os.path.isfile(session.layout.settings_file):
         yield "config/settings.conf is not run for a help page."
         yield f"What it sets shows: {session.program} self env {words}"
-    elif told and not missing:
+    elif variables and not missing:
         yield f"Export a variable to override it; see: {session.program} help precedence"

@@ -17,7 +17,7 @@ from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
 from host.errors import UsageError
-from host.records import Command, Listing
+from host.listing_records import Command, Listing
 from host.run.catalog import RESERVED, Match
 
 TYPE_CHECKING = False
@@ -114,7 +114,7 @@ def rendered(
 ) -> str:
     """Return what is `inside` of a category as text; raises UsageError for an unknown format."""
     listing = _listing(session, found, inside, everything=everything, deep=deep)
-    call = {"listing": listing, "format": format, "terminal": session.output.terminal}
+    call = {"listing": listing, "format": format, "terminal": session.terminal}
     ask = session.listing_hooks.ask
     [text] = ask("render_listing", [call], only_ours=format in FORMATS)
     if not isinstance(text, str):

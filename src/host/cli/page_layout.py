@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from host.run.text import EMPTY, printable
+from host.run.argument_text import explanation, term
+from host.run.text import printable
 from host.text_width import width_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.argument_spec import Argument
 
 _INDENT = "  "
@@ -96,13 +97,13 @@ class Page:
 
 def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
     """Return a term and its explanation a row, in two columns; long explanations wrap."""
-    shown = [(printable(term), printable(text)) for term, text in rows]
-    fitting = [width_of(term) for term, _ in shown if width_of(term) <= _WIDEST_TERM]
+    shown = [(printable(name), printable(text)) for name, text in rows]
+    fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
     column = max(fitting, default=0) + _GAP
     lines: list[str] = []
-    for term, text in shown:
-        label = terminal.styled(term, "name")
-        left = column - width_of(term)
+    for name, text in shown:
+        label = terminal.styled(name, "name")
+        left = column - width_of(name)
         explained = wrap(text, terminal.width - len(_INDENT) - column) if text else [""]
         if left < _GAP and text:
             lines.append(label)
@@ -110,23 +111,3 @@ def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[st
             lines.append(f"{label}{' ' * left}{explained.pop(0)}")
         lines += [" " * column + line for line in explained]
     return lines
-
-
-def term(argument: Argument) -> str:
-    """Return how an argument stands in a table: `env`, `-f, --force N`."""
-    names = f"{argument.short}, {argument.name}" if argument.short else argument.name
-    return f"{names} {argument.value}".rstrip()
-
-
-def explanation(argument: Argument) -> str:
-    """Return what an argument is for, and in brackets what it takes."""
-    facts = ["required"] if argument.option and argument.required else []
-    if argument.type not in ("", "string"):
-        facts.append(argument.type)
-    if argument.choices:
-        facts.append(f"one of {', '.join(argument.choices)}")
-    if argument.default is not None:
-        facts.append(f"default: {argument.default or EMPTY}")
-    return (
-        f"{argument.description} ({'; '.join(facts)})".lstrip() if facts else argument.description
-    )

@@ -9,8 +9,8 @@ from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_own_word
 from host.errors import InstallationError
-from host.run.argument_parser import texts
-from host.run.argument_spec import Argument, usage_of
+from host.run.argument_parser import parse
+from host.run.argument_text import usage_of
 from host.run.catalog import Catalog
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from host.records import Terminal
+    from host.listing_records import Terminal
+    from host.run.argument_spec import Argument
     from host.run.command import Definition
 
 
@@ -46,9 +47,9 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     function = load_reference(definition.entrypoint)
     if asked.help or not {*HELP_WORDS[1:]}.isdisjoint(takewhile("--".__ne__, rest)):
         label = " ".join([session.program, *found.words])
-        session.show(_page(session.output.terminal, label, definition, function))
+        session.show(_page(session.terminal, label, definition, function))
         return 0
-    given = texts(definition.args, rest, session.program, found.words)
+    given = parse(definition.args, rest, session.program, found.words).texts
     if session.assume_yes:
         given["--yes"] = ["true"]
     with RaisedInterrupts():

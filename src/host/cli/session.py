@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from host.cli.cached_property import cached_property
-from host.cli.stdout import Output
+from host.cli.stdout import encoding_of, terminal_of, write
 from host.errors import InstallationError, Problem, SourceError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
@@ -13,14 +12,27 @@ from host.run.text import Messages, printable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from functools import cached_property
 
     from host.cli.contents import Contents
     from host.cli.definition_index import DefinitionIndex
+    from host.listing_records import Terminal
     from host.planning.listing_hooks import ListingHooks
     from host.run.catalog import Catalog, Match
     from host.run.command import Definition
     from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
+else:
+
+    class cached_property:  # noqa: N801 - functools has the same, but costs a listing 3 ms
+        """An attribute that is computed when it is first read, and kept."""
+
+        def __init__(self, method: object) -> None:
+            self.method = method
+
+        def __get__(self, owner: object, kind: type) -> object:
+            value = owner.__dict__[self.method.__name__] = self.method(owner)
+            return value
 
 
 class Session:
@@ -46,13 +58,12 @@ class Session:
         self.messages = messages
         self.safe = safe
         self.assume_yes = assume_yes
-        self.output = Output(environ, messages)
         if start is not None:
             self.__dict__["installation"], self.__dict__["lock_on_disk"] = start
 
     def show(self, text: str) -> None:
         """Write what the user asked to see to stdout, as it is."""
-        self.output.show(text)
+        write(text, encoding_of(self.environ))
 
     def show_json(self, value: object) -> None:
         """Write what another program reads to stdout, as JSON."""
@@ -62,7 +73,11 @@ class Session:
 
     def show_lines(self, *lines: str) -> None:
         """Write lines that may hold anything to stdout, shown escaped."""
-        self.output.show_lines(lines)
+        self.show("".join(f"{printable(line)}\n" for line in lines))
+
+    @cached_property
+    def terminal(self) -> Terminal:
+        return terminal_of(self.environ, self.messages)
 
     @property
     def program(self) -> str:
@@ -214,5 +229,5 @@ class Session:
         return found
 
     def find(self, words: tuple[str, ...]) -> Match:
-        """Return what the leading `words` name; raises DefinitionError."""
-        return self.catalog.find(words)
+        """Return what the leading `words` name, also a category; raises DefinitionError."""
+        return self.catalog.find(words, whole=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 
 from host.cli.session import Session
 from host.errors import DefinitionError, Problem, UsageError
@@ -23,8 +22,6 @@ _SYNONYMS = "x-synonyms"
 _ALIKE_ELSEWHERE = 0.75  # the share of letters in common for a name in another category
 _MOST = 3  # suggestions
 _MOST_FOLDERS = 2000  # folders that are searched; reading a small one takes about 20 µs
-# Other programs put these before the words of a command; here the words alone run it.
-_RUN_VERBS = frozenset(["run", "exec", "execute", "x", "task", "start", "do"])
 
 
 def find_whole(session: Session, words: Words) -> Match:
@@ -79,7 +76,7 @@ def unknown(
         path = os.path.join(directory, word)
         if os.path.isdir(path):
             return UsageError(what, f"{path} holds no command.json that makes it a command")
-    meant = _suggestions(session, found, rest, names)
+    meant = _suggestions(session, found, word, names if found.words else [*names, "help"])
     meant += [("help", one) for one in closest(word, topics)]
     return _with_suggestions(what, where, [(session.program, *words) for words in meant])
 
@@ -96,37 +93,27 @@ def unknown_own_word(session: Session, catalog: Catalog, category: Match, word: 
 
 
 def _with_suggestions(what: str, where: str, lines: Iterable[Words]) -> UsageError:
-    suggestions = [" ".join(words) for words in lines]
-    return UsageError(what, f"see: {where} --help", suggestions=suggestions)
+    return UsageError(what, f"see: {where} --help", suggestions=map(" ".join, lines))
 
 
-def _suggestions(
-    session: Session, found: Match, rest: Sequence[str], names: Iterable[str]
-) -> list[Words]:
-    """Return the commands and categories that the first of `rest`, behind `found`, may mean.
+def _suggestions(session: Session, found: Match, word: str, names: Iterable[str]) -> list[Words]:
+    """Return the commands and categories that `word`, behind `found`, may mean.
 
-    Exact names in other categories come before similar `names` in this one. Verbs of other
-    programs count only if nothing has that name, similar names elsewhere only if nothing else does.
+    The same name elsewhere comes first, then similar `names` in this category, another program's
+    word for a command of `self`, and similar names elsewhere.
     """
-    word = rest[0]
     elsewhere = [*dict.fromkeys(_elsewhere(session, found))] if is_word(word) else []
-    exact = [words for words in elsewhere if words[-1].lower() == word.lower()]
-    verbs = [] if exact or found.words else _verbs(session, rest)
-    here = [(*found.words, one) for one in closest(word, names)]
-    meant = verbs or _listed(session, [*exact, *here])
-    if not meant:
-        near = closest(word, {words[-1] for words in elsewhere}, _ALIKE_ELSEWHERE)
-        meant = _listed(session, (there for one in near for there in elsewhere if there[-1] == one))
-    return meant
 
+    def named(alike: float) -> list[Words]:
+        near = closest(word, {words[-1] for words in elsewhere}, alike)
+        return _listed(session, [words for one in near for words in elsewhere if words[-1] == one])
 
-def _verbs(session: Session, rest: Sequence[str]) -> list[Words]:
-    """Return the command that words at the top mean if they are another program's."""
-    if rest[0] in _RUN_VERBS and rest[1:]:
-        named = session.find(tuple(rest[1:]))
-        return [named.words] if named.kind == "command" else []
-    found = _with_synonym(session.catalog, tuple(rest[:1]))
-    return found or [("help",) for _ in closest(rest[0], ["help"])]
+    return (
+        named(1)
+        or _listed(session, [(*found.words, one) for one in closest(word, names)])
+        or (_with_synonym(session.catalog, (word,)) if not found.words else [])
+        or named(_ALIKE_ELSEWHERE)
+    )
 
 
 def _with_synonym(catalog: Catalog, words: Words) -> list[Words]:
@@ -149,17 +136,15 @@ def _elsewhere(session: Session, found: Match) -> Iterator[Words]:
     pending: list[tuple[Words, Node]] = [((), node) for node in session.catalog.find(()).nodes]
     for words, node in pending:  # grows during the walk
         for name in node.tree.words(node.at):
-            is_self = not words and name == RESERVED
-            if words != found.words and not is_self:
+            if words != found.words:
                 yield (*words, name)
-            if len(pending) < _MOST_FOLDERS and not (is_self and node.tree.root):
-                inner = node.enter(name)
-                if inner:
-                    pending.append(((*words, name), inner))
+            inner = node.enter(name) if len(pending) < _MOST_FOLDERS else None
+            if inner:
+                pending.append(((*words, name), inner))
 
 
 def _listed(session: Session, meant: Iterable[Words]) -> list[Words]:
-    return list(islice((words for words in meant if _is_listed(session, words)), _MOST))
+    return [words for words in meant if _is_listed(session, words)][:_MOST]
 
 
 def _is_listed(session: Session, words: Words) -> bool:
@@ -170,7 +155,7 @@ def _is_listed(session: Session, words: Words) -> bool:
         return False
     definition = found.definition
     if found.words != words:
-        return False
+        return words == ("help",)
     if found.kind == "command" and definition is not None:
         return definition.compatible and not definition.hidden
     return found.kind == "category" and any(node.holds_commands() for node in found.nodes)

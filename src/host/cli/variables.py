@@ -1,4 +1,4 @@
-"""The variables of a command: as a run traced them, and as its help page tells them.
+"""The variables of a command: as a run traced them, and as its help page shows them.
 
 settings.conf is code, and a source of a plugin may be; neither is run to show a page
 (CONTRACT 7). What such a file plainly says is read as text, the rest is left open.
@@ -6,9 +6,7 @@ settings.conf is code, and a source of a plugin may be; neither is run to show a
 
 from __future__ import annotations
 
-import os
 import re
-from typing import NamedTuple
 
 from host.errors import HostError, SourceError
 from host.records import Variable
@@ -24,7 +22,7 @@ from host.run.environment import (
     SourceReader,
 )
 from host.run.text import EMPTY, decode, printable
-from host.secrets import masked
+from host.secrets import declared_secrets, masked
 from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from host.cli.session import Session
-    from host.records import Terminal
+    from host.listing_records import Terminal
     from host.run.catalog import Match
     from host.run.lock import Source
 
@@ -50,43 +48,28 @@ _PLAIN = re.compile(
 )
 
 
-class VariableRow(NamedTuple):
-    """A variable: `value` is None where only a run knows it, `source` "" where nothing sets it."""
+def page_variables(session: Session, found: Match, definition: Definition) -> list[Variable]:
+    """Return the variables that a help page shows: required ones, `envs` and `.env` files.
 
-    name: str
-    value: str | None
-    source: str
-    required: bool
-
-    @property
-    def missing(self) -> bool:
-        """Tell whether the command cannot run without it and nothing sets it."""
-        return self.required and self.value == ""
-
-
-def variable_rows(session: Session, found: Match, definition: Definition) -> list[VariableRow]:
-    """Return the variables that a definition speaks of: required ones, `envs`, `.env` files.
-
-    What cannot be read is warned of; the page is shown all the same.
+    The value is `UNKNOWN` if only a run knows it. The source is worded for people, and "" if
+    nothing sets the variable. A source that cannot be read causes a warning.
     """
     layers = session.layers(found.words, definition, session.caller, _Look)
+    traced = list(layers.trace())
     own = [
         winner.name
-        for winner, shadowed in layers.trace()
+        for winner, shadowed in traced
         if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
     ]
+    written = {winner.name for winner, _ in traced if winner.key}
     every = traced_variables(layers)
-    shown = masked(every, {})
-    written = {winner.name for winner, _ in layers.trace() if winner.key}
-    needed = frozenset(definition.required_envs)
+    shown = masked(every, {}, declared_secrets(definition, every))
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
-        value: str | None = ""
-        source = ""
-        if name in every:
-            value = None if UNKNOWN in every[name].value else shown[name].value
-            source = "envs" if name in written else _place(every[name], session, definition)
-        rows.append(VariableRow(name, value, source, name in needed))
+        one = every.get(name) or Variable(name, "", "", SYSTEM)
+        value = UNKNOWN if UNKNOWN in one.value else shown[name].value if name in shown else ""
+        source = "envs" if name in written else _place(one, session, definition)
+        rows.append(one.replaced(value=value, source=source))
     return rows
 
 
@@ -108,9 +91,9 @@ class _Look(SourceReader):
         del source
         return {}
 
-    def listed_file(self, source: Source, written: str) -> None:
-        if UNKNOWN not in self.expanded(written, self.definition.file, "env_files"):
-            super().listed_file(source, written)
+    def listed_file(self, source: Source, written: str, definition: Definition) -> None:
+        if UNKNOWN not in self.expanded(written, definition.file, "env_files"):
+            super().listed_file(source, written, definition)
 
 
 def settings_names(path: str) -> dict[str, tuple[int, str]]:
@@ -173,16 +156,10 @@ def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return where a value comes from, in few words."""
-    if one.rank == SYSTEM:
+    if one.source and one.rank == SYSTEM:
         return "your environment"
     folder = definition.directory if one.rank != SETTINGS else ""
     for base in filter(None, (folder, session.layout.root)):
         if one.source.startswith(f"{base}/"):
             return one.source.removeprefix(f"{base}/")
     return one.source
-
-
-def settings_are_left_open(session: Session, told: Iterable[VariableRow]) -> bool:
-    """Tell whether a run of settings.conf would say more than the page."""
-    open_rows = any(one.value is None or one.missing for one in told)
-    return open_rows and os.path.isfile(session.layout.settings_file)

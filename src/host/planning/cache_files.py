@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
+from contextlib import suppress
 
 from host.run.lock import Lock, content_of, stamp
 
@@ -38,39 +38,22 @@ def _settled(stamps: Mapping[str, str]) -> bool:
 def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
     """Put `content` at `place` by rename, so that a reader sees the old or the new.
 
-    The file beside it has one hidden name, so that a killed writer leaves no more than
-    that, and the next one takes it over; while somebody else writes, nothing is done.
+    A checksum rejects what two writers at once may leave there.
     """
     directory, name = os.path.split(place)
-    beside = os.path.join(directory, f".{name}.new")
+    beside = os.path.join(directory, f".{name}.new")  # one name: the next writer takes it over
     try:
         os.makedirs(directory, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         with open(os.open(beside, flags, mode), "wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not _is_file_at(beside, file.fileno()):
-                return True  # another writer has just renamed it into place
-            os.fchmod(file.fileno(), os.fstat(file.fileno()).st_mode & mode)
-            file.truncate()
             file.write(content)
-            file.flush()
+        with suppress(FileNotFoundError):  # another writer has just renamed it into place
             os.rename(beside, place)
-    except BlockingIOError:
-        return True  # somebody writes the same
     except OSError:
-        try:
+        with suppress(OSError):
             os.unlink(beside)
-        except OSError:
-            pass
         return False
     return True
-
-
-def _is_file_at(path: str, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def can_be_made(place: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from host.errors import HostError
 from host.planning.cache_files import write_lock
 from host.planning.distributions import entry_points
-from host.planning.loading import load, short_reason, source_files
+from host.planning.loading import LoadedPlugin, short_reason, source_files
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import (
     BrokenPlugin,
@@ -75,9 +75,16 @@ def ask_plugins(
     `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
     lets ours bring the disk into order.
     """
-    record = installation.record()
+    layout = installation.layout
+    record = Installation(
+        layout.program,
+        layout.root,
+        installation.commands_dir,
+        installation.plugins_dir,
+        layout.config_dir,
+    )
     collected = _Collected({path: stamp(path) for path in _import_places()})
-    points = list(entry_points())
+    points = entry_points()
     ours = [one for one in points if one.ours]
     collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
     others = collected.third_party(points)
@@ -111,14 +118,16 @@ class _Collected:
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
         """Ask this distribution's own plugins, in this process."""
-        loaded = load(plugins)
-        for plugin in plugins:
-            self.plugins[plugin.name] = plugin
-            plugin.hooks = loaded.hooks_of(plugin.name)
+        loaded = [LoadedPlugin(one) for one in plugins]
+        for one in loaded:
+            one.plugin.hooks = one.hooks
+            self.plugins[one.plugin.name] = one.plugin
         for hook in hooks:
-            loaded.call_each(hook, partial(self.take, hook), installation=installation)
-        for name, reason in loaded.broken.items():
-            self.note(name, reason)
+            for one in loaded:
+                take = partial(self.take, one.plugin, hook)
+                one.ask(hook, take, installation=installation)
+        for one in loaded:
+            one.plugin.broken = one.plugin.broken or one.broken
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Return the plugins that are not ours and are on, each name once.
@@ -147,20 +156,20 @@ class _Collected:
             self.stamps.update({path: stamp(path) for path in source_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
-            self.take(hook, plugin.name, record)
+            self.take(plugin, hook, record)
 
     def note(self, name: str, reason: str) -> None:
         """Note why something that may be no plugin at all is broken."""
         self.plugins.setdefault(name, Plugin(name)).broken = reason
 
-    def take(self, hook: str, name: str, record: Any) -> None:
-        plugin = self.plugins[name]
+    def take(self, plugin: Plugin, hook: str, record: Any) -> None:
+        """Add a record; a wrong one makes its plugin broken."""
         try:
-            self.take_one(plugin, hook, record)
+            self._add_record(plugin, hook, record)
         except (HostError, TypeError, ValueError) as error:
             plugin.broken = f"{hook}: {short_reason(str(error))}"
 
-    def take_one(self, plugin: Plugin, hook: str, record: Any) -> None:
+    def _add_record(self, plugin: Plugin, hook: str, record: Any) -> None:
         place = plugin.hooks.get(hook, 0)
         if isinstance(record, Watch):
             path = _path(record.path, "a Watch's path")
@@ -197,7 +206,10 @@ class _Collected:
 def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     owner = record.plugin or ("" if plugin.ours else plugin.name)
     path = _path(record.path, "a CommandTree's path")
-    return Tree(path, _text(owner, "plugin"), record.dev is True)
+    scripts = record.scripts
+    if scripts is not None:
+        scripts = {key: _text(scripts[key], f"scripts: {key}") for key in dict(scripts)}
+    return Tree(path, _text(owner, "plugin"), record.dev is True, scripts)
 
 
 def _declared(plugin: Plugin, record: Any) -> Declared:

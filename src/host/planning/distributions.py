@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator
+import re
 
 import importlib_metadata
 
@@ -12,45 +10,28 @@ from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.run.lock import Plugin
 
 
-def entry_points() -> Iterator[Plugin]:
-    """Yield what installed distributions register, our own plugins first, then by name.
+def entry_points() -> list[Plugin]:
+    """Return what installed distributions register, the built-in plugins first, then by name.
 
-    A distribution whose metadata cannot be read is passed over, and one that nobody would end
-    reading: a FIFO in there.
+    A distribution whose metadata cannot be read is left out.
     """
     found = []
     for distribution in importlib_metadata.distributions():
         try:
-            if not _is_of_files(distribution):
-                continue
+            place = getattr(distribution, "_path", None)  # there is no public name for it
+            files = [place / name for name in ("entry_points.txt", "METADATA")] if place else []
+            if any(one.exists() and not one.is_file() for one in files):
+                continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=PROJECT)
             if not points:
                 continue  # reading a distribution's metadata costs more than all of this
-            name = str(distribution.metadata["Name"])
-            version = str(distribution.version)
-            ours = name == OWN_DISTRIBUTION
-            project = name if ours else _canonical(name)
-            found += [
-                Plugin(point.name, name, version, point.value, ours=ours, project=project)
-                for point in points
-            ]
-        except Exception:  # noqa: BLE001, S112 - whatever is wrong there, it is not ours
+            name, version = str(distribution.metadata["Name"]), str(distribution.version)
+        except Exception:  # noqa: BLE001, S112 - another package's files may hold anything
             continue
-    yield from sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))
-
-
-def _is_of_files(distribution: object) -> bool:
-    place = getattr(distribution, "_path", None)  # where it is, there is no other way to ask
-    for name in ("entry_points.txt", "METADATA") if place else ():
-        try:
-            if not stat.S_ISREG(os.stat(f"{place}/{name}").st_mode):
-                return False
-        except OSError:
-            pass  # an egg has others, and most have no entry points
-    return True
-
-
-def _canonical(name: str) -> str:
-    from packaging.utils import canonicalize_name  # as much to import as all the rest here
-
-    return canonicalize_name(name)
+        builtin = name == OWN_DISTRIBUTION
+        project = re.sub("[-_.]+", "-", name).lower()  # as packaging compares names
+        found += [
+            Plugin(point.name, name, version, point.value, ours=builtin, project=project)
+            for point in points
+        ]
+    return sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from host.errors import PluginError
-from host.planning.loading import load, reason_of
+from host.planning.loading import LoadedPlugin
 from host.records import (
     CategoryDeclaration,
     CommandDeclaration,
@@ -37,8 +36,7 @@ _LONGEST = 16 << 20  # bytes of one answer
 _NO_ANSWER = "what it answers cannot be understood"
 
 
-@dataclass(slots=True)
-class PluginAnswer:
+class PluginAnswer(NamedTuple):
     """The records of one plugin, each with its hook, and the hooks that it implements.
 
     `stamps` are of its source files and of the paths to watch. `reason` says why the plugin is
@@ -46,10 +44,10 @@ class PluginAnswer:
     """
 
     plugin: Plugin
-    records: Sequence[tuple[str, Any]] = ()
-    hooks: dict[str, int] = field(default_factory=dict)
-    stamps: dict[str, str] = field(default_factory=dict)
-    reason: str = ""
+    records: Sequence[tuple[str, Any]]
+    hooks: dict[str, int]
+    stamps: dict[str, str]
+    reason: str
 
 
 def query(
@@ -70,7 +68,7 @@ def query(
             try:
                 [answer] = _query([plugin], installation, deadline)
             except PluginError as failure:
-                answer = PluginAnswer(plugin, reason=str(failure))
+                answer = PluginAnswer(plugin, (), {}, {}, str(failure))
         yield answer
 
 
@@ -127,29 +125,21 @@ def _query(
 
 def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     """Load a plugin and return the values of its `PluginAnswer`, in order, as JSON values."""
-    loaded = load([plugin])
+    loaded = LoadedPlugin(plugin)
     records: list[list[Any]] = []
-    stamps = {path: stamp(path) for path in sorted(loaded.files)}
+    stamps = {path: stamp(path) for path in loaded.files}
 
-    def take(hook: str, _: str, record: Any) -> None:
-        try:
-            records.append([hook, type(record).__name__, _plain(record)])
-        except BaseException as failure:  # noqa: BLE001 - its objects may do anything
-            raise TypeError(reason_of(failure)) from None
+    def take(hook: str, record: Any) -> None:
+        if record.__class__ not in _RECORDS.values():
+            raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
+        values = json.loads(json.dumps(record.values()))
+        records.append([hook, type(record).__name__, values])
         if isinstance(record, Watch) and str(record.path).startswith("/"):
             stamps.setdefault(record.path, stamp(record.path))
 
     for hook in _PLANNING:
-        loaded.call_each(hook, partial(take, hook), installation=installation)
-    reason = loaded.broken.get(plugin.name, "")
-    return [records, loaded.hooks_of(plugin.name), stamps, reason]
-
-
-def _plain(record: Any) -> Any:
-    """Return the values of a record as JSON values; raises TypeError, ValueError."""
-    if record.__class__ not in _RECORDS.values():
-        raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
-    return json.loads(json.dumps(record.values()))
+        loaded.ask(hook, partial(take, hook), installation=installation)
+    return [records, loaded.hooks, stamps, loaded.broken]
 
 
 def _deserialize(plugins: Sequence[Plugin], answers: Any) -> list[PluginAnswer]:
@@ -165,10 +155,10 @@ def _deserialize(plugins: Sequence[Plugin], answers: Any) -> list[PluginAnswer]:
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
     """Return what the hook returns for each of `calls`, or the reason why it fails."""
-    loaded = load([plugin])
+    loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
-    found = [loaded.answer(plugin.name, hook, **call) for call in calls]
+    found = [loaded.answer(hook, **call) for call in calls]
     for one in found:
         if one is not None and type(one) is not expected:
             return f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
-    return loaded.broken.get(plugin.name) or found
+    return loaded.broken or found

@@ -1,6 +1,6 @@
 """The hot side: what a run loads, and little else. Here is what all of it uses.
 
-These are `Struct`, the base of its records, and functions for paths, files and programs on PATH.
+These are `Record`, the base of all records, and functions for paths, files and programs on PATH.
 They use `posix`, as `os` costs a tenth of a run.
 """
 
@@ -21,38 +21,67 @@ else:
         return lambda kind: kind
 
 
+EFFECTS = ("read", "change", "destroy")  # of a command or an option, the least first
+
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MOST_LINKS = 40  # one behind the other, as the system has it
 
 
 @dataclass_transform()
-class Struct:
-    """Named values: annotated fields, given in order or by name.
+class Record:
+    """Named values, given in order or by name; records of one kind with equal values are equal.
 
-    `dataclasses` would cost as much as a whole run. What is not given has the class's value;
-    what is no field only a type checker finds. What there is one of for each variable or command
-    has slots instead, as making it takes a third of the time.
+    A value that is not given is the class's own. `values()` has them by name, and
+    `replaced(name=value)` makes another record with other values.
     """
 
-    fields: "ClassVar[tuple[str, ...]]" = ()
+    # `dataclasses` would cost as much as a whole run. What there is one of for each variable
+    # has slots instead, as making it takes a third of the time.
+
+    _fields: "ClassVar[tuple[str, ...]]" = ()
+    _known: "ClassVar[frozenset[str]]" = frozenset()
+    _needed: "ClassVar[frozenset[str]]" = frozenset()
 
     def __init_subclass__(cls) -> None:
-        cls.fields += tuple(cls.__annotations__)
+        cls._fields += tuple(cls.__annotations__)
+        cls._known = frozenset(cls._fields)
+        cls._needed = frozenset([one for one in cls._fields if not hasattr(cls, one)])
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
-        for name, value in zip(self.fields, values):  # noqa: B905 - what is left has a default
-            named[name] = value  # noqa: PERF403 - `update` with pairs takes longer
+        given = len(values) + len(named)
+        named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
+        if len(named) < given or not self._needed <= named.keys() <= self._known:
+            takes, found = ", ".join(self._fields), ", ".join(named)
+            raise TypeError(f"{type(self).__name__} takes {takes}, each once; found {found}")
         self.__dict__ = named
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.values() == other.values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.row()))
+
+    def __repr__(self) -> str:
+        values = ", ".join([f"{name}={value!r}" for name, value in self.values().items()])
+        return f"{type(self).__name__}({values})"
+
+    def values(self) -> "dict[str, Any]":
+        """Return the values by name."""
+        return {name: getattr(self, name) for name in self._fields}
+
+    def replaced(self, **changes: "Any") -> "Self":
+        """Return a record of the same kind with other values."""
+        return type(self)(**self.values() | changes)
 
     def row(self) -> "list[Any]":
         """Return the values, in order."""
-        return [getattr(self, name) for name in self.fields]
+        return [getattr(self, name) for name in self._fields]
 
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
         """Return the record of these values; raises ValueError where there are more or less."""
         found = cls.__new__(cls)
-        found.__dict__ = dict(zip(cls.fields, row, strict=True))
+        found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
 
 

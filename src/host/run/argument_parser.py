@@ -1,10 +1,10 @@
-"""The words of a command line → the variables of the declared arguments that they give."""
+"""How words are matched: those of a command line → the variables of the declared arguments."""
 
-import _stat
 import posix
 
-from host.errors import Problem, UsageError
-from host.run.argument_spec import Argument, is_number, shown, usage_of
+from host.errors import UsageError
+from host.run import is_directory
+from host.run.argument_spec import TRUE, Argument, is_number, numbered, shown
 from host.run.process import asks_help
 from host.run.text import encode
 
@@ -12,53 +12,57 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_HELP = "--help"
-_NOTHING: "Mapping[str, Sequence[str]]" = {}
+_HELP = ("--help", "-h")
+_PATHS = ("file", "directory")  # types whose values must exist
+_NOTHING: "Mapping[str, str]" = {}
+
+
+class MissingArgumentsError(UsageError):
+    """Required arguments are absent, and nothing else is wrong; `line` has what is given."""
+
+    def __init__(self, error: UsageError, line: "CommandLine") -> None:
+        super().__init__(error.problem)
+        self.line = line
 
 
 def without(arguments: "Sequence[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the environment less every variable that these arguments can have."""
     names = {one.variable for one in arguments}
-    repeating = [one for one in arguments if one.repeats]  # one at most
+    repeated = {one.variable for one in arguments if one.repeats}
     return {
         name: value
         for name, value in environ.items()
-        if name not in names and not any(one.owns(name) for one in repeating)
+        if name not in names and not (repeated and numbered(name) in repeated)
     }
 
 
-def given_variables(
-    arguments: "Sequence[Argument]", args: "Sequence[str]", program: str, words: "Sequence[str]"
-) -> dict[str, str]:
-    """Return the variables of the arguments that the words `args` give; raises UsageError.
+def parse(
+    arguments: "Sequence[Argument]",
+    args: "Sequence[str] | None",
+    program: str = "",
+    words: "Sequence[str]" = (),
+    environ: "Mapping[str, str]" = _NOTHING,
+) -> "CommandLine":
+    """Return the command line of the words `args`, checked; raises UsageError.
 
-    A lone `--help` or `-h` gives those of an empty command line: the script answers it.
+    None stands for no words at all, unchecked, and so does a lone `--help` or `-h`, which the
+    script answers. `program` and the command's own `words` are for the error; `environ` is
+    the caller's. Files and directories are looked at from the current directory, not opened.
     """
-    if asks_help(args):
-        return variables(arguments)
-    return variables(arguments, texts(arguments, args, program, words))
-
-
-def texts(
-    arguments: "Sequence[Argument]", args: "Sequence[str]", program: str, words: "Sequence[str]"
-) -> "dict[str, list[str]]":
-    """Return the texts that the words `args` give to each argument, by name; raises UsageError.
-
-    `program` and the command's own `words` are for the error. Files and directories are
-    looked at from the current directory; none is opened.
-    """
-    line = CommandLine(arguments, args, program, words)
+    asks = args is None or asks_help(args)
+    line = CommandLine(arguments, () if args is None or asks else args, program, words)
     line.read()
     line.place()
-    for argument in arguments:
-        line.check(argument)
-    return line.texts
+    line.add_callers(environ)
+    if not asks:
+        line.check()
+    return line
 
 
 class CommandLine:
     """The words of a command line, sorted into the `texts` of each argument by its name.
 
-    `loose` are those that no option takes, `options` has each under both of its names.
+    `loose` are those that no option takes, `options` has each under all of its names.
     `waiting` is one whose value is still to come, `ended` whether no option can come any more.
     The name of the program and the words of the command are for errors, which are UsageError.
     """
@@ -82,6 +86,7 @@ class CommandLine:
             if argument.option:
                 self.options[argument.name] = argument
                 self.options[argument.short or argument.name] = argument
+                self.options[argument.negation or argument.name] = argument
         self.rest = list(words)
         self.rest.reverse()
         self.loose: list[str] = []
@@ -114,45 +119,61 @@ class CommandLine:
                 self.loose.append(word)
 
     def is_negative(self, word: str) -> bool:
-        """Tell whether this is a number rather than options such as `-3`."""
+        """Check for a number rather than options such as `-3`."""
         return is_number(word) and word[:2] not in self.options
+
+    def is_option(self, word: str) -> bool:
+        """Check for a word that cannot be the value of the option before it."""
+        if word.startswith("--"):
+            name = word.partition("=")[0]
+            return name in ("--", "--help") or name in self.options
+        return word[:2] in self.options
 
     def long(self, word: str) -> None:
         name, equals, value = word.partition("=")
         argument = self.option(name, name)
         if equals and argument.flag:
             raise self.unfit(f"{name} takes no value", "")
-        self.take(argument, value if equals else None)
+        self.take(argument, value if equals else "false" if name == argument.negation else None)
 
     def short(self, word: str) -> None:
         """Take `-abc`: flags, of which the last may be an option whose value follows."""
         for index, letter in enumerate(word[1:], 2):
             argument = self.option(f"-{letter}", word)
+            rest = word[index:]
             if not argument.flag:
-                self.take(argument, word[index:] or None)
+                self.take(argument, rest.removeprefix("=") if rest else None)
                 return
+            if rest.startswith("="):
+                raise self.unfit(f"-{letter} takes no value", "")
             self.take(argument)
 
     def option(self, name: str, word: str) -> Argument:
         argument = self.options.get(name)
         if argument is None:
-            if name in (_HELP, "-h"):
-                hint = f"for help: {self.program} {self.command} {_HELP}"
+            if name in _HELP:
+                hint = f"for help: {self.program} {self.command} --help"
                 raise self.unfit(f"{name} must be the only argument", hint)
             known = [one for one in self.options if one.startswith("--")]
-            raise self.unfit(f"unknown option {shown(name)}", _nearest(word, known) or None)
+            raise self.unfit(f"unknown option {shown(name)}", near=(word, known))
         return argument
 
     def take(self, argument: Argument, value: str | None = None) -> None:
         """Note an option; where it needs a value and has none, the next word is it."""
         if argument.flag:
-            value = "true"
+            value = value or "true"
         elif value is None:
-            if not self.rest:
-                self.waiting = argument
-                raise self.unfit(f"{argument.name} needs a value, {argument.value}")
+            follows = self.rest[-1] if self.rest else ""
+            if not self.rest or self.is_option(follows):
+                self.waiting = None if self.rest else argument
+                text = f"{argument.name} needs a value, {argument.value}"
+                joined = f"to give {follows} as the value: {argument.name}={follows}"
+                raise self.unfit(text, joined if follows else None)
             value = self.rest.pop()
-        self.texts[argument.name] = [value]
+        if argument.repeats:
+            self.texts.setdefault(argument.name, []).append(value)
+        else:
+            self.texts[argument.name] = [value]
 
     def place(self) -> None:
         """Give the loose words to the positional arguments, in order."""
@@ -165,73 +186,83 @@ class CommandLine:
         if loose:
             raise self.unfit(f"{shown(loose[0])} is one word too many")
 
-    def check(self, argument: Argument) -> None:
-        """Refuse what was given for an argument, or its default, where it is no value of it."""
-        name = argument.bare_name
-        if argument.required and argument.name not in self.texts:
-            raise self.unfit(f"{name} is missing")
-        for text in () if argument.flag else _texts(argument, self.texts):
-            expected = argument.expected(text)
-            if expected:
-                unfit = f"{name}: expected {expected}; found {shown(text)}"
-                raise self.unfit(unfit, _nearest(text, argument.choices))
-            reason = _why_not_there(argument, text)
-            if reason:
-                raise self.unfit(f"{name}: {shown(text)} {reason}", "")
+    def add_callers(self, environ: "Mapping[str, str]") -> None:
+        """Take the caller's variables for arguments that no word gives."""
+        for argument in self.arguments:
+            if argument.env in environ and argument.name not in self.texts:
+                self.texts[argument.name] = [environ[argument.env]]
 
-    def unfit(self, text: str, hint: str | None = None) -> UsageError:
-        """Return the error for words that do not fit, by default with the usage line."""
-        if hint is None:
-            hint = f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
-        return UsageError(Problem(self.command, text, hint))
+    def values(self, argument: Argument) -> "Sequence[str]":
+        """Return what was given for an argument, else its default, else nothing."""
+        found = self.texts.get(argument.name)
+        if found is None:
+            return () if argument.default is None else (argument.default,)
+        return found
+
+    def check(self) -> None:
+        """Refuse values that do not fit, what conflicts, and last of all what is missing."""
+        missing = []
+        for argument in self.arguments:
+            for text in self.values(argument):
+                self.check_text(argument, text)
+            if argument.required and argument.name not in self.texts:
+                missing.append(argument.bare_name)
+            if argument.conflicts and self.is_given(argument):
+                others = [one for one in self.arguments if one.name in argument.conflicts]
+                for other in filter(self.is_given, others):
+                    names = f"{argument.bare_name} and {other.bare_name}"
+                    raise self.unfit(f"{names} cannot be given together", "")
+        if missing:
+            are = "is" if len(missing) == 1 else "are"
+            raise MissingArgumentsError(self.unfit(f"{', '.join(missing)} {are} missing"), self)
+
+    def check_text(self, argument: Argument, text: str) -> None:
+        """Refuse a text that is no value of the argument."""
+        fits = argument.accepts(text)
+        if not fits or (argument.type in _PATHS and not _is_there(argument.type, text)):
+            from host.run.argument_text import misfit
+
+            what, hint = misfit(argument, text, fits)
+            raise self.unfit(what, hint)
+
+    def is_given(self, argument: Argument) -> bool:
+        """Check whether an argument is given; a flag that is false is not."""
+        texts = self.texts.get(argument.name, ())
+        return any(map(_is_true, texts)) if argument.flag else bool(texts)
+
+    def unfit(
+        self,
+        text: str,
+        hint: str | None = None,
+        near: "tuple[str, Sequence[str]]" = ("", ()),
+    ) -> UsageError:
+        """Return the error for words that do not fit, with what is `near` or the usage line."""
+        from host.run.argument_text import unfit
+
+        return unfit(self, text, hint, near)
+
+    def variables(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for argument in self.arguments:
+            name = argument.variable
+            values = self.values(argument)
+            if argument.flag:
+                values = ["true" if _is_true(text) else "false" for text in values]
+            if argument.repeats:
+                found[f"{name}_COUNT"] = str(len(values))
+                for number, text in enumerate(values, 1):
+                    found[f"{name}_{number}"] = text
+            elif values or argument.flag:
+                found[name] = values[0] if values else "false"
+        return found
 
 
-def _texts(argument: Argument, texts: "Mapping[str, Sequence[str]]") -> "Sequence[str]":
-    """Return what was given for an argument, else its default, else nothing."""
-    found = texts.get(argument.name)
-    if found is None:
-        return () if argument.default is None else (argument.default,)
-    return found
+def _is_true(text: str) -> bool:
+    return text.lower() in TRUE
 
 
-def variables(
-    arguments: "Iterable[Argument]", texts: "Mapping[str, Sequence[str]]" = _NOTHING
-) -> dict[str, str]:
-    """Return the variables of the arguments with these texts: by default, of no words at all."""
-    found: dict[str, str] = {}
-    for argument in arguments:
-        name = argument.variable
-        values = _texts(argument, texts)
-        if argument.repeats:
-            found[f"{name}_COUNT"] = str(len(values))
-            for number, text in enumerate(values, 1):
-                found[f"{name}_{number}"] = text
-        elif argument.flag:
-            found[name] = "true" if values else "false"
-        elif values:
-            found[name] = values[0]
-    return found
-
-
-def _why_not_there(argument: Argument, path: str) -> str:
-    """Return what keeps `path` from being a file or directory that is there, "" for nothing."""
-    if argument.type not in ("file", "directory"):
-        return ""
-    try:
-        mode = posix.stat(encode(path)).st_mode
-    except FileNotFoundError:
-        return "is not there"
-    except OSError as failure:
-        return f"cannot be used: {failure.strerror}"
-    if _stat.S_ISDIR(mode) == (argument.type == "directory"):
-        return ""
-    return "is no directory" if argument.type == "directory" else "is a directory"
-
-
-def _nearest(word: str, names: "Sequence[str]") -> str:
-    """Return what to do about a word that is none of `names` but like or begins one; else ""."""
-    from host.run.suggestions import closest
-
-    begun = [one for one in names if word.strip("-") and one.startswith(word)]
-    near = [*closest(word, names), *begun]
-    return f"did you mean {near[0]}?" if near else ""
+def _is_there(kind: str, path: str) -> bool:
+    """Check whether `path` is a directory, or with another kind something else that exists."""
+    if kind == "directory":
+        return is_directory(path)
+    return posix.access(encode(path), posix.F_OK) and not is_directory(path)

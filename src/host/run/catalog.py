@@ -48,6 +48,10 @@ class Node:
     def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
         return bool(self.tree.holds_commands(self.at, problems))
 
+    def has_below(self) -> bool:
+        """Return whether anything is below this command."""
+        return bool(self.tree.has_below(self.at))
+
     def holds_below(self) -> bool:
         """Return whether a command lies below it, whatever its own command.json says."""
         return any(
@@ -62,10 +66,10 @@ class Match:
     `kind` is "command", "category" or "unknown" (then `words` is the part that exists).
     `nodes` are those of a category, in order of precedence, or the command's own; `plugin` is ""
     for the installation's own. `shadows` names what else has a command's words; only `children`
-    fills it.
+    fills it, and `has_below`: whether a command has commands below it.
     """
 
-    __slots__ = ("definition", "dev", "kind", "nodes", "plugin", "shadows", "words")
+    __slots__ = ("definition", "dev", "has_below", "kind", "nodes", "plugin", "shadows", "words")
 
     def __init__(
         self,
@@ -80,6 +84,7 @@ class Match:
         self.definition = definition
         self.plugin = ""
         self.dev = False
+        self.has_below = False
         self.shadows: tuple[str, ...] = ()
 
     @property
@@ -135,6 +140,14 @@ class DeclaredTree:
         del place, problems
         return True
 
+    def has_below(self, place: tuple[str, ...]) -> bool:
+        del place
+        return False
+
+    def above(self, place: tuple[str, ...]) -> "tuple[Definition, ...]":
+        del place
+        return ()
+
     def aliased(self, place: tuple[str, ...], alias: str) -> str:
         for one in self._below(place):
             if one.words[:-1] == place and alias in one.definition.aliases:
@@ -154,7 +167,9 @@ class Catalog:
     __slots__ = ("_roots",)
 
     def __init__(self, lock: "Lock", read: "Callable[[str], Definition]" = read_definition) -> None:
-        folders = [FolderTree(one.path, one.plugin, one.dev, read) for one in lock.trees]
+        folders = [
+            FolderTree(one.path, one.plugin, one.dev, one.scripts, read) for one in lock.trees
+        ]
         linked = {one.plugin for one in lock.trees if one.dev}
         declared: list[list[Declared]] = []
         for one in lock.commands:
@@ -168,29 +183,54 @@ class Catalog:
         self._roots = [Node(one, one.root) for one in folders]
         self._roots += [Node(one, one.root) for one in in_code]
 
-    def find(self, words: "Sequence[str]") -> Match:
+    def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return what the leading `words` name; the rest are arguments.
 
         At each step the first tree that has the word decides whether it is a command or a
         category; categories of the same words are one category. A word that is none may be an
-        alias. Raises DefinitionError if the deciding definition is wrong.
+        alias. A command may have commands below it: the longest run of words that names one
+        counts, with `whole` also a category that all the words name. Raises DefinitionError if
+        the deciding definition is wrong.
         """
         found = Match("category", (), self._roots)
+        command: Match | None = None
         for word in words:
-            if word.startswith("-"):
+            if word.startswith("-") or (found is command and not found.nodes[0].has_below()):
                 break
             inner = _entered(found, word) if is_word(word) else None
             if inner is None:
                 named = _aliased(found.nodes, word)
                 inner = _entered(found, named) if named else None
             if inner is None:
-                _raise_error_of(found.nodes)
-                return Match("unknown", found.words, found.nodes)
+                if command is None:
+                    _raise_error_of(found.nodes)
+                    return Match("unknown", found.words, found.nodes)
+                found = command
+                break
             found = inner
             if found.kind == "command":
-                return found
+                command = found
         _raise_error_of(found.nodes)
-        _describe(found)
+        if found.kind == "category" and not (whole and len(found.words) == len(words)):
+            found = command or found
+        if found.kind == "category":
+            _describe(found)
+        if found.definition is not None and found.definition.entrypoint:
+            _inherit(found)
+        return found
+
+    def default(self, category: Match) -> Match:
+        """Return the command that runs if a category is called without a word, or the category.
+
+        Raises DefinitionError if there is no such command.
+        """
+        definition = category.definition
+        if definition is None or not definition.default:
+            return category
+        found = self.find((*category.words, definition.default))
+        if found.kind != "command" or len(found.words) <= len(category.words):
+            what = f"there is no command {' '.join(category.words)} {definition.default}"
+            raise DefinitionError(Problem(definition.file, what, key="default"))
         return found
 
     def shadowed(self, command: Match) -> tuple[str, ...]:
@@ -202,13 +242,13 @@ class Catalog:
         return match.shadows if match else ()
 
     def children(self, category: Match) -> tuple[list[Match], list[Problem]]:
-        """Return what is directly below a category, and what is wrong there.
+        """Return what is directly below a category or command, and what is wrong there.
 
         A folder without commands is left out, and so is one with a reserved word.
         """
         problems: list[Problem] = []
         reached: dict[str, list[Node]] = {}
-        for node in category.nodes:
+        for node in category.nodes if category.kind == "category" else category.nodes[:1]:
             for word in node.tree.words(node.at, problems):
                 at = node.tree.path_of(node.at, word)
                 if _is_reserved(category, word) and node.tree.root:
@@ -222,6 +262,9 @@ class Catalog:
             if match is not None:
                 if match.kind == "category":
                     _describe(match, problems)
+                else:
+                    match.has_below = match.nodes[0].has_below()
+                    _inherit(match, problems)
                 found.append(match)
         return found, problems
 
@@ -309,6 +352,22 @@ def _aliased(nodes: "Iterable[Node]", alias: str) -> str:
         if word:
             return word
     return ""
+
+
+def _inherit(found: Match, problems: "list[Problem] | None" = None) -> None:
+    """Give a definition the defaults of the category.json files above it.
+
+    Raises DefinitionError without `problems`; a listing reports each bad file where it lists it.
+    """
+    node = found.nodes[0]
+    try:
+        above = node.tree.above(node.at)
+    except DefinitionError:
+        if problems is None:
+            raise
+        return
+    if above and found.definition is not None:
+        found.definition.inherit(above)
 
 
 def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:

@@ -3,28 +3,27 @@
 import sys
 
 from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
-from host.run import dirname, is_file, join, stays_inside, why_outside
+from host.run import EFFECTS, dirname, is_file, join, stays_inside, why_outside
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE, Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from host.run.argument_spec import Argument
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
-EFFECTS = ("read", "change", "destroy")
 HELP = ("script", "page")
+VARIABLE_TYPES = ("url", "port", "integer", "path", "email")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
-# What a category.json does not hand on to the commands below it.
-_OF_COMMANDS = ("envs", "env_files", "required_envs", "requires", "group")
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
+_LONGEST_NAME = 70  # characters of a name in an error
 
 
 def is_word(text: str) -> bool:
@@ -57,6 +56,34 @@ class Config:
         self.warnings: tuple[Problem, ...] = fields.misspelt()
 
 
+class RequiredVariable(str):
+    """The name of a variable that must be set, with what a definition says of it.
+
+    hint      what to do if it is not set, or ""
+    type      "url", "port", "integer", "path", "email", or "" for any text
+    secret    whether its value is shown to nobody
+    """
+
+    __slots__ = ("hint", "secret", "type")
+
+    hint: str
+    type: str
+    secret: bool
+
+    def __new__(cls, name: str, hint: str = "", kind: str = "", secret: bool = False) -> "Self":
+        made = super().__new__(cls, name)
+        made.hint, made.type, made.secret = hint, kind, secret
+        return made
+
+    def fault(self, value: str | None) -> str:
+        """Return what is wrong with a value, such as "must be set", else ""."""
+        if value and not self.type:
+            return ""
+        from host.run.required_variables import fault
+
+        return fault(self, value)
+
+
 class Definition:
     """What a command.json or category.json says, checked, with what absent keys stand for.
 
@@ -64,10 +91,13 @@ class Definition:
     entrypoint             a file in `directory` or "package.module:attr"; "" for a category
     file, directory        the definition and its folder; "" for one that a plugin declares
     os, compatible         systems that it runs on, () for all; whether this is one
-    sudo                   whether it needs administrator rights on this system
+    sudo, sudo_systems     whether it needs administrator rights on this system; where it does
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
-    required_envs          names that must be set
+    required_envs          `RequiredVariable`s, those of the categories above included
+    above                  definitions of the categories above, the outermost first: see `inherit`
+    default                in a category.json: the word of the command that runs without a word
+    usage                  the line of a script's comment that shows how it is called
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and, perhaps, "description"
     confirm                what is asked before a run, "" for nothing
@@ -80,6 +110,9 @@ class Definition:
     warnings               `Problem`s, such as an unknown key that resembles a known one
     """
 
+    above: "tuple[Definition, ...]" = ()
+    usage = ""
+
     def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
     ) -> None:
@@ -89,7 +122,8 @@ class Definition:
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
         fields.known.add("script")
         self.os: tuple[str, ...] = fields.texts("os")
-        self.sudo: bool = fields.flag_or_systems("sudo", SYSTEM_OS)
+        self.sudo_systems: tuple[str, ...] = fields.flag_or_systems("sudo", SYSTEMS)
+        self.sudo: bool = SYSTEM_OS in self.sudo_systems
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")
@@ -97,7 +131,7 @@ class Definition:
             "aliases", is_word, "is not a word; use letters, digits and ._- (64 at most)"
         )
         self.hidden: bool = fields.flag("hidden")
-        self.required_envs: tuple[str, ...] = fields.names("required_envs", is_name, NO_VARIABLE)
+        self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -109,17 +143,13 @@ class Definition:
         self.starts_commands: bool = fields.flag("starts_commands")
         self.sources: bool = self._takes_sources(fields)
         self.installed_when: dict[str, str] = fields.condition("installed_when")
-        is_category = not required and not self.entrypoint
-        ignored = [key for key in _OF_COMMANDS if is_category and fields.value(key)]
+        self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
         warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
         if type(fields.value("sudo")) is list:
             warnings += _foreign(fields.path, "sudo", fields.texts("sudo"))
-        for key in ignored:
-            remedy = "" if key == "requires" else "set it in each command.json"
-            warnings.append(fields.problem(key, "has no effect in a category", remedy))
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def _takes_sources(self, fields: Fields) -> bool:
@@ -133,9 +163,28 @@ class Definition:
         return takes
 
     def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
-        from host.run.argument_spec import read_declarations
+        from host.run.argument_declarations import read_declarations
 
         return read_declarations(declared, self.directory, ours=ours)
+
+    def inherit(self, above: "tuple[Definition, ...]") -> None:
+        """Take the defaults of the categories `above`; the nearest wins, name by name.
+
+        `envs` and `env_files` stay where they are written, as a run reads them file by file.
+        """
+        self.above = above
+        for one in reversed(above):
+            self.group = self.group or one.group
+
+    @property
+    def required_envs(self) -> "tuple[RequiredVariable, ...]":
+        chain = (*self.above, self)
+        return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the file of the definition is what runs."""
+        return self.file != "" and self.file == join(self.directory, self.entrypoint)
 
     @property
     def directory(self) -> str:
@@ -150,7 +199,7 @@ class Definition:
     @property
     def has_entrypoint(self) -> bool:
         """Tell whether there is something to run: a file in `directory`, or an object."""
-        if self.in_python:
+        if self.in_python or self.is_script:
             return True
         file = join(self.directory, self.entrypoint)
         return is_file(file) and stays_inside(self.directory, self.entrypoint)
@@ -163,6 +212,28 @@ class Definition:
     def foreign_systems(self) -> list[Problem]:
         """Return the problem of names in `os` that are no systems, none if all of them are."""
         return _foreign(self.file or "its definition", "os", self.os)
+
+
+def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
+    """Return the names in `required_envs`; an entry is a name, or an object with more."""
+    entries = fields.array("required_envs", "an array of names and objects")
+    found = []
+    for index, entry in enumerate(entries):
+        key = f"required_envs[{index}]"
+        if type(entry) is str:
+            name = RequiredVariable(entry)
+        else:
+            inner = Fields(fields.path, entry, key)
+            name = RequiredVariable(
+                inner.filled("name", required=True),
+                inner.text("hint"),
+                inner.one_of("type", VARIABLE_TYPES),
+                inner.flag("secret"),
+            )
+        if not is_name(name):
+            raise fields.refused("required_envs", f'"{name[:_LONGEST_NAME]}" {NO_VARIABLE}')
+        found.append(name)
+    return tuple(found)
 
 
 def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:
@@ -187,13 +258,28 @@ def read_config(path: str) -> Config:
 
 
 def read_definition(path: str) -> Definition:
-    """Return the checked command.json or category.json at `path`.
+    """Return the checked command.json or category.json at `path`, or that in a script's comment.
 
-    In the latter name and description may be missing. Raises DefinitionError for a bad
+    In the latter two name and description may be missing. Raises DefinitionError for a bad
     one, FileNotFoundError where there is none.
     """
+    if not path.endswith(("/command.json", "/category.json")):
+        return _read_script(path)
     required = not path.endswith("/category.json")
     return Definition(path, Fields(path, read_json(path)), required)
+
+
+def _read_script(path: str) -> Definition:
+    from host.run.script_definition import ScriptComments
+
+    script = ScriptComments(path)
+    try:
+        definition = Definition(path, Fields(path, script.values), required=False)
+    except DefinitionError as error:
+        raise DefinitionError(script.placed(error.problem)) from None
+    definition.usage = script.usage
+    definition.warnings = tuple([script.placed(one) for one in definition.warnings])
+    return definition
 
 
 def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
@@ -221,6 +307,8 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
         raise CannotStartError("; ".join(map(str, (Problem(" ".join(words), what), *foreign))))
     if definition.in_python:
         return ""
+    if definition.is_script:
+        return definition.file
     file = join(definition.directory, definition.entrypoint)
     outside = why_outside(definition.directory, definition.entrypoint)
     if outside:

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 _LONGEST_ANSWER = 1024  # bytes
 
 
-def confirm(question: str, program: str, words: "Sequence[str]") -> None:
+def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
     """Ask before a command runs; raises NotConfirmedError if the answer is no."""
     command = " ".join(words)
-    if not is_attended():
+    if not may_ask or not is_attended():
+        why = "there is no terminal to ask on" if may_ask else "--no-input forbids the question"
         raise NotConfirmedError(
-            f"{command}: asks before it runs, and there is no terminal to ask on",
+            f"{command}: asks before it runs, and {why}",
             f"to run it all the same: {program} --yes {command} …",
         )
     if not is_agreed(question):

@@ -7,14 +7,14 @@ import _imp
 import posix
 
 from host.errors import CannotStartError, Problem, SourceError
-from host.run import Struct, join
+from host.run import Record, join
 from host.run.command import Definition
 from host.run.expand import expand
 from host.run.text import Messages, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Source
@@ -141,7 +141,7 @@ _STAYS = (
 )
 
 
-class SourceReader(Struct):
+class SourceReader(Record):
     """One pass over the sources of one command: `layers` so far, and where messages go."""
 
     words: tuple[str, ...]
@@ -157,8 +157,9 @@ class SourceReader(Struct):
         if source.reader == "envs":
             self.envs(source)
         elif source.reader == "env_files":
-            for written in self.definition.env_files:
-                self.listed_file(source, written)
+            for one in (*self.definition.above, self.definition):
+                for written in one.env_files:
+                    self.listed_file(source, written, one)
         elif source.reader == "dotenv":
             for path in source.files:
                 self.env_file(source, path)
@@ -168,11 +169,12 @@ class SourceReader(Struct):
             self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
 
     def envs(self, source: "Source") -> None:
-        file = self.definition.file or source.name
-        for name, text in self.definition.envs.items():
-            key = f"envs.{name}"
-            value = self.expanded(text, file, key)
-            self.offer(name, value, source.rank, file, key)
+        for one in (*self.definition.above, self.definition):
+            file = one.file or source.name
+            for name, text in one.envs.items():
+                key = f"envs.{name}"
+                value = self.expanded(text, file, key)
+                self.offer(name, value, source.rank, file, key)
 
     def settings(self, source: "Source") -> None:
         for path in source.files:
@@ -184,13 +186,13 @@ class SourceReader(Struct):
                 changed = {name: text for name, text in values.items() if before.get(name) != text}
                 self.offer_all(source, path, changed)
 
-    def listed_file(self, source: "Source", written: str) -> None:
-        """Read an entry of `env_files`; one that expands to nothing is no file."""
-        path = self.expanded(written, self.definition.file, "env_files")
+    def listed_file(self, source: "Source", written: str, definition: Definition) -> None:
+        """Read an entry of a definition's `env_files`; one that expands to nothing is no file."""
+        path = self.expanded(written, definition.file, "env_files")
         if not path:
             return
         try:
-            self.env_file(source, join(self.definition.directory, path))
+            self.env_file(source, join(definition.directory, path))
         except SourceError as failure:
             if path == written:
                 raise
@@ -298,10 +300,12 @@ def layers_of(
     """
     system = {name: value for name, value in environ.items() if name != RUN}
     if definition.args:
-        from host.run.argument_parser import variables, without
+        from host.run.argument_parser import parse, without
 
         system = without(definition.args, system)
-        given = variables(definition.args) if given is None else given
+        given = (
+            parse(definition.args, None, environ=environ).variables() if given is None else given
+        )
 
     def describe(values: "Mapping[str, str]") -> str:
         return installation.run_entry(environ, values)
@@ -314,27 +318,10 @@ def layers_of(
 
 
 def check_required(definition: Definition, layers: Layers) -> None:
-    """Raise SourceError when a name in `required_envs` is unset or empty."""
-    missing = [name for name in definition.required_envs if not layers.get(name)]
-    empty = [name for name in missing if name in layers.system]  # nothing else counts there
-    unset = [name for name in missing if name not in layers.system]
-    faults = []
-    if unset:
-        gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
-        what = f"{', '.join(unset)} must be set{gone}"
-        faults.append((what, where_to_set(unset)))
-    if empty:
-        them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
-        before = f"{are} empty in your environment, which goes before every other source"
-        remedy = f"give {them} a value there, or unset {them}"
-        faults.append((f"{', '.join(empty)} {before}", remedy))
-    if len(faults) == 1:
-        raise SourceError(Problem(definition.file, *faults[0]))
-    if faults:  # each has to stand beside its remedy
-        raise SourceError(Problem(definition.file, "; ".join(map("; ".join, faults))))
+    """Raise SourceError if a name in `required_envs` is unset, empty or not of its type."""
+    for name in definition.required_envs:
+        if name.type or not layers.get(name):
+            from host.run.required_variables import refuse
 
-
-def where_to_set(names: "Sequence[str]") -> str:
-    """Say what to do about variables that must be set."""
-    them = "it" if len(names) == 1 else "them"
-    return f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
+            refuse(definition, layers)
+            return

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
 _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _NAME = _NAME_START | frozenset("0123456789")
 _SPECIAL = frozenset("\\$`}")
-_AS_WRITTEN = ""  # the operator of a frame whose form is none of ours
-_DOLLARS = "$$"  # stands for the name in a frame that stays as written for the `$$` before it
+_OPERATORS = (":-", ":=", ":+", ":?", "-", "=", "+", "?")
 
 
 def is_name(text: str) -> bool:
@@ -36,91 +35,122 @@ def expand(
     if "$" not in text and "\\" not in text:
         return text
     expansion = _Expansion(text, lookup)
-    result = expansion.run()
+    try:
+        result, _ = expansion.word(0)
+    except RecursionError:  # hundreds of defaults inside each other
+        result, expansion.foreign = text, True
     if expansion.foreign and warn is not None:
         warn()
     return result
 
 
-class _Expansion:
-    """One left-to-right pass with a stack of open `${`, so nesting costs no recursion.
+class _UnclosedError(Exception):
+    """A `${` or `$(` without its end; all from the outermost one on stays as written."""
 
-    A frame remembers how long `parts` was when it opened: closing it either keeps
-    what came since (the word is used) or drops it. That keeps the pass linear.
-    `unset` are the parts that `:?` left as written.
+
+class _Expansion:
+    """One pass from left to right. Each method returns a text and where what it stands for ends.
+
+    What is not `used` is parsed for its end. `foreign` is whether a `${…}` in use stays as written.
     """
 
-    __slots__ = (
-        *("closers", "foreign", "frames", "lookup", "open_as_written", "parts", "text", "unset"),
-    )
+    __slots__ = ("foreign", "lookup", "text")
 
     def __init__(self, text: str, lookup: "Callable[[str], str | None]") -> None:
         self.text = text
         self.lookup = lookup
-        self.parts: list[str] = []
-        # (index of its "$", len(parts) then, name, operator)
-        self.frames: list[tuple[int, int, str, str]] = []
-        self.open_as_written = 0
-        self.closers: dict[int, int] | None = None
         self.foreign = False
-        self.unset: list[int] = []
 
-    def run(self) -> str:
-        text, parts, end = self.text, self.parts, len(self.text)
-        position = 0
+    def word(self, position: int, *, inside: bool = False, used: bool = True) -> tuple[str, int]:
+        """Expand the rest of the text, or what is `inside` a `${…}`, whose `}` is its end."""
+        text, end = self.text, len(self.text)
+        parts: list[str] = []
         while position < end:
-            character = text[position]
-            if character == "$":
-                position = self.dollar(position)
-            elif character == "\\":
-                position = self.backslash(position)
-            elif character == "`":
-                position = self.backtick(position)
-            elif character == "}" and self.frames:
-                position = self.close(position)
-            else:
-                start = position
+            start = position
+            while position < end and text[position] not in _SPECIAL:
                 position += 1
-                while position < end and text[position] not in _SPECIAL:
-                    position += 1
-                parts.append(text[start:position])
-        if self.frames:  # never closed: as written from the outermost on
-            start, mark, name, _ = self.frames[0]
-            parts[mark:] = [text[start:]]
-            self.foreign = self.foreign or name != _DOLLARS
-        self.foreign = self.foreign or bool(self.unset)
-        return "".join(parts)
+            part = text[start:position]
+            character = text[position : position + 1]
+            if part or not character:
+                pass
+            elif character == "}" and inside:
+                return "".join(parts), position
+            elif character == "$":
+                try:
+                    part, position = self.dollar(position, used)
+                except _UnclosedError:
+                    if inside:
+                        raise
+                    self.foreign = self.foreign or text.startswith("${", position)
+                    part, position = text[position:], end
+            else:
+                part, position = self.quote(position, inside)
+            parts.append(part)
+        if inside:
+            raise _UnclosedError
+        return "".join(parts), end
 
-    def dollar(self, position: int) -> int:
-        following = self.text[position + 1 : position + 2]
-        if following == "$":
-            return self.dollars(position)
-        if following == "{":
-            return self.brace(position)
-        if following == "(":
-            return self.parenthesis(position)
-        stop = self.name_end(position + 1)
-        if stop == position + 1:
-            self.parts.append("$")
+    def quote(self, position: int, inside: bool) -> tuple[str, int]:
+        """Return what a backslash or a backtick protects; a `}` stands for itself."""
+        text = self.text
+        character, following = text[position], text[position + 1 : position + 2]
+        if character == "`":
+            closer = text.find("`", position + 1)
+            stop = closer + 1 if closer >= 0 else position + 1
+        elif character == "\\" and (following in ("$", "\\") or (following == "}" and inside)):
+            return following, position + 2
         else:
-            self.parts.append(self.lookup(self.text[position + 1 : stop]) or "")
-        return stop
+            stop = position + (2 if character + following == "\\`" else 1)
+        return text[position:stop], stop
 
-    def dollars(self, position: int) -> int:
-        """Keep `$$` and what it protects: a shell's `$$` is no name, and passwords hold it."""
+    def dollar(self, position: int, used: bool) -> tuple[str, int]:
+        """Return what a `$` stands for; of several the last protects what follows it."""
         text, stop = self.text, position
         while text.startswith("$", stop):
             stop += 1
+        several = stop > position + 1  # a shell's `$$` is no name, and passwords hold it
         if text.startswith("{", stop):
-            self.frames.append((position, len(self.parts), _DOLLARS, _AS_WRITTEN))
-            self.open_as_written += 1
-            return stop + 1
-        if not text.startswith("(", stop):
-            stop = self.name_end(stop)
-            self.parts.append(text[position:stop])
-            return stop
-        self.parts.append(text[position : stop - 1])
-        return self.parenthesis(stop - 1)
+            return self.as_written(position, stop + 1) if several else self.brace(position, used)
+        if text.startswith("(", stop):
+            end = self.closing_parenthesis(stop) + 1
+        else:
+            end = self.name_end(stop)
+            if end > stop and not several:
+                return self.lookup(text[stop:end]) or "", end
+        return text[position:end], end
+
+    def brace(self, position: int, used: bool) -> tuple[str, int]:
+        stop = self.name_end(position + 2)
+        name = self.text[position + 2 : stop]
+        if name and self.text.startswith("}", stop):
+            return self.lookup(name) or "", stop + 1
+        operator = next((one for one in _OPERATORS if self.text.startswith(one, stop)), "")
+        if not name or not operator:
+            self.foreign = self.foreign or used
+            return self.as_written(position, position + 2)
+        value = self.lookup(name)
+        missing = value is None or (operator[0] == ":" and not value)
+        takes_word = missing if operator[-1] in "-=" else operator[-1] == "+" and not missing
+        word, end = self.word(stop + len(operator), inside=True, used=used and takes_word)
+        if takes_word:
+            return word, end + 1
+        if operator[-1] == "?" and missing:
+            self.foreign = self.foreign or used
+            return self.text[position : end + 1], end + 1
+        return "" if operator[-1] == "+" else value or "", end + 1
+
+    def as_written(self, position: int, inner: int) -> tuple[str, int]:
+        """Return the text from `position` to the `}` that ends what begins at `inner`."""
+        _, end = self.word(inner, inside=True, used=False)
+        return self.text[position : end + 1], end + 1
+
+    def closing_parenthesis(self, position: int) -> int:
+        depth = 0
+        for index in range(position, len(self.text)):
+            depth += (self.text[index] == "(") - (self.text[index] == ")")
+            if not depth:
+                return index
+        raise _UnclosedError
 
     def name_end(self, position: int) -> int:
         text, end = self.text, len(self.text)
@@ -128,84 +158,3 @@ class _Expansion:
             while position < end and text[position] in _NAME:
                 position += 1
         return position
-
-    def brace(self, position: int) -> int:
-        text = self.text
-        stop = self.name_end(position + 2)
-        name = text[position + 2 : stop]
-        following = text[stop : stop + 1]
-        if name and following == "}":
-            self.parts.append(self.lookup(name) or "")
-            return stop + 1
-        operator = following
-        if following == ":":
-            operator = text[stop : stop + 2]
-        if not name or operator not in (":-", "-", ":=", "=", ":+", "+", ":?", "?"):
-            self.frames.append((position, len(self.parts), name, _AS_WRITTEN))
-            self.open_as_written += 1
-            self.foreign = True
-            return position + 2
-        self.frames.append((position, len(self.parts), name, operator))
-        return stop + len(operator)
-
-    def close(self, position: int) -> int:
-        start, mark, name, operator = self.frames.pop()
-        parts = self.parts
-        if operator == _AS_WRITTEN:
-            self.open_as_written -= 1
-            if not self.open_as_written:  # an inner one is part of the outer one's text
-                parts[mark:] = [self.text[start : position + 1]]
-        elif not self.open_as_written:
-            value = self.lookup(name)
-            missing = value is None or (operator[0] == ":" and value == "")
-            if operator[-1] == "+":
-                if missing:
-                    self.replace(mark)
-            elif not missing:
-                self.replace(mark, value or "")
-            elif operator[-1] == "?":
-                self.replace(mark, self.text[start : position + 1])
-                self.unset.append(mark)
-        return position + 1
-
-    def replace(self, mark: int, *texts: str) -> None:
-        self.parts[mark:] = texts
-        while self.unset and self.unset[-1] >= mark:
-            self.unset.pop()
-
-    def backslash(self, position: int) -> int:
-        following = self.text[position + 1 : position + 2]
-        if following in ("$", "\\") or (following == "}" and self.frames):
-            self.parts.append(following)
-            return position + 2
-        if following == "`":
-            self.parts.append("\\`")
-            return position + 2
-        self.parts.append("\\")
-        return position + 1
-
-    def parenthesis(self, position: int) -> int:
-        if self.closers is None:
-            self.closers = _parentheses(self.text)
-        closer = self.closers.get(position + 1)
-        stop = position + 2 if closer is None else closer + 1
-        self.parts.append(self.text[position:stop])
-        return stop
-
-    def backtick(self, position: int) -> int:
-        closer = self.text.find("`", position + 1)
-        stop = position + 1 if closer < 0 else closer + 1
-        self.parts.append(self.text[position:stop])
-        return stop
-
-
-def _parentheses(text: str) -> dict[int, int]:
-    """Return the index of each `(` that is closed, with that of its `)`."""
-    pairs: dict[int, int] = {}
-    opened: list[int] = []
-    for index, character in enumerate(text):
-        if character == "(":
-            opened.append(index)
-        elif character == ")" and opened:
-            pairs[opened.pop()] = index
-    return pairs

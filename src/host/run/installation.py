@@ -3,8 +3,8 @@
 import posix
 import sys
 
-from host.errors import InstallationError
-from host.run import Struct, basename, dirname, is_there, join, realpath
+from host.errors import InstallationError, Problem
+from host.run import Record, basename, dirname, is_there, join, realpath
 from host.run.command import Config, read_config
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
@@ -12,13 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.records import Installation
-
-
 _LONGEST_RUN = 100_000  # characters; Linux takes 128 KiB in one variable
 
 
-class Layout(Struct):
+class Layout(Record):
     """The paths of one installation; all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation,
@@ -62,10 +59,16 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     current directory.
     """
     program = program_name(executable)
-    own, default = _own_root(executable, program, environ)
-    named, chosen, started = _set_by_caller(own, program if default else own, environ)
-    root = _absolute(named) if named else own
-    config_file = _absolute(chosen) if chosen else join(root, "core/cli.json")
+    try:
+        directory = dirname(realpath(executable))
+        default = basename(directory) != "core"
+        own = join(data_home(environ), program) if default else dirname(directory)
+        named, chosen, started = _set_by_caller(own, program if default else own, environ)
+        root = realpath(named) if named else own
+        config_file = realpath(chosen) if chosen else join(root, "core/cli.json")
+    except FileNotFoundError:
+        what = "a relative path leads nowhere from a deleted current directory"
+        raise InstallationError(Problem("", what, "give its full path")) from None
     return Layout(program, root, config_file, started, default and not named)
 
 
@@ -94,17 +97,6 @@ def home(environ: "Mapping[str, str]") -> str:
         return "/"
 
 
-def _own_root(executable: str, program: str, environ: "Mapping[str, str]") -> tuple[str, bool]:
-    """Return the installation that the executable is of, and whether it is only the usual place."""
-    try:
-        directory = dirname(realpath(executable))
-    except OSError:
-        raise _lost(executable) from None
-    if basename(directory) == "core":
-        return dirname(directory), False
-    return join(data_home(environ), program), True
-
-
 def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" where only a run did.
 
@@ -128,27 +120,6 @@ def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tupl
     if root != last.root:
         return root, config_file, started
     return (mine.root, config_file, mine.program) if mine else ("", config_file, started)
-
-
-def _absolute(path: str) -> str:
-    """Return what `os.path.abspath` does; every inner run calls this, and `os` costs 0.6 ms."""
-    try:
-        whole = path if path.startswith("/") else f"{posix.getcwd()}/{path}"
-    except OSError:
-        raise _lost(path) from None
-    names: list[str] = []
-    for name in whole.split("/"):
-        if name == "..":
-            del names[-1:]
-        elif name not in ("", "."):
-            names.append(name)
-    return "/" + "/".join(names)
-
-
-def _lost(path: str) -> InstallationError:
-    return InstallationError(
-        f"{path}: cannot be found from a deleted current directory", "give its full path"
-    )
 
 
 def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
@@ -199,18 +170,6 @@ class OpenInstallation:
         if len(entry) > _LONGEST_RUN:  # the command could not start
             entry = " ".join([f"{one.rpartition(':')[0]}:" for one in entry.split(" ")])
         return entry
-
-    def record(self) -> "Installation":
-        """Return what hooks are told about the installation."""
-        from host.records import Installation
-
-        return Installation(
-            program=self.layout.program,
-            root=self.layout.root,
-            commands_dir=self.commands_dir,
-            plugins_dir=self.plugins_dir,
-            config_dir=self.layout.config_dir,
-        )
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:

@@ -1,137 +1,95 @@
 """What is wrong with text that is no strict JSON, and where."""
 
+import json
+import re
+from itertools import count
+
 from host.errors import DefinitionError, Problem
+
+_BLANKS = " \n\t\r"
+_LEXEME = r'("(?:\\.|[^"\\])*")(\s*:)?|[^\s\[\]{},:"]+'
+
+
+_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
+_DEEPEST = 20  # levels whose keys have a place; a definition has five
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from json import JSONDecodeError
-
-_NO_COMMA = "Expecting ',' delimiter"
-_CONTROL = "Invalid control character at"
-_WORDS = {
-    "Expecting value": "a value is missing here, or it is none that JSON has",
-    "Expecting ':' delimiter": "a colon is missing here",
-    _NO_COMMA: "a comma is missing here, or the number before it is none",
-    "Expecting property name enclosed in double quotes": "a key stands in double quotes",
-    _CONTROL: "a text ends on its line: its last quote is missing, or \\n",
-    "Invalid \\escape": "a backslash in a text is written twice",
-    "Unterminated string starting at": "the last quote of this text is missing",
-    "Extra data": "nothing can stand behind the end",
-}
-_BLANKS = " \n\t\r"
-_LEXEME = r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+'
-_DEEPEST = 20  # levels whose keys have a place; a definition has five
+    from collections.abc import Iterator, Mapping
 
 
-def syntax_error(path: str, text: str) -> DefinitionError:
-    """Word the error that the strict parser found; raises RecursionError."""
-    import json
-
-    try:
-        json.loads(text, parse_int=str)
-    except json.JSONDecodeError as failure:
-        position, what = _control(text, failure) or _slip(text, failure) or (failure.pos, "")
-        if not text.strip(_BLANKS):
-            what = "the file is empty"
-        what = what or _WORDS.get(failure.msg.partition(": ")[0], failure.msg)
-        return error_at(path, text, position, what)
-    return DefinitionError(Problem(path, "a number has too many digits"))
+class NotStrictError(ValueError):
+    """A repeated key, or a constant such as NaN: what is wrong, and what stands in the text."""
 
 
-def error_at(path: str, text: str, position: int, what: str) -> DefinitionError:
-    line, column = place_of(text, position)
+def syntax_error(path: str, text: str, failure: Exception | None) -> DefinitionError:
+    """Return the error for text that the scanner refused with `failure`, or read only in part."""
+    if isinstance(failure, NotStrictError):
+        what, token = failure.args
+        keys_and_constants = (one for one in re.finditer(_LEXEME, text) if one[2] or not one[1])
+        found = [one.start() for one in keys_and_constants if (one[1] or one[0]) == token]
+        position = found[-1] if found else 0
+    else:
+        position, what = _mistake(text)
+    line = text.count("\n", 0, position) + 1
+    column = position - text.rfind("\n", 0, position)
     return DefinitionError(Problem(path, what, line=line, column=column))
 
 
-def repeated_key(path: str, text: str, key: str) -> DefinitionError:
-    """Return the error for a key that stands twice in one object; raises RecursionError."""
-    position = key_offsets(text)[1].get(key, 0)
-    return error_at(path, text, position, f'the key "{key}" stands twice in one object')
+def _mistake(text: str) -> tuple[int, str]:
+    try:
+        json.loads(text, parse_int=str)
+    except RecursionError:
+        return 0, "arrays and objects are nested too deeply"
+    except json.JSONDecodeError as failure:
+        if not text.strip(_BLANKS):
+            return failure.pos, "the file is empty"
+        found = _behind_blanks(text, failure.pos)
+        if text.startswith(("//", "/*", "#"), found):
+            return found, "comments are not allowed"
+        before = text[: found + text.startswith(",", found)].rstrip(_BLANKS)
+        if before.endswith(",") and text.startswith(("]", "}"), _behind_blanks(text, len(before))):
+            return len(before) - 1, "trailing comma"
+        what = failure.msg.partition(": ")[0].removesuffix(" at").removesuffix(" starting")
+        return failure.pos, what[0].lower() + what[1:]
+    return 0, "a number has too many digits"
 
 
-def constant(path: str, text: str, name: str) -> DefinitionError:
-    """Return the error for the first NaN or Infinity that stands outside strings."""
-    import re
-
-    tokens = re.finditer(r'"(?:\\.|[^"\\])*"|-?Infinity|NaN', text)
-    position = next(found.start() for found in tokens if not found[0].startswith('"'))
-    return error_at(path, text, position, f"{name} is not JSON; expected a number")
+def _behind_blanks(text: str, position: int) -> int:
+    return len(text) - len(text[position:].lstrip(_BLANKS))
 
 
-def key_offsets(text: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return where each key and item stands, and the last place of each key that stands twice.
-
-    The former go by paths such as `os`, `envs.NAME`, `args[1].type`, the latter by the key alone.
-    The text need not be correct JSON.
-    """
-    import re
-    from itertools import count
-
+def offsets_of_keys(text: str) -> dict[str, int]:
+    """Return where each key and item is, by its path; the text need not be correct JSON."""
     offsets: dict[str, int] = {}
-    twice: dict[str, int] = {}
-    above: list[tuple[str, Iterator[int] | None]] = []  # what is open; arrays have numbers
+    above: list[tuple[str, "Iterator[int] | None"]] = []  # what is open; arrays have numbers
     path = ""
-    for token in re.finditer(_LEXEME, text):
-        sign, offset = token[0], token.start()
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
         if sign in ("]", "}"):
             del above[-1:]
             continue
         outer, numbers = above[-1] if above else ("", None)
-        if numbers is not None and len(above) <= _DEEPEST:
-            path = f"{outer}[{next(numbers)}]"
-            offsets[path] = offset
-        elif token[2] and len(above) <= _DEEPEST:
-            key = _unquoted(token[1])
-            path = f"{outer}.{key}" if outer else key
-            if path in offsets:
-                twice[key] = offset
-            offsets[path] = offset
+        if (numbers is not None or token[2]) and len(above) <= _DEEPEST:
+            key = token[1] and _unquoted(token[1])
+            path = f"{outer}[{next(numbers)}]" if numbers is not None else f"{outer}.{key}"
+            path = path.removeprefix(".")
+            offsets[path] = token.start()
         if sign in ("{", "["):
             above.append((path, count() if sign == "[" else None))
-    return offsets, twice
-
-
-def place_of(text: str, position: int) -> tuple[int, int]:
-    """Return the line and column of a position, both counted from 1."""
-    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    return offsets
 
 
 def _unquoted(token: str) -> str:
-    import json
-
     try:
         return str(json.loads(token, strict=False))
     except ValueError:
         return token[1:-1]
 
 
-def _slip(text: str, failure: "JSONDecodeError") -> "tuple[int, str] | None":
-    """Say what people did where JSON ends, and where: None when it is none of the usual."""
-    found = _behind_blanks(text, failure.pos)
-    if text.startswith(("//", "/*", "#"), found):
-        return found, "comments are not allowed"
-    if text.startswith("'", found):
-        return found, "a text stands in double quotes, not in single ones"
-    end = len(text[:found].rstrip(_BLANKS))
-    if failure.msg == _NO_COMMA and not text[found:]:
-        return end, "the last } or ] is missing"
-    if failure.msg == _NO_COMMA and end < found and text[found] in '"{[':
-        return end - 1, "a comma is missing behind this"
-    before = text[: found + text.startswith(",", found)].rstrip(_BLANKS)
-    after = _behind_blanks(text, len(before))
-    if before.endswith(",") and text[after : after + 1] in ("]", "}"):
-        return len(before) - 1, "trailing comma"
-    return None
-
-
-def _control(text: str, failure: "JSONDecodeError") -> "tuple[int, str] | None":
-    """Say how a control character is written in a text: None for the end of its line."""
-    if failure.msg != _CONTROL or text[failure.pos] in "\r\n":
-        return None
-    what, way = ("tab", "\\t") if text[failure.pos] == "\t" else ("control character", "\\u00…")
-    return failure.pos, f"a {what} in a text is written {way}"
-
-
-def _behind_blanks(text: str, position: int) -> int:
-    return len(text) - len(text[position:].lstrip(_BLANKS))
+def place_of_key(text: str, offsets: "Mapping[str, int]", key: str) -> tuple[int, int]:
+    """Return line and column of a key, or of the nearest above it that has an offset."""
+    while key and key not in offsets:
+        key = key[: max(key.rfind("."), key.rfind("["), 0)]
+    before = text[: offsets.get(key, len(text) - len(text.lstrip()))]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")

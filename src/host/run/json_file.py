@@ -38,46 +38,22 @@ class Number(float):
 def parse_json(path: str, content: bytes) -> "Any":
     """Return the JSON value in `content`; `path` names it in errors. See `read_json`."""
     text = text_of(path, content, DefinitionError)
+    failure: Exception | None = None
     try:
         value, end = _scanner()(text, _skip_blanks(text, 0))
         if _skip_blanks(text, end) == len(text):
             return value
-    except _KeyTwiceError as failure:
-        from host.run.json_errors import repeated_key
-
-        raise repeated_key(path, text, str(failure)) from None
-    except _NotJsonError as failure:
-        from host.run.json_errors import constant
-
-        raise constant(path, text, str(failure)) from None
-    except RecursionError:
-        raise _too_deep(path) from None
-    except (StopIteration, ValueError, SystemError):
-        pass  # the bare scanner words no errors (before `json` is imported: SystemError)
+    except (StopIteration, ValueError, SystemError, RecursionError) as error:
+        failure = error  # mostly without words (before `json` is imported: SystemError)
     from host.run.json_errors import syntax_error
 
-    try:
-        raise syntax_error(path, text)
-    except RecursionError:
-        raise _too_deep(path) from None
-
-
-def _too_deep(path: str) -> DefinitionError:
-    return DefinitionError(Problem(path, "arrays and objects are nested too deeply"))
+    raise syntax_error(path, text, failure) from None
 
 
 def _skip_blanks(text: str, position: int) -> int:
     while text[position : position + 1] in (" ", "\n", "\t", "\r"):
         position += 1
     return position
-
-
-class _KeyTwiceError(Exception):
-    pass
-
-
-class _NotJsonError(Exception):
-    pass
 
 
 class _Rules:
@@ -92,22 +68,23 @@ class _Rules:
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
         made = dict(pairs)
         if len(made) != len(pairs):
-            seen: set[str] = set()
-            for key, _ in pairs:
-                if key in seen:
-                    raise _KeyTwiceError(key)
-                seen.add(key)
+            from host.run.json_errors import NotStrictError
+
+            key = next(key for key, _ in pairs if made.pop(key, made) is made)
+            raise NotStrictError(f'the key "{key}" stands twice in one object', f'"{key}"')
         return made
 
     @staticmethod
     def parse_constant(name: str) -> "Any":
-        raise _NotJsonError(name)
+        from host.run.json_errors import NotStrictError
+
+        raise NotStrictError(f"{name} is not JSON; expected a number", name)
 
 
 def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
     """Return the parser: the C scanner itself, as importing `json` costs 7 ms.
 
-    Where an interpreter lacks it or wants more of its owner, the `json` module
+    If an interpreter lacks it or wants more of its owner, the `json` module
     does the same with the same rules.
     """
     try:
@@ -226,10 +203,11 @@ class Fields:
     def flag(self, key: str, expected: str = "true or false") -> bool:
         return self.typed(key, bool, expected) is True
 
-    def flag_or_systems(self, key: str, system: str) -> bool:
+    def flag_or_systems(self, key: str, every: tuple[str, ...]) -> tuple[str, ...]:
+        """Return an array of system names; for true `every` one."""
         if isinstance(self.value(key), list):
-            return system in self.texts(key)
-        return self.flag(key, "true, false or an array of system names")
+            return self.texts(key)
+        return every if self.flag(key, "true, false or an array of system names") else ()
 
     def texts(self, key: str) -> tuple[str, ...]:
         items = self.array(key, "an array of strings")
@@ -282,6 +260,10 @@ class Fields:
             for index, item in enumerate(self.array(key, "an array of objects"))
         ]
 
+    def inner(self, key: str) -> "Fields":
+        """Return the fields of the object under `key`."""
+        return Fields(self.path, self.value(key), f"{self._inside}{key}")
+
     def condition(self, key: str) -> dict[str, str]:
         value = self.value(key)
         if value is None:
@@ -289,7 +271,7 @@ class Fields:
         members = ("command", "path")
         if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
             raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
-        inner = Fields(self.path, value, f"{self._inside}{key}")
+        inner = self.inner(key)
         return {one: inner.text(one) for one in members if value.get(one) is not None}
 
 

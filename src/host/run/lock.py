@@ -13,7 +13,7 @@ import _imp
 import posix
 
 from host.errors import HostError
-from host.run import Struct, read_regular
+from host.run import Record, read_regular
 from host.run.command import Definition, parse_declared
 from host.run.json_file import parse_json
 
@@ -22,18 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 8 "
+FORMAT = b"cli-host lock 9 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
-class Tree(Struct):
-    """A tree of categories: where it starts, and whose it is, "" for the installation's own."""
+class Tree(Record):
+    """A tree of categories: where it starts, and whose it is, "" for the installation's own.
+
+    `scripts` is None if scripts there are no commands, else it may have "prefix" and "split".
+    """
 
     path: str
     plugin: str = ""
     dev: bool = False
+    scripts: "Mapping[str, str] | None" = None
 
 
 class Declared:
@@ -73,7 +77,7 @@ class Declared:
         return [self.words, self.plugin, self.ours, self.runs]
 
 
-class Source(Struct):
+class Source(Record):
     """One declared source: a `reader` of files or of a definition's field, or a provider.
 
     `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
@@ -93,7 +97,7 @@ class Source(Struct):
         return words[: len(self.words)] == self.words
 
 
-class Plugin(Struct):
+class Plugin(Record):
     """What is known of one plugin, by the name of its entry point or in the registry.
 
     `distribution` and `version` are those of an entry point, whose `reference` is
@@ -121,7 +125,7 @@ class Plugin(Struct):
         return f"{self.name} ({self.distribution})" if beside else self.name
 
 
-class Lock(Struct):
+class Lock(Record):
     """What plugins declared: trees, commands and sources in order of precedence.
 
     `plugins` by name, in the order in which they are asked. `stamps` were taken of each

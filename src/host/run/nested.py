@@ -5,7 +5,7 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 `OpenInstallation.run_entry` writes it. A run imports this module only if it is an inner one.
 """
 
-from host.run import Struct, join, realpath
+from host.run import Record, join, realpath
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Entry(Struct):
+class Entry(Record):
     """One run: its installation, the program that was started, and what it set.
 
     `program` is the root that the executable is in, or else the executable's base name.

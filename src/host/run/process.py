@@ -4,9 +4,10 @@ import _signal  # `signal` costs a module of enums
 import _stat
 import posix
 import sys
+from errno import E2BIG, ENOENT
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.run import Struct, basename, find_bash, find_program, is_file
+from host.run import Record, basename, find_bash, find_program, is_file
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ PYTHON_COMMAND = (
 )
 
 
-class Exec(Struct):
+class Exec(Record):
     """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
 
     `exec_of` in `host.__main__` makes it of a command; `execute` becomes it.
@@ -121,18 +122,13 @@ def execute(plan: Exec) -> HostError:
     try:
         posix.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
     except OSError as failure:
-        import errno
-
-        if failure.errno == errno.E2BIG:
+        if failure.errno == E2BIG:
             size = sum(len(encode(word)) + 1 for word in plan.argv)
-            return CannotStartError(
-                f"{plan.path}: arguments ({size:,} bytes) and environment are too large for this "
-                "system",
-                largest_variables(plan.env),
-            )
-        if failure.errno == errno.ENOENT:
-            return MissingError(f"{plan.path}: it or its interpreter is missing")
-        return CannotStartError(f"{plan.path}: cannot be started: {failure.strerror}")
+            what = f"arguments ({size:,} bytes) and environment are too large for this system"
+            return CannotStartError(Problem(plan.path, what, largest_variables(plan.env)))
+        if failure.errno == ENOENT:
+            return MissingError(Problem(plan.path, "it or its interpreter is missing"))
+        return CannotStartError(Problem(plan.path, f"cannot be started: {failure.strerror}"))
     raise AssertionError("execve returned")  # pragma: no cover - it cannot
 
 
@@ -144,7 +140,7 @@ def largest_variables(environ: "Mapping[str, str]") -> str:
     return f"of {sum(sizes.values()):,} bytes of variables the largest are {named}"
 
 
-class Start(Struct):
+class Start(Record):
     """How a file starts: `program` with `argv`; `interpreter` is "" for a binary."""
 
     program: str
@@ -174,12 +170,12 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
     program, _, argument = line.replace("\t", " ").partition(" ")
     argument = argument.strip(" ")
-    wanted = _wanted_of_env(program, argument)
+    words = [program, *argument.split()]
+    wanted = ""
+    if basename(program) == "env" and (of_env := _words_of_env(argument)):
+        words, wanted = of_env, of_env[0]
     interpreter = _check_interpreter(file, program, argument, wanted, environ)
-    options = argument.removeprefix("-S").split()
-    if wanted:
-        options = options[options.index(wanted) + 1 :]
-    loads_library = basename(wanted or program) == "bash" and _reads_bash_env(environ, options)
+    loads_library = basename(words[0]) == "bash" and _reads_bash_env(environ, words[1:])
     if executable:
         return Start(file, [file], interpreter, loads_library)
     argv = [program, argument, file] if argument else [program, file]
@@ -222,10 +218,6 @@ def _check_interpreter(
         raise MissingError(Problem(file, "its first line names no interpreter", line=1))
     if not is_file(program):
         raise MissingError(Problem(file, f"its interpreter {program} is missing", line=1))
-    if not posix.access(program, posix.X_OK):
-        raise CannotStartError(
-            Problem(file, f"its interpreter {program} is not executable", line=1)
-        )
     if not wanted:
         return program
     found = find_program(wanted, environ)
@@ -234,34 +226,22 @@ def _check_interpreter(
     return found
 
 
-def _wanted_of_env(program: str, argument: str) -> str:
-    """Return the program that `#!/usr/bin/env …` asks for, "" where that cannot be told."""
-    if basename(program) != "env":
-        return ""
-    split = argument.startswith("-S")
-    words = iter(argument.removeprefix("-S").split() if split else [argument])
-    for word in words:
-        if not _PLAIN.issuperset(word):
-            return ""  # quotes, escapes, variables: only env itself can tell
-        if word in ("-u", "-C"):
-            next(words, "")
-        elif not word.startswith("-") and "=" not in word:
-            return word
-    return ""
+def _words_of_env(argument: str) -> list[str]:
+    """Return the command of `#!/usr/bin/env …`, [] if only env itself can know it."""
+    words = argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
+    while "=" in words[0] and len(words) > 1:
+        del words[0]
+    is_plain = words[0][:1] != "-" and all(map(_PLAIN.issuperset, words))
+    return words if is_plain else []
 
 
 def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
-    """Tell whether neither its options nor the environment make bash pass over BASH_ENV."""
-    set_outside = environ.get("SHELLOPTS", "").split(":")
-    return (
-        "POSIXLY_CORRECT" not in environ
-        and {"posix", "privileged"}.isdisjoint(set_outside)
-        and not any(map(_passes_over, options))
+    """Return whether bash reads BASH_ENV: not if it is posix, privileged or interactive."""
+    words = {*environ.get("SHELLOPTS", "").split(":"), *options}
+    short = "".join(one for one in options if one[:1] == "-" and one[:2] != "--")
+    return not (
+        "POSIXLY_CORRECT" in environ
+        or words & {"posix", "privileged", "--posix"}
+        or "p" in short
+        or "i" in short
     )
-
-
-def _passes_over(option: str) -> bool:
-    """Tell whether an option of bash (posix, privileged, interactive) keeps it from BASH_ENV."""
-    if option.startswith("--"):
-        return option == "--posix"
-    return option == "posix" or (option.startswith("-") and not {"p", "i"}.isdisjoint(option))

@@ -1,6 +1,6 @@
 """A plugin's source written in Python, asked in a process of its own."""
 
-from host.errors import HostError, PluginError, SourceError
+from host.errors import HostError, Problem, SourceError
 from host.run.child_process import TIMEOUT_VARIABLE, fork_and_read, time_limit
 from host.run.expand import is_name
 from host.run.importing import load_reference
@@ -11,20 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_REFUSED, _NOT_LOADED = "refused", "not loaded"
-
 
 def ask_provider(
-    plugin: str,
-    reference: str,
-    words: tuple[str, ...],
-    environ: "Mapping[str, str]",
+    plugin: str, reference: str, words: tuple[str, ...], environ: "Mapping[str, str]"
 ) -> dict[str, str]:
     """Return what the provider `reference` of `plugin` answers for the command `words`.
 
-    It gets the words and a copy of the environment so far. Raises PluginError when it cannot
-    be imported, SourceError when it fails, answers nonsense or takes longer than a
-    settings.conf may.
+    It gets the words and a copy of the environment so far. Raises SourceError if it cannot be
+    imported, fails, answers nonsense or takes longer than a settings.conf may.
     """
     import marshal
 
@@ -34,35 +28,28 @@ def ask_provider(
     def question() -> bytes:
         return marshal.dumps(_answer(reference, words, dict(environ))).hex().encode()
 
-    said = fork_and_read(question, timeout)
-    if said is None:
-        raise SourceError(
-            f"{owner}: did not answer within {timeout:g} s",
-            f"set {TIMEOUT_VARIABLE} to more seconds if it needs them",
-        )
-    try:
-        failure, answer = marshal.loads(bytes.fromhex(said.decode()))  # noqa: S302 - our child's
-    except (ValueError, EOFError, TypeError):
-        raise SourceError(f"{owner}: ended its process instead of answering") from None
-    if failure == _NOT_LOADED:
-        raise PluginError(f"plugin {plugin}: {answer}")
+    report = fork_and_read(question, timeout)
+    if report is None:
+        remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+        raise SourceError(Problem(owner, f"did not answer within {timeout:g} s", remedy))
+    if not report:
+        raise SourceError(Problem(owner, "ended its process instead of answering"))
+    failure, answer = marshal.loads(bytes.fromhex(report.decode()))  # noqa: S302 - our child's
     if failure:
-        raise SourceError(f"{owner}: {answer}")
+        raise SourceError(Problem(owner, failure))
     return {decode(name): decode(value) for name, value in answer.items()}
 
 
 def _answer(
     reference: str, words: tuple[str, ...], environ: dict[str, str]
-) -> "tuple[str, dict[bytes, bytes] | str]":
-    """Return "" and the provider's variables, or what kind of failure there is, and its words."""
+) -> tuple[str, dict[bytes, bytes]]:
+    """Return "" and the provider's variables, or what is wrong."""
     try:
         return "", _checked(load_reference(reference)(words, environ))
-    except PluginError as failure:
-        return _NOT_LOADED, str(failure)
     except HostError as failure:
-        return _REFUSED, str(failure)
+        return str(failure).removeprefix(f"{reference}: "), {}
     except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - whatever it is
-        return _REFUSED, f"raised {type(failure).__name__}: {failure}"
+        return f"raised {type(failure).__name__}: {failure}", {}
 
 
 def _checked(values: "Any") -> dict[bytes, bytes]:

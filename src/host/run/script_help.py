@@ -1,5 +1,7 @@
 """Who answers `--help` on a command: its script, or the help page made from its definition."""
 
+import re
+
 from host.run import is_file
 
 TYPE_CHECKING = False
@@ -35,8 +37,6 @@ def handles_help(file: str) -> bool:
             content = script.read(_MOST_READ)
     except OSError:
         return False
-    import re
-
     first, _, _ = content.partition(b"\n")
     shebang = first if first.startswith(b"#!") else b""
     extension = file.rpartition("/")[2].rpartition(".")[2]

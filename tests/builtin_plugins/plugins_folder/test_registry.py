@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.plugins.registry_file import exclusive, write_registry
+from builtin_plugins.administration.plugins.reconcile import exclusive, write_registry
 from builtin_plugins.plugins_folder.registry import (
     Entry,
     is_plugin_name,
@@ -110,7 +110,7 @@ UNREADABLE = {
     "no version": ('{"plugins": []}', '"version"'),
     "odd version": ('{"version": "x", "plugins": []}', '"version"'),
     "huge version": (f'{{"version": "{"9" * 5000}", "plugins": []}}', "newer"),
-    "array": ("[]", '"version"'),
+    "array": ("[]", "expected an object"),
     "no plugins": ('{"version": "1.0.0"}', '"plugins"'),
     "plugins of text": ('{"version": "1.0.0", "plugins": ["x"]}', '"plugins"'),
     "twice": ('{"version": "1.0.0", "plugins": [], "plugins": []}', "twice"),
@@ -179,7 +179,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     path = registry_path(str(tmp_path))
 
     def add(number: int) -> None:
-        with exclusive(str(tmp_path)):
+        with exclusive(str(tmp_path), print):
             registry = read_registry(path)
             registry.put(Entry(f"p{number}", "local"))
             write_registry(path, registry)
@@ -193,6 +193,6 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     with (
         exclusive(str(tmp_path)),
         pytest.raises(OperationError, match="under way"),
-        exclusive(str(tmp_path), patient=False),
+        exclusive(str(tmp_path)),
     ):
         pass

@@ -14,7 +14,7 @@ import pytest
 
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup import hooks as setup_installer
-from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.setup.tool_settings import Settings
 from testing import httpserver
 from testing.installation import PROJECT
 from testing.machine import PATHS, tool_run
@@ -30,7 +30,7 @@ class _Command:
 
     def __init__(self, entrypoint: str, envs: dict[str, str]) -> None:
         self.words = ("setup", "tool")
-        self.definition = type("D", (), {"entrypoint": entrypoint, "envs": envs})
+        self.definition = type("D", (), {"entrypoint": entrypoint, "envs": envs, "name": "Tool"})
 
 
 def test_the_hook_answers_for_its_own_commands_only(
@@ -70,7 +70,7 @@ def test_the_hook_imports_nothing_heavy() -> None:
 
 
 def test_places_without_variables_are_the_usual_ones() -> None:
-    places = Places.read("tool", {})
+    places = Settings.read("tool", "Tool", {}).places
     assert (places.install_dir, places.link, places.desktop_file) == (
         "/opt/tool",
         "/usr/local/bin/tool",

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.hooks import look
+from builtin_plugins.setup.macos import is_installed
+from builtin_plugins.setup.tool_settings import Settings
 from host.errors import OperationError
 from testing.machine import tool_run
 
@@ -51,7 +52,7 @@ class Mac:
         return log.read_text().splitlines() if log.exists() else []
 
     def listed(self) -> bool:
-        return look("tool", {}, self.environ, "darwin")
+        return is_installed(Settings.read("tool", "Tool", self.environ))
 
 
 @pytest.fixture

@@ -251,10 +251,9 @@ def test_another_code_or_system_has_another(made: Made, monkeypatch: pytest.Monk
 
 
 def test_it_has_a_limit(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = remember(made).read_bytes()
     monkeypatch.setattr(definition_index, "_MOST_BYTES", 300)
-    os.utime(made.root / "commands/demo/plain/command.json")
-    assert len(remember(made).read_bytes()) < len(whole)
+    listed(made, DefinitionIndex(opened(made), time.time_ns() + LATER))
+    assert not (made.root / "cli.lock.index").exists()
     assert listed(made, DefinitionIndex(opened(made))) == listed(made)
 
 

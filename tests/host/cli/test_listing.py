@@ -107,6 +107,7 @@ def test_json_of_everything(many: Made) -> None:
         "args": [],
         "examples": [],
         "effects": "destroy",
+        "required_envs": [],
         "starts_commands": False,
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
@@ -321,6 +322,13 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
         "required": False,
         "description": None,
         "complete": None,
+        "repeats": False,
+        "env": None,
+        "negatable": False,
+        "conflicts": None,
+        "pattern": None,
+        "secret": False,
+        "effects": None,
     }
     assert (row["args"][0]["type"], row["args"][3]["type"]) == (None, "string")
 

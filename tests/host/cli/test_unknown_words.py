@@ -47,7 +47,6 @@ MEANT = {
     "another verb": ("install x", "category install", "cli self plugin add"),
     "a verb in self": ("self ls", "command ls in self", "cli self list"),
     "of plugins": ("self plugin del", "command del in self plugin", "cli self plugin remove"),
-    "a verb before words": ("run demo hello Ada", "category run", "cli demo hello"),
     "new": ("self new comand", "command comand in self new", "cli self new command"),
     "help": ("halp", "category halp", "cli help"),
     "two letters turned": ("ops bd", "command bd in ops", "cli ops db"),

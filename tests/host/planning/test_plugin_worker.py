@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from host.planning.loading import load
+from host.planning.loading import LoadedPlugin
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import CommandDeclaration, EnvSource, Installation
 from host.run.lock import Plugin
@@ -334,7 +334,8 @@ HARMFUL = {
     "the path is gone": "import sys; sys.path.clear()",
     "an import finder raises": "import sys\nclass F:\n  def find_spec(*a): raise OSError('mine')\n"
     "sys.meta_path.insert(0, F())",
-    "the host is patched": "import host.planning.loading as it; it.worded = it.package_of = None\n"
+    "the host is patched": "import host.planning.loading as it\n"
+    "it.short_reason = it.package_of = None\n"
     "import host.records as it; it.CommandDeclaration = it.EnvSource = None",
     "exit is replaced": "import os; os._exit = lambda status: 1 / 0",
 }
@@ -377,9 +378,9 @@ def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     assert "noise" in listing.stderr
     made.write({"commands/setup/t/command.json": command()})
     assert made.run("setup").status == 0
-    loaded = load([Plugin("a", "a", file=str(made.root / "plugins/a/h.py"))])
-    assert loaded.answer("a", "is_installed", command=None) is None
-    assert "SystemExit: 3" in loaded.broken["a"]
+    loaded = LoadedPlugin(Plugin("a", "a", file=str(made.root / "plugins/a/h.py")))
+    assert loaded.answer("is_installed", command=None) is None
+    assert "SystemExit: 3" in loaded.broken
 
 
 _RAISES = """

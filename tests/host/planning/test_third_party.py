@@ -328,6 +328,6 @@ def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: P
     (root / "core" / "cli.json").write_text('{"name": "Mine", "version": "2.0.0"}')
     (root / "core" / "lib" / "logger.sh").unlink()
     again = run("self", "init")
-    assert "1 files made" in again.stdout
+    assert "1 file made" in again.stdout
     assert run("--version").stdout == "Mine 2.0.0\n"
     assert run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from host.errors import UsageError
 from host.run import argument_parser
-from host.run.argument_spec import read_declarations
+from host.run.argument_declarations import read_declarations
 from host.run.json_file import Fields
 from testing.growth import grows_in_proportion
 from testing.installation import command
@@ -20,6 +20,13 @@ TAG = {"name": "--tag", "short": "-t", "value": "TAG"}
 ENV = {"name": "env", "required": True, "choices": ["dev", "prod"]}
 NAME = {"name": "name"}
 FILES = {"name": "files..."}
+HOST = {"name": "--host", "short": "-H", "value": "HOST", "repeats": True}
+CACHE = {"name": "--cache", "negatable": True, "default": "true"}
+STAGE = {"name": "stage", "required": True, "env": "STAGE", "choices": ["dev", "prod"]}
+ALL = {"name": "--all", "conflicts": ["name"]}
+VERSION = {"name": "version", "pattern": "[0-9]+\\.[0-9]+"}
+PIN = {"name": "pin", "type": "integer", "secret": True, "env": "PIN"}
+ENVIRON = {"STAGE": "dev", "EMPTY": "", "BLANKS": "a b", "ON": "On", "ZERO": "0", "ODD": "maybe"}
 
 
 def read(entries):
@@ -27,7 +34,7 @@ def read(entries):
 
 
 def variables(entries, *words):
-    found = argument_parser.given_variables(read(entries), words, "cli", ["a", "b"])
+    found = argument_parser.parse(read(entries), words, "cli", ["a", "b"], ENVIRON).variables()
     return {name.removeprefix("ARG_"): value for name, value in found.items()}
 
 
@@ -48,13 +55,41 @@ GIVEN = {
     "as written": ([COUNT], ["-n", "+007"], {"COUNT": "+007"}),
     "a negative value": ([COUNT], ["-n", "-7"], {"COUNT": "-7"}),
     "a negative value, joined": ([COUNT], ["-n-7"], {"COUNT": "-7"}),
-    "= belongs to a short value": ([TAG], ["-t=x"], {"TAG": "=x"}),
+    "a short value with =": ([TAG], ["-t=x"], {"TAG": "x"}),
+    "a short value with = twice": ([TAG], ["-t==x"], {"TAG": "=x"}),
+    "an empty short value": ([TAG], ["-t="], {"TAG": ""}),
+    "joined with a flag and =": ([FORCE, COUNT], ["-fn=7"], {"FORCE": "true", "COUNT": "7"}),
     "= within": ([TAG], ["--tag=a=b"], {"TAG": "a=b"}),
     "an empty value": ([TAG], ["--tag="], {"TAG": ""}),
     "an empty value apart": ([TAG], ["--tag", ""], {"TAG": ""}),
-    "an option as value": ([TAG, FORCE], ["--tag", "--force"],
+    "an option as value": ([TAG, FORCE], ["--tag=--force"],
                            {"TAG": "--force", "FORCE": "false"}),
-    "-- as value": ([TAG], ["-t", "--"], {"TAG": "--"}),
+    "-- as value": ([TAG], ["--tag=--"], {"TAG": "--"}),
+    "a dash as value": ([TAG], ["-t", "-"], {"TAG": "-"}),
+    "no declared option": ([TAG, FORCE], ["-t", "-x"], {"TAG": "-x", "FORCE": "false"}),
+    "given twice": ([HOST], ["--host", "a", "-H=b"],
+                    {"HOST_COUNT": "2", "HOST_1": "a", "HOST_2": "b"}),
+    "given never": ([HOST], [], {"HOST_COUNT": "0"}),
+    "a flag three times": ([{"name": "--v", "short": "-v", "repeats": True}], ["-vv", "--v"],
+                           {"V_COUNT": "3", "V_1": "true", "V_2": "true", "V_3": "true"}),
+    "negated": ([CACHE], ["--no-cache"], {"CACHE": "false"}),
+    "the last of a flag counts": ([CACHE], ["--no-cache", "--cache"], {"CACHE": "true"}),
+    "default of a flag": ([CACHE], [], {"CACHE": "true"}),
+    "negatable without default": ([{"name": "--x", "negatable": True}], [], {"X": "false"}),
+    "from the environment": ([STAGE], [], {"STAGE": "dev"}),
+    "not from the environment": ([STAGE], ["prod"], {"STAGE": "prod"}),
+    "empty in the environment": ([{"name": "a", "env": "EMPTY", "default": "x"}], [], {"A": ""}),
+    "not in the environment": ([{"name": "a", "env": "NONE", "default": "x"}], [], {"A": "x"}),
+    "repeated in the environment": ([{**HOST, "env": "BLANKS"}], [],
+                                    {"HOST_COUNT": "1", "HOST_1": "a b"}),
+    "a flag in the environment": ([{"name": "--a", "env": "ON"}], [], {"A": "true"}),
+    "a false flag there": ([{**CACHE, "env": "ZERO"}], [], {"CACHE": "false"}),
+    "one of a conflict": ([ALL, NAME], ["x"], {"ALL": "false", "NAME": "x"}),
+    "a false flag conflicts with nothing": (
+        [{**CACHE, "conflicts": ["name"]}, NAME], ["--no-cache", "x"],
+        {"CACHE": "false", "NAME": "x"}),
+    "a pattern": ([VERSION], ["1.20"], {"VERSION": "1.20"}),
+    "choices of a program": ([{"name": "a", "choices": {"program": "p"}}], ["x"], {"A": "x"}),
     "a word": ([ENV], ["dev"], {"ENV": "dev"}),
     "options anywhere": ([FORCE, COUNT, NAME, FILES], ["a", "-f", "b", "-n", "7", "c"],
         {"FORCE": "true", "COUNT": "7", "NAME": "a", "FILES_COUNT": "2",
@@ -113,6 +148,34 @@ REFUSED = {
     "value of a flag": ([FORCE], ["--force=1"], "--force takes no value"),
     "no value": ([COUNT], ["--count"], f"--count needs a value, N{USAGE}[--count N]"),
     "no short value": ([COUNT], ["-n"], f"--count needs a value, N{USAGE}[--count N]"),
+    "an option where a value belongs": (
+        [COUNT, FORCE], ["-n", "--force"],
+        "--count needs a value, N; to give --force as the value: --count=--force"),
+    "a short one where a value belongs": (
+        [TAG, FORCE], ["--tag", "-fn"],
+        "--tag needs a value, TAG; to give -fn as the value: --tag=-fn"),
+    "-- where a value belongs": (
+        [TAG, NAME], ["-t", "--", "x"],
+        "--tag needs a value, TAG; to give -- as the value: --tag=--"),
+    "help where a value belongs": (
+        [TAG], ["-t", "--help"],
+        "--tag needs a value, TAG; to give --help as the value: --tag=--help"),
+    "value of a negation": ([CACHE], ["--no-cache=x"], "--no-cache takes no value"),
+    "value of a short flag": ([FORCE], ["-f=x"], "-f takes no value"),
+    "no negation": ([FORCE], ["--no-force"], "unknown option --no-force; did you mean --force?"),
+    "several missing": ([ENV, {**TAG, "required": True}], [],
+                        f"env, --tag are missing{USAGE}<env> --tag TAG"),
+    "missing is last": ([ENV, COUNT], ["-nx"], "--count: expected a whole number; found x"),
+    "conflict": ([ALL, NAME], ["x", "--all"], "--all and name cannot be given together"),
+    "no pattern": ([VERSION], ["1.2.3"],
+                   r"version: expected text that matches [0-9]+\.[0-9]+; found 1.2.3"),
+    "the line end counts": ([VERSION], ["1.2\n"],
+                            "version: expected text that matches [0-9]+\\.[0-9]+; found 1.2\n"),
+    "secret": ([PIN], ["hunter2"], "pin: expected a whole number"),
+    "no switch in the environment": ([{"name": "--a", "env": "ODD"}], [],
+                                     "--a: expected true or false; found maybe"),
+    "the second of an option": ([{**HOST, "type": "integer"}], ["-H1", "-Hx"],
+                                "--host: expected a whole number; found x"),
     "no whole number": ([COUNT], ["-n", "1.5"], "--count: expected a whole number; found 1.5"),
     "empty number": ([COUNT], ["--count="], '--count: expected a whole number; found ""'),
     "no number": ([{**COUNT, "type": "number"}], ["-nx"], "--count: expected a number; found x"),
@@ -178,7 +241,7 @@ def test_the_variables_of_nobody_stay():
     found = argument_parser.without(read([NAME, FILES]), environ)
     assert found == {"ARG_X": "4", "HOME": "5"}
     declared = read([ENV, NAME, FORCE, COUNT, FILES])
-    absent = argument_parser.given_variables(declared, ["--help"], "cli", ["a"])
+    absent = argument_parser.parse(declared, ["--help"], "cli", ["a"]).variables()
     assert absent == {"ARG_FORCE": "false", "ARG_COUNT": "3", "ARG_FILES_COUNT": "0"}
 
 
@@ -325,9 +388,11 @@ def here(tmp_path_factory):
 @settings(deadline=None, max_examples=400)
 @given(declarations(), st.lists(WORDS, max_size=6))
 def test_words_are_read_as_click_reads_them(entries, words):
+    assume(not any(word[:1] == "-" != word[1:2] and "=" in word for word in words))  # -n=3 is 3
     try:
         found = variables(entries, *words)
-    except UsageError:
+    except UsageError as error:
+        assume("; to give " not in str(error))  # click takes an option as a value
         found = None
     assert found == by_click(entries, words)
 

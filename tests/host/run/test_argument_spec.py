@@ -5,13 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError
-from host.run.argument_spec import (
-    is_digits,
-    is_integer,
-    is_number,
-    read_declarations,
-    usage_of,
-)
+from host.run.argument_declarations import read_declarations
+from host.run.argument_spec import is_digits, is_integer, is_number
+from host.run.argument_text import usage_of
 from host.run.json_file import Fields
 
 TWICE = {"name": "a"}, {"name": "a"}
@@ -69,7 +65,7 @@ REFUSED = {
     "required flag": ([{"name": "--a", "required": True}], "args[0].required", "a flag"),
     "complete of a flag": ([{"name": "--a", "complete": "file"}], "args[0].complete", "a flag"),
     "choices are text": ([{"name": "a", "choices": "x"}], "args[0].choices", "an array"),
-    "no choices": ([{"name": "a", "choices": []}], "args[0].choices", "found an empty array"),
+    "no choices": ([{"name": "a", "choices": []}], "args[0].choices", "must not be empty"),
     "choice twice": ([{"name": "a", "choices": ["x", "x"]}], "args[0].choices", "twice"),
     "choice is no number": (
         [{"name": "a", "type": "integer", "choices": ["1", "x"]}],
@@ -98,6 +94,48 @@ REFUSED = {
     "folder above": ([{"name": "a", "complete": ".."}], "args[0].complete", "a path"),
     "option as complete": ([{"name": "a", "complete": "-x"}], "args[0].complete", "a path"),
     "empty complete": ([{"name": "a", "complete": ""}], "args[0].complete", "some text"),
+    "choices without a program": (
+        [{"name": "a", "choices": {}}], "args[0].choices.program", "missing"),
+    "choices of a path": (
+        [{"name": "a", "choices": {"program": "./x"}}], "args[0].choices", "without a path"),
+    "name of no variable": ([{"name": "a", "env": "A-B"}], "args[0].env", "cannot name a"),
+    "negatable word": ([{"name": "a", "negatable": True}], "args[0].negatable", "only an option"),
+    "negatable with a value": (
+        [{"name": "--a", "value": "N", "negatable": True}], "args[0].negatable", "only a flag"),
+    "default of a negatable flag": (
+        [{"name": "--a", "negatable": True, "default": "maybe"}],
+        *("args[0].default", "expected true or false, found maybe"),
+    ),
+    "negation is there": (
+        [{"name": "--no-a"}, {"name": "--a", "negatable": True}],
+        *("args[1].name", "--no-a has --no-a already"),
+    ),
+    "negation comes later": (
+        [{"name": "--a", "negatable": True}, {"name": "--no-a"}],
+        *("args[1].name", "--a has --no-a already"),
+    ),
+    "repeats of a word": ([{"name": "a", "repeats": True}], "args[0].repeats", "would be a..."),
+    "count of a repeated option": (
+        [{"name": "a-1"}, {"name": "--a", "value": "N", "repeats": True}],
+        *("args[1].name", "--a and a-1 would have the same variable, ARG_A"),
+    ),
+    "effects of a word": ([{"name": "a", "effects": "read"}], "args[0].effects", "only an option"),
+    "unknown effects": ([{"name": "--a", "effects": "x"}], "args[0].effects", "read, change, des"),
+    "conflict with nobody": (
+        [{"name": "--a", "conflicts": ["--b"]}], "args[0].conflicts", "--b is no other argument"),
+    "conflict with itself": (
+        [{"name": "--a", "conflicts": ["--a"]}], "args[0].conflicts", "--a is no other argument"),
+    "no pattern": ([{"name": "a", "pattern": "("}], "args[0].pattern", "is no regular expression"),
+    "pattern of a flag": ([{"name": "--a", "pattern": "x"}], "args[0].pattern", "a flag has none"),
+    "secret flag": ([{"name": "--a", "secret": True}], "args[0].secret", "a flag has none"),
+    "secret with a default": (
+        [{"name": "a", "secret": True, "default": "x"}], "args[0].default", "secret has none"),
+    "default does not match": (
+        [{"name": "a", "pattern": "[a-z]", "default": "1"}],
+        *("args[0].default", "expected text that matches [a-z], found 1"),
+    ),
+    "choice does not match": (
+        [{"name": "a", "pattern": "[a-z]", "choices": ["1"]}], "args[0].choices", "matches [a-z]"),
     "description is a list": ([{"name": "a", "description": []}], "args[0].description", "a st"),
     "half a character": ([{"name": "a", "choices": ["\ud800"]}], "args[0].choices", "not all"),
     "NUL": ([{"name": "a", "default": "\0"}], "args[0].default", "not allowed"),
@@ -163,7 +201,10 @@ def test_which_variables_an_argument_has():
     assert [name for name in names if repeated.owns(name)] == owned
 
 
-KEYS = ["name", "short", "value", "type", "choices", "default", "required", "complete", "more"]
+KEYS = [
+    *("name", "short", "value", "type", "choices", "default", "required", "complete", "more"),
+    *("repeats", "env", "negatable", "conflicts", "pattern", "secret", "effects"),
+]
 VALUES = st.one_of(
     st.sampled_from(
         ["a", "b...", "--a", "--b", "-a", "-h", "N", "integer", "file", "none", "", "3"]
@@ -185,7 +226,7 @@ def test_any_entries_are_read_or_refused_in_one_line(entries):
     assert "\n" not in message
     assert len({one.variable for one in found}) == len(found)
     for one in found:
-        assert one.default is None or not (one.required or one.expected(one.default))
+        assert one.default is None or not (one.required or not one.accepts(one.default))
 
 
 NUMBERS = ["0", "-1", "+5", "007", "1.5", ".5", "5.", "-1e5", "1E+5", "1.5e-3", "9" * 400]

@@ -48,8 +48,8 @@ SYNTAX = {
     "empty": ("", "1:1: the file is empty"),
     "blank": (" \n ", "2:2: the file is empty"),
     "open object": ('{"name": "N"', "1:13: "),
-    "no comma": ('{\n  "name": "N"\n  "os": []\n}', "2:13: a comma is missing behind this"),
-    "no end": ('{\n  "name": "N"\n', "2:14: the last } or ] is missing"),
+    "no comma": ('{\n  "name": "N"\n  "os": []\n}', "3:3: expecting ',' delimiter"),
+    "no end": ('{\n  "name": "N"\n', "3:1: expecting ',' delimiter"),
     "trailing comma": ('{\n  "name": "N",\n}', "2:14: trailing comma"),
     "trailing comma in array": ('{"os": [\n"linux",]}', "2:8: trailing comma"),
     "trailing comma inside": ('{"a": [{"b": 1 , \n\t}]}', "1:16: trailing comma"),
@@ -61,25 +61,25 @@ SYNTAX = {
     "comment at the end": ("{}\n// c", "2:1: comments are not allowed"),
     "only a comma": ("[,]", "1:2: "),
     "comma after a brace": ("{,}", "1:2: trailing comma"),
-    "no quotes": ("{a: 1}", "1:2: a key stands in double quotes"),
+    "no quotes": ("{a: 1}", "1:2: expecting property name enclosed in double quotes"),
     "two commas": ('{"a": 1,,"b": 2}', "1:9: "),
-    "single quotes": ("{'name': 'N'}", "1:2: a text stands in double quotes"),
-    "a value in single quotes": ("{\"name\": 'N'}", "1:10: a text stands in double quotes"),
-    "two values": ("{} {}", "1:4: nothing can stand behind the end"),
-    "text after": ('{"name": "N"}\nx', "2:1: nothing can stand behind the end"),
-    "no colon": ('{"name" "N"}', "1:9: a colon is missing here"),
-    "newline in a string": ('{"name": "a\nb"}', "1:12: a text ends on its line: "),
-    "tab in a string": ('{"name": "a\tb"}', "1:12: a tab in a text is written \\t"),
-    "another control character": ('{"name": "a\x01b"}', "1:12: a control character in a text "),
-    "bad escape": ('{"name": "\\q"}', "1:11: a backslash in a text is written twice"),
-    "open string": ('{"name": "N', "1:10: the last quote of this text is missing"),
+    "single quotes": ("{'name': 'N'}", "1:2: expecting property name enclosed in double quotes"),
+    "a value in single quotes": ("{\"name\": 'N'}", "1:10: expecting value"),
+    "two values": ("{} {}", "1:4: extra data"),
+    "text after": ('{"name": "N"}\nx', "2:1: extra data"),
+    "no colon": ('{"name" "N"}', "1:9: expecting ':' delimiter"),
+    "newline in a string": ('{"name": "a\nb"}', "1:12: invalid control character"),
+    "tab in a string": ('{"name": "a\tb"}', "1:12: invalid control character"),
+    "another control character": ('{"name": "a\x01b"}', "1:12: invalid control character"),
+    "bad escape": ('{"name": "\\q"}', "1:11: invalid \\escape"),
+    "open string": ('{"name": "N', "1:10: unterminated string"),
     "NaN": ('{"name": "NaN",\n "x": NaN}', "2:7: NaN "),
     "Infinity": ('{"x": [Infinity]}', "1:8: Infinity "),
     "-Infinity": ('{"a\\"NaN": "\\\\", "x": -Infinity}', "1:23: -Infinity "),
     "key twice": ('{"name": "N", "name": "M"}', '1:15: the key "name" stands twice'),
     "key twice inside": (f'{{{BASE}, "envs": {{"A": 1, "A": 1}}}}', '1:77: the key "A" '),
-    "octal": ('{"x": 012}', "1:8: a comma is missing here, or the number before it is none"),
-    "plus": ('{"x": +1}', "1:7: a value is missing here, or it is none that JSON has"),
+    "octal": ('{"x": 012}', "1:8: expecting ',' delimiter"),
+    "plus": ('{"x": +1}', "1:7: expecting value"),
     "hex": ('{"x": 0x1}', "1:8: "),
     "python": ('{"x": None}', "1:7: "),
     "two BOMs": (b"\xef\xbb\xbf\xef\xbb\xbf{}", "1:1: "),
@@ -89,8 +89,8 @@ SYNTAX = {
     "big-endian": ('{"name": "N"}'.encode("utf-16-be"), " is UTF-16; save it as UTF-8"),
     "after a long number": ('{"x": ' + "9" * 5000 + ",}", "1:5007: trailing comma"),
     "NUL": ("\0", "1:1: "),
-    "too deep": ("[" * 100_000, " arrays and objects are nested too deeply"),
-    "too deep objects": ('{"a":' * 100_000, " arrays and objects are nested too deeply"),
+    "too deep": ("[" * 100_000, "1:1: arrays and objects are nested too deeply"),
+    "too deep objects": ('{"a":' * 100_000, "1:1: arrays and objects are nested too deeply"),
 }  # fmt: skip
 
 
@@ -199,7 +199,11 @@ TYPES = {
         {"required_envs": ["A=1"]}, "required_envs", '"A=1" cannot name a variable'
     ),
     "an empty name in required_envs": ({"required_envs": [""]}, "required_envs", '"" cannot name'),
-    "required_envs holds 1": ({"required_envs": [1]}, "required_envs", "an array of strings"),
+    "required_envs holds 1": ({"required_envs": [1]}, "required_envs[0]", "found a number"),
+    "required_envs without a name": ({"required_envs": [{}]}, "required_envs[0].name", "missing"),
+    "required_envs of an unknown type": (
+        {"required_envs": [{"name": "A", "type": "date"}]}, "required_envs[0].type", "found date"
+    ),
     "examples holds a string": ({"examples": ["x"]}, "examples[0]", "an object, found a string"),
     "examples without command": ({"examples": [{}]}, "examples[0].command", "missing"),
     "examples is an object": ({"examples": {}}, "examples", "an array of objects"),
@@ -448,6 +452,12 @@ def test_systems(tmp_path, systems, compatible):
     found = read(tmp_path, json.dumps(command(os=systems, sudo=systems)))
     assert found.compatible is compatible
     assert found.sudo is (SYSTEM_OS in systems)
+    assert found.sudo_systems == tuple(systems)
+
+
+@pytest.mark.parametrize(("sudo", "systems"), [(True, ("linux", "mac")), (False, ()), (None, ())])
+def test_systems_with_sudo(tmp_path, sudo, systems):
+    assert read(tmp_path, json.dumps(command(sudo=sudo))).sudo_systems == systems
 
 
 WORDS = ["a", "A9", "9", "a.b-c_d", "x" * 64, "a-", "a."]

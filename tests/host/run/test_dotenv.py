@@ -122,28 +122,27 @@ def test_bad_lines_are_told_with_their_place_and_never_their_content(text, line)
 # A quote that does not close where it should: what is told of the line where it opens,
 # and the names that are left.
 OPEN_QUOTES = {
-    "never closed": ('A=1\nX="secret\nB=2', "opens here never closes; the line is left", "AB"),
+    "never closed": ('A=1\nX="secret\nB=2', "opens here never closes; left out", "AB"),
     "the next line closes it": ('A=1\nX="s\nY="secret"\nB=2', "next line and swallows Y;", "AB"),
     "single": ("A=1\nX='s\nY='secret'\nB=2", "next line and swallows Y;", "AB"),
     "two lines below": ('A=1\nX="s\nY=secret\nZ="z"\nB=2', "2 lines below and swallows Y, Z", "AB"),
     "many": (
         'A=1\nX="s\n' + "".join(f"export N{i} = secret\n" for i in range(9)) + 'Z="z"\nB=2',
-        "10 lines below and swallows N0, N1, N2, N3, N4 and 5 more; all of it is left out",
+        "10 lines below and swallows N0, N1, N2, N3, N4 and 5 more; left out",
         "AB",
     ),
     "lines of Base64 are no names": (
-        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "3 lines below; all of it", "AB",
+        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "3 lines below; left out", "AB",
     ),
     "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; is one missing?", "AXB"),
     "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; is one missing?", "AXB"),
     "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; is one missing?", "AXB"),
     "a backtick, cut at the #": (
-        "A=1\nX=`s # secret`\nB=2", "the backtick that opens here is no quote, so the", "AXB",
+        "A=1\nX=`s # secret`\nB=2", "the backtick that opens here does not quote; use", "AXB",
     ),
-    "a backtick inside": ("A=1\nX=s`s # secret`\nB=2", "ends at the #; use \" or '", "AXB"),
-    "a backtick, cut at the line": ("A=1\nX=`s\nY=secret`\nB=2", "ends with the line;", "AXYB"),
-    "a backtick that never closes": ("A=1\nexport X = `s\nB=2", "ends with the line;", "AXB"),
-    "a backtick, CR LF": ("A=1\r\nX=`s\r\nB=2\r\n", "ends with the line;", "AXB"),
+    "a backtick, cut at the line": ("A=1\nX=`s\nY=secret`\nB=2", "does not quote;", "AXYB"),
+    "a backtick that never closes": ("A=1\nexport X = `s\nB=2", "does not quote;", "AXB"),
+    "a backtick, CR LF": ("A=1\r\nX=`s\r\nB=2\r\n", "does not quote;", "AXB"),
     "text behind it": ('A=1\nX="s" secret\nB=2', "something stands behind the closing qu", "AB"),
 }  # fmt: skip
 
@@ -158,24 +157,7 @@ def test_an_open_quote_is_told_where_it_opens_with_the_names_it_swallows(text, t
     assert "secret" not in warnings[0]
 
 
-@pytest.mark.parametrize("line", [" # no", "\t#no", "#yes", " yes", "# #"])
-@pytest.mark.parametrize("blanks", [0, 1, 31, 32, 33, 500])
-def test_a_run_of_blanks_is_kept_whatever_its_length(line, blanks):
-    for text in (
-        f"X=a{' ' * blanks}b{line}",
-        f"X ={' ' * blanks}{line}",
-        f"X='{' ' * blanks}'{line}",
-    ):
-        whole = f"Y='\\x'\n{text}\nZ=\"{' ' * blanks}\"\n"
-        bindings = parse_stream(io.StringIO(whole))
-        assert read(whole)[0] == {one.key: one.value for one in bindings if not one.error}
-
-
 GROWING = {
-    "blanks in a value": lambda n: f"X=a{' ' * n}b",
-    "blanks behind a value": lambda n: f"X=a{' ' * n}",
-    "blanks before a comment": lambda n: f"X=a{' ' * n}#",
-    "tabs and blanks in many lines": lambda n: ("X=a" + " \t" * 40 + "b\n") * (n // 80),
     "blank lines": lambda n: "\n" * n + " \n" * n,
     "open quotes": lambda n: "X='a\n" * n,
     "an open quote": lambda n: 'X="' + "a\n" * n,
@@ -190,8 +172,6 @@ GROWING = {
 
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 def test_reading_takes_time_in_proportion_to_the_file(make):
-    """python-dotenv's own pattern takes 10 s for 80,000 blanks."""
-
     def text(size):
         return "Y='\\x'\n" + make(size)
 
@@ -329,25 +309,14 @@ def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     result = place("bad.env")
     assert (result.status, result.stdout, result.stderr.count("\n")) == (0, "x|y\n", 5)
     path.write_text("X=x\n" + "\n".join(lines[:6]) + "\nY=y\n")
-    rest = f"cli: warning: {path}: 1 more such fault, told once these are mended"
+    rest = f"cli: warning: {path}: 1 more fault"
     assert place("bad.env").stderr.splitlines()[5:] == [rest]
     path.write_text("X=x\n" + "\n".join(lines) + "\nY=y\n")
     result = place("bad.env", "bad.env", required_envs=["NONE"])  # nothing runs with so many
     told = result.stderr.splitlines()
     assert (result.status, len(told)) == (1, 7)
-    rest = f"cli: warning: {path}: 19,995 more such faults, told once these are mended"
+    rest = f"cli: warning: {path}: 19,995 more faults"
     assert told[5] == rest
-
-
-def test_an_open_quote_behind_many_bad_lines_is_told_where_it_opens(place):
-    path = place.folder / "bad.env"
-    path.write_text("no words\n" * 6 + 'A="open\nX=1\n' * 3 + 'Z="z"\nY=y\n')
-    result = place("bad.env")
-    told = result.stderr.splitlines()
-    assert (result.status, result.stdout, len(told)) == (0, "1|y\n", 7)
-    assert told[5].startswith(f"cli: warning: {path}:7: the quote that opens here closes ")
-    assert "swallows X" in told[5]
-    assert "more such faults" in told[6]
 
 
 def test_pwd_of_the_system_in_a_path(place, tmp_path):

@@ -356,7 +356,8 @@ def test_a_relative_path_in_a_deleted_directory_is_one_line(pair):
         result = in_deleted_directory(alpha, f"{prefix} {alpha.launcher} demo show")
         assert (result.status, result.stdout) == (1, "")
         assert result.stderr.splitlines()[-1] == (
-            "alpha: x: cannot be found from a deleted current directory; give its full path"
+            "alpha: a relative path leads nowhere from a deleted current directory; "
+            "give its full path"
         )
     result = in_deleted_directory(alpha, "../core/alpha demo show")
     assert result.status == 1

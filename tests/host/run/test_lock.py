@@ -345,7 +345,7 @@ def test_what_a_killed_writer_left_is_taken_over(tmp_path):
 
 ODD = {
     "another shape": {"trees": [[1]]},
-    "a finder of somebody": {"trees": [["/t", "", False, "antigravity:fly"]]},
+    "a finder of somebody": {"trees": [["/t", "", False, None, "antigravity:fly"]]},
     "no stamps": {"stamps": None},
     "a plugin without hooks": {"plugins": [["p"]]},
 }

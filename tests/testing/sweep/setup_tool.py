@@ -10,9 +10,8 @@ from typing import Any
 
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux import elevated, install, prepare
-from builtin_plugins.setup.tool_settings import Places, read_settings
-from host import Program
+from builtin_plugins.setup.linux import elevated, prepare
+from builtin_plugins.setup.tool_settings import Settings
 from host.errors import HostError
 from testing.sweep.ground import Ground, Outcome, in_fork
 
@@ -74,11 +73,10 @@ class Tool(Ground):
         """Prepare a version as an unprivileged run does before it asks for the elevated step."""
         self.prepared = self.place.parent / "prepared"
         self.prepared.mkdir()
-        environ = self._environ(self.target)
-        settings = read_settings(Program.current(environ), environ)
-        reporter = Reporter("cli", True, False, environ)
-        self.application, staged = prepare.bring(settings, str(self.prepared), reporter)
-        self.archive = install.pack(staged)
+        self.settings = Settings.read("tool", "Tool", self._environ(self.target))
+        reporter = Reporter("cli", True, False, self.settings.environ)
+        application = prepare.bring(self.settings, reporter, str(self.prepared))
+        self.application = elevated.pack(application)
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
@@ -89,17 +87,8 @@ class Tool(Ground):
         if not self.action.startswith("put"):
             options = [*_OPTIONS[self.action], "--quiet"]
             return _told(lambda: setup.run(options, environ, "linux"))
-        places = Places.read("tool", environ)
-        return _told(
-            lambda: elevated.main(
-                [
-                    *("put", "--tool", "tool", "--install-dir", places.install_dir),
-                    *("--bin-dir", places.bin_dir, "--desktop-file", places.desktop_file),
-                    *install.arguments_of(self.application),
-                    *("--archive", self.archive),
-                ]
-            )
-        )
+        arguments = elevated.arguments_of(self.settings.places, self.application)
+        return _told(lambda: elevated.main(arguments))
 
     def state(self) -> str:
         """Return which version the command starts: "" when there is no command."""

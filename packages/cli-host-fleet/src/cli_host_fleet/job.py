@@ -71,6 +71,11 @@ class Job:
         self._calling, self._elevation = calling, elevation
         self._own = own_connections(self.hosts.values(), calling, self._environ)
 
+    def masked_words(self) -> list[str]:
+        """Return the words of the command as people may see them."""
+        command = self.order.command
+        return [*command.words, *self._program.masked_arguments(command, self.order.args)]
+
     def call(self, host: str) -> tuple[list[str], dict[str, str]]:
         own = self._own.get(host)
         return ssh.call(self.hosts[host], self._calling, self._greeting, own), self._environ
@@ -116,6 +121,7 @@ class Job:
         caller = variables.caller_there(os.environ, host.variables, facts)
         found = self._program.environment(command.words, caller, facts)
         asked = {*host.variables, *self.order.asked, *command.definition.required_envs}
+        asked.update(one.env for one in command.definition.args)
         given = {name: caller[name] for name in asked if name in caller}
         return self._chosen(list(found.values()), given, place)
 
@@ -152,9 +158,14 @@ class ShippedJob(Job):
     ) -> dict[str, str]:
         chosen = variables.shipped(found, given, place) | self._declared
         required = self.order.command.definition.required_envs
-        missing = [name for name in required if not chosen.get(name)]
-        if missing:
-            raise FleetError(f"{', '.join(missing)} must be set")
+        faults = {name: name.fault(chosen.get(name)) for name in required}
+        wrong = [
+            "; ".join(filter(None, [f"{name} {fault}", name.hint]))
+            for name, fault in faults.items()
+            if fault
+        ]
+        if wrong:
+            raise FleetError("; ".join(wrong))
         return chosen
 
 

@@ -15,7 +15,7 @@ def preview(job: Job, options: Options, form: str) -> str:
     """Return the hosts in their batches, the files and the names of the variables."""
     batches = [list(batch) for batch in rollout.batches(list(job.hosts), options.serial)]
     plan: dict[str, Any] = {
-        "command": [*job.order.command.words, *job.order.args],
+        "command": job.masked_words(),
         "batches": batches,
         "at_once": options.forks,
         "files": job.shipment.names,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,12 @@ def schema_of(definition: Definition) -> dict[str, Any]:
         }
         return object_of({WORDS: words}, [])
     properties = {key_of(one): _property(one) for one in definition.args}
-    return object_of(properties, [key_of(one) for one in definition.args if one.required])
+    return object_of(properties, [key_of(one) for one in definition.args if _is_required(one)])
+
+
+def _is_required(argument: Any) -> bool:
+    """Tell whether a call must give an argument: the server's environment may have it already."""
+    return bool(argument.required and argument.env not in os.environ)
 
 
 def key_of(argument: Any) -> str:
@@ -44,7 +50,8 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     present = {key: value for key, value in given.items() if value is not None}
     if not definition.args:
         return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
-    missing = [key_of(one) for one in definition.args if one.required and not _has(present, one)]
+    needed = filter(_is_required, definition.args)
+    missing = [key_of(one) for one in needed if not _has(present, one)]
     if missing:
         raise CallError(f"missing: {', '.join(missing)}")
     return [*_options(definition.args, present), *_positionals(definition.args, present)]
@@ -58,13 +65,15 @@ def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]
 
 
 def _property(argument: Any) -> dict[str, Any]:
-    description = ", ".join(filter(None, [argument.description, _THERE.get(argument.type)]))
+    description = ", ".join(filter(None, [argument.description, *_remarks(argument)]))
     if argument.flag:
         found: dict[str, Any] = {"type": "boolean"}
     elif argument.choices:
         found = {"type": "string", "enum": list(argument.choices)}
     else:
         found = {"type": argument.type if argument.type in ("integer", "number") else "string"}
+    if argument.pattern:
+        found["pattern"] = f"^(?:{argument.pattern})$"
     if argument.repeats:
         found = {"type": "array", "items": found}
         if argument.required:
@@ -76,7 +85,21 @@ def _property(argument: Any) -> dict[str, Any]:
     return found
 
 
+def _remarks(argument: Any) -> list[str]:
+    """Return what the schema itself cannot say of an argument."""
+    conflicts = [one.removeprefix("--").removesuffix("...") for one in argument.conflicts]
+    remarks = {
+        _THERE.get(argument.type, ""): True,
+        "secret": argument.secret,
+        f"not together with {', '.join(conflicts)}": conflicts,
+        f"makes the command's effects {argument.effects}": argument.effects,
+    }
+    return [text for text, holds in remarks.items() if holds]
+
+
 def _default(kind: str, text: str) -> Any:
+    if kind == "boolean":
+        return text.lower() in ("true", "1", "on", "yes")
     if kind == "integer":
         return int(text)
     if kind == "number":
@@ -94,13 +117,14 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
         value = present.get(key_of(one))
         if not one.option or value is None:
             continue
-        if one.flag:
-            if not isinstance(value, bool):
-                raise CallError(f"{key_of(one)}: expected true or false")
-            words += [one.name] if value else []
-            continue
-        text = _text(key_of(one), value)
-        words += [f"{one.name}={text}"] if text.startswith("-") else [one.name, text]
+        for item in _list(key_of(one), value) if one.repeats else [value]:
+            if one.flag:
+                if not isinstance(item, bool):
+                    raise CallError(f"{key_of(one)}: expected true or false")
+                words += [one.name] if item else [one.negation] if one.negatable else []
+                continue
+            text = _text(key_of(one), item)
+            words += [f"{one.name}={text}"] if text.startswith("-") else [one.name, text]
     return words
 
 

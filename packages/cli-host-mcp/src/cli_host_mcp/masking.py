@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from host import Variable, is_hidden_everywhere, masked
 
@@ -11,14 +11,15 @@ MASK = "********"
 _SHORTEST_LINE = 6  # characters; a shorter line of a longer secret is in too many texts
 
 
-def secrets_of(variables: Mapping[str, Variable]) -> set[str]:
+def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
     """Return what is not shown of the values, also of shadowed ones: what `masked` takes out.
 
+    `declared` are names of variables that the command's definition calls secret.
     A value of several lines is also masked line by line, as programs print it.
     """
     found: set[str] = set()
     for name, one in variables.items():
-        shown = masked({name: one}, {})[name]
+        shown = masked({name: one}, {}, declared)[name]
         for full, rest in zip((one, *one.shadows), (shown, *shown.shadows), strict=True):
             if rest.value == MASK:
                 lines = [one for one in full.value.splitlines() if len(one) >= _SHORTEST_LINE]

@@ -41,7 +41,8 @@ class Call:
     @property
     def line(self) -> str:
         """What a user would type, on one line whatever the assistant gave."""
-        return printable(shlex.join([self.program.name, *self.command.words, *self.args]))
+        shown = self.program.masked_arguments(self.command, self.args)
+        return printable(shlex.join([self.program.name, *self.command.words, *shown]))
 
 
 class Offer:
@@ -98,9 +99,13 @@ class Offer:
         args = words_of(command.definition, given)
         if program.find([*words, *args]).words != words:
             raise CallError(f"{shlex.join([*words, *args])}: these words are another command's")
-        program.arguments(command, args)
+        effects = program.effects(command, args)
+        if self._choice.read_only and effects != "read":
+            raise CallError(
+                f'{" ".join(words)}: --read-only, and with these options it does "{effects}"'
+            )
         call = Call(program, command, args)
-        return replace(call, question=self._question(call))
+        return replace(call, question=self._question(call, effects))
 
     def _offered(self, name: str) -> tuple[str, ...]:
         """Return the words of the command that an assistant means; raises CallError."""
@@ -123,13 +128,13 @@ class Offer:
             raise CallError(f"{' '.join(words)}: {refusal}")
         return command
 
-    def _question(self, call: Call) -> str:
+    def _question(self, call: Call, effects: str) -> str:
         definition = call.command.definition
         asked = definition.confirm if os.environ.get("CLI_YES") != "1" else ""
-        if not asked and definition.effects not in self._asks:
+        if not asked and effects not in self._asks:
             return ""
         what = {"destroy": "It may destroy something.", "change": "It changes something."}
-        texts = [f"Run {call.line}?", asked, what.get(definition.effects)]
+        texts = [f"Run {call.line}?", asked, what.get(effects)]
         return printable(" ".join(filter(None, texts)))
 
 

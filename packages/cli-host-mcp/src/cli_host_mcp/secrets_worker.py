@@ -19,7 +19,7 @@ from cli_host_mcp.forked_worker import ENDINGS, fork_worker
 from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.problem import SecretsUnknownError
 from cli_host_mcp.processes import VARIABLE, Processes
-from host import HostError, Program, Variable
+from host import HostError, Program, Variable, declared_secrets
 
 _PIECE = 1 << 16
 _QUICK = 0.5  # seconds
@@ -101,11 +101,14 @@ def _answer(question: socket.socket) -> None:
     mark, *words = json.loads(asked)
     environ = {**os.environ, VARIABLE: mark}
     variables = {name: Variable(name, value, "", 1) for name, value in environ.items()}
+    declared: set[str] = set()
     try:
-        variables |= Program.current().environment(words, caller=environ)
+        program = Program.current()
+        variables |= program.environment(words, caller=environ)
+        declared = declared_secrets(program.find(words).definition, variables)
     except HostError:
         pass  # the run will say what is wrong with its sources
-    found = secrets_of(variables)
+    found = secrets_of(variables, declared)
     try:
         question.sendall(json.dumps(sorted(found)).encode() + _END)
     except OSError:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
 from builtin_plugins.administration.plugins.contents import PluginContents
@@ -15,12 +16,9 @@ from builtin_plugins.plugins_folder.registry import Entry, read_registry, regist
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
 from host.cli.session import Session
-from host.planning.cache_files import write_lock
 from host.run.catalog import NOT_CATEGORIES, Catalog
 from host.run.installation import Layout
-from host.run.lock import Lock, Plugin, Tree, read_lock
-
-_KEY = "copy"
+from host.run.lock import Lock, Plugin, Tree
 
 
 def check_collisions(
@@ -38,7 +36,8 @@ def check_collisions(
     if found.manifest.tree:
         tree = Tree(found.manifest.tree, entry.name)
         after = Lock(_placed(session, tree, others.trees), others.commands)
-    _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
+    taken = dict(_collisions(set(found.commands) - _words(own), others, after))
+    _refuse(session, entry, taken, force=force)
 
 
 def check_collisions_in_copy(
@@ -49,20 +48,37 @@ def check_collisions_in_copy(
     A process there starts this program and asks the plugins, so what only Python knows counts.
     Raises OperationError if it does not start, PluginError also for a plugin without contents.
     """
-    changed = f"with {entry.name}, this program"
+    python, changed = VenvCopy().python, f"with {entry.name}, this program"
     if session.safe:
-        check_starts(VenvCopy().python, changed)
+        check_starts(python, changed)
         return
-    after = _asked(session, tx, f"{changed} does not start")
-    own, others = _parted(after, entry)
-    points = _points(after, entry)
-    for point in points:
-        if point.broken:
-            session.messages.warn(f"plugin {point.name} is broken: {point.broken}")
-    if entry.enabled and not any(point.hooks or point.broken for point in points):
+    layout, failing = session.layout, f"{changed} does not start"
+    known = sorted(_words(_parted(session.plugins_known, entry)[0]))
+    given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
+    environ, seconds = tx.environ, tx.seconds
+    printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
+    try:  # whatever starts with Python may print before it
+        has_contents, broken, taken = json.loads(printed.rpartition("\n")[2])
+    except ValueError:
+        raise OperationError(failing) from None
+    for line in broken:
+        session.messages.warn(line)
+    if entry.enabled and not has_contents:
         raise PluginError(f"{entry.name}: holds no command and no hook")
-    known, _ = _parted(session.plugins_known, entry)
-    _check(session, entry, _words(own) - _words(known), others, after, force=force)
+    _refuse(session, entry, taken, force=force)
+
+
+def _answer() -> None:
+    """Print what `check_collisions_in_copy` asks, in the environment that this process has."""
+    program, root, config_file, name, known = json.load(sys.stdin)
+    layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
+    lock = Session(layout, os.environ, messages, safe=False).plugins_known
+    entry = Entry(name, "pip")
+    own, others = _parted(lock, entry)
+    points = _points(lock, entry)
+    broken = [f"plugin {one.name} is broken: {one.broken}" for one in points if one.broken]
+    taken = dict(_collisions(_words(own).difference(map(tuple, known)), others, lock))
+    print(json.dumps([any(one.hooks or one.broken for one in points), broken, taken]))  # noqa: T201
 
 
 def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
@@ -78,10 +94,8 @@ def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
         )
 
 
-def _check(
-    session: Session, entry: Entry, words: set[Words], others: Lock, after: Lock, *, force: bool
-) -> None:
-    taken = dict(_collisions(words, others, after))
+def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
+    """Warn of collisions, or raise PluginError; each maps to whether the existing command wins."""
     for line, is_kept in taken.items():
         if not is_kept:
             raise PluginError(
@@ -95,27 +109,6 @@ def _check(
         )
     for line in taken:
         session.messages.warn(f"{line} and wins")
-
-
-def _asked(session: Session, tx: Transaction, failing: str) -> Lock:
-    place = os.path.join(tx.area, "copy.lock")
-    layout = session.layout
-    given = (place, layout.program, layout.root, layout.config_file)
-    python, environ, seconds = VenvCopy().python, tx.environ, tx.seconds
-    ask(python, __name__, *given, failing=failing, environ=environ, seconds=seconds)
-    lock = read_lock([place], _KEY)
-    if lock is None:
-        raise OperationError(failing)
-    return lock
-
-
-def _answer(place: str, program: str, root: str, config_file: str) -> None:
-    """Be the child: write to `place` the lock that this program has where it runs now."""
-    layout = Layout(program, root, config_file)
-    session = Session(layout, os.environ, Messages(program, os.environ), safe=False)
-    lock = session.plugins_known
-    lock.stamps = {}  # this is an answer, no cache: importing a plugin may write beside it
-    write_lock([place], _KEY, lock)
 
 
 def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
@@ -170,4 +163,4 @@ def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
 
 
 if __name__ == "__main__":
-    _answer(*sys.argv[1:])
+    _answer()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, NoReturn
+from typing import Any
 
 import importlib_metadata
 from packaging.requirements import Requirement
@@ -20,18 +20,19 @@ from builtin_plugins.administration.program.environment.distributions import (
     packages_directory,
 )
 from builtin_plugins.administration.program.environment.owned_files import wheel_paths
-from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
+from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command import parse_declared
-from host.run.json_file import parse_json
+from host.run.json_file import Fields, parse_json, read_json
 from host.run.lock import Lock, Tree
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
-_MEMBER_LIMIT = 4 << 20  # bytes of a file of a distribution
+_MEMBER_LIMIT = 4 << 20  # bytes of a file that is read in a wheel
+_READ = ("METADATA", "RECORD", "entry_points.txt", "/command.json", ".py")
 _TREE_NAMES = ("commands", "cli_commands")
 _SCRIPTS = ("console_scripts", "gui_scripts")
 
@@ -65,7 +66,7 @@ def read_contents(root: str) -> PluginContents:
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
     found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
-    problems = [*manifest.warnings, *wrong]
+    problems = [*misspelt_keys(root), *wrong]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
@@ -79,6 +80,16 @@ def read_contents(root: str) -> PluginContents:
     return PluginContents(commands, hooks, tuple(problems), manifest)
 
 
+def misspelt_keys(root: str) -> tuple[Problem, ...]:
+    """Return a problem for each unknown key in the plugin.json at `root` that resembles a known."""
+    path = os.path.join(root, FILE_NAME)
+    if not os.path.exists(path):
+        return ()
+    fields = Fields(path, read_json(path))
+    fields.known.update(TEXTS)
+    return fields.misspelt()
+
+
 def read_wheel(path: str) -> PluginContents:
     """Return the contents of the wheel at `path`; raises OperationError if it is none."""
     try:
@@ -89,46 +100,30 @@ def read_wheel(path: str) -> PluginContents:
 
 
 def _read(archive: zipfile.ZipFile) -> PluginContents:
-    def text(name: str) -> str:
-        if archive.getinfo(name).file_size > _MEMBER_LIMIT:
-            raise ValueError(f"{name} is of unusual size")
-        return archive.read(name).decode("utf-8", "replace")
-
     names = [one for one in archive.namelist() if not one.endswith("/")]
-    packed = _Packed(names, text)
-    said = packed.metadata
-    name, version, summary = (said.get(one) or "" for one in ("Name", "Version", "Summary"))
+    for one in archive.infolist():
+        if one.file_size > _MEMBER_LIMIT and one.filename.endswith(_READ):
+            raise ValueError(f"{one.filename} is of unusual size")
+    tops = [one.removesuffix("/METADATA") for one in names if one.endswith(".dist-info/METADATA")]
+    infos = [one for one in tops if "/" not in one]  # others are packed into the wheel
+    if len(infos) != 1:
+        raise ValueError(f"expected one METADATA, found {len(infos)}")
+    place: Any = zipfile.Path(archive, f"{infos[0]}/")
+    distribution = importlib_metadata.PathDistribution(place)
+    facts = distribution.metadata
+    name, version, summary = (facts.get(one) or "" for one in ("Name", "Version", "Summary"))
     canonicalize_name(name, validate=True)
     Version(version)  # both become names of files
-    for one in packed.requires or ():
-        Requirement(one)
-    listed = {row[0] for row in csv.reader((packed.read_text("RECORD") or "").splitlines()) if row}
-    if foreign := listed.difference(names):
+    for requirement in distribution.requires or ():
+        Requirement(requirement)
+    rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
+    if foreign := {row[0] for row in rows if row}.difference(names):
         raise ValueError(f"its RECORD lists {min(foreign)}, which it does not contain")
-    points = packed.entry_points
+    points = distribution.entry_points
     scripts = [one.name for group in _SCRIPTS for one in points.select(group=group)]
-    files = tuple(wheel_paths(names, scripts, packages_directory(), name))
-    found = _of_distribution(packed, names, text)
-    return found.replaced(manifest=Manifest(name, version, summary), files=files)
-
-
-class _Packed(importlib_metadata.Distribution):
-    """A distribution that is still in its wheel, whose members are `names` and read by `text`."""
-
-    def __init__(self, names: Sequence[str], text: Callable[[str], str]) -> None:
-        self._names, self._text = set(names), text
-        parts = [one.split("/") for one in names if one.endswith(".dist-info/METADATA")]
-        found = [one[0] for one in parts if len(one) == 2]  # not what it has packed in
-        if len(found) != 1:
-            raise ValueError("it has no METADATA" if not found else "it is several distributions")
-        self._info = found[0]
-
-    def read_text(self, filename: Any) -> str | None:
-        name = f"{self._info}/{filename}"
-        return self._text(name) if name in self._names else None
-
-    def locate_file(self, path: Any) -> NoReturn:
-        raise FileNotFoundError(path)
+    files = wheel_paths(names, scripts, packages_directory(), name)
+    found = _of_distribution(distribution, names, files)
+    return found.replaced(manifest=Manifest(name, version, summary))
 
 
 def read_installed(name: str) -> PluginContents:
@@ -136,53 +131,50 @@ def read_installed(name: str) -> PluginContents:
     found = find_distribution(name)
     if found is None:
         return PluginContents()
-
-    def text(file: str) -> str:
-        path = str(found.locate_file(file))
-        return read_regular(path, _MEMBER_LIMIT, HostError).decode("utf-8", "replace")
-
+    names = [str(one) for one in found.files or ()]
     try:
-        return _of_distribution(found, list(map(str, found.files or ())), text)
-    except (HostError, OSError):
+        return _of_distribution(found, names, (f"{packages_directory()}/{one}" for one in names))
+    except OSError:
         return PluginContents()
 
 
 def _of_distribution(
-    distribution: Any,
-    names: Sequence[str],
-    text: Callable[[str], str],
+    distribution: Any, names: Sequence[str], files: Iterable[str]
 ) -> PluginContents:
     commands: dict[Words, Definition] = {}
     problems: list[Problem] = []
-    hooks: list[str] = []
+    hooks: dict[str, None] = {}
     points = list(distribution.entry_points.select(group=PROJECT))
-    for point in points:
-        path = point.module.replace(".", "/")
-        source = next((one for one in (f"{path}.py", f"{path}/__init__.py") if one in names), "")
-        if source:
-            implemented, declared = read_source(source, text(source).encode(), problems)
-            hooks += implemented
-            commands |= declared
+    modules = {point.module.replace(".", "/") for point in points}
     for name in names:
-        if name.endswith("/command.json"):
-            commands |= _in_tree(name, text(name), problems)
+        if name.removesuffix(".py").removesuffix("/__init__") in modules:
+            implemented, declared = read_source(name, _content(distribution, name), problems)
+            hooks |= dict.fromkeys(implemented)
+            commands |= declared
+        elif name.endswith("/command.json"):
+            commands |= _in_tree(name, _content(distribution, name), problems)
     return PluginContents(
         commands,
-        tuple(dict.fromkeys(hooks)),
+        tuple(hooks),
         tuple(one.inside(distribution.metadata["Name"]) for one in problems),
         names=tuple(point.name for point in points),
         requires=tuple(distribution.requires or ()),
-        files=tuple(f"{packages_directory()}/{name}" for name in names),
+        files=tuple(files),
     )
 
 
-def _in_tree(name: str, text: str, problems: list[Problem]) -> dict[Words, Definition]:
+def _content(distribution: Any, name: str) -> bytes:
+    content: bytes = distribution.locate_file(name).read_bytes()
+    return content
+
+
+def _in_tree(name: str, content: bytes, problems: list[Problem]) -> dict[Words, Definition]:
     """Return the command of a command.json; its words are what follows a `commands` directory."""
     parts = PurePosixPath(name).parts[:-1]
     start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
     words = tuple(parts[max(start, 0) :])
     try:
-        fields: Any = parse_json(name, text.encode())
+        fields: Any = parse_json(name, content)
         if not words or not all(map(is_word, words)) or not isinstance(fields, dict):
             return {}
         if not (fields.get("entrypoint") or fields.get("script")):

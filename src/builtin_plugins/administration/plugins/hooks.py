@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from builtin_plugins.administration.plugins.repair import reconcile_if_needed
+from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
@@ -57,7 +57,7 @@ _SYNONYMS = {
 
 @hookimpl
 def prepare(installation: Installation) -> None:
-    reconcile_if_needed(installation.plugins_dir)
+    reconcile_if_free(installation.plugins_dir)
 
 
 @hookimpl

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from builtin_plugins.administration.plugins.removal import now
-from builtin_plugins.administration.plugins.repair import check_gone
+from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
@@ -19,8 +18,10 @@ from builtin_plugins.plugins_folder.registry import (
     Entry,
     Registry,
     is_plugin_name,
+    read_registry,
+    registry_path,
 )
-from host import HostError, OperationError, PluginError
+from host import HostError, PluginError
 from host.cli.session import Session
 
 Change = Callable[[Entry, Entry | None], object]
@@ -67,7 +68,8 @@ def install(
     source.prepare_install(session, tx, force=force)
     with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
-        if former is None and there and there.same_as(entry):
+        is_same = there and there.version_dir == entry.version_dir
+        if former is None and there and is_same and there.came_from == entry.came_from:
             return False
         if former is None:
             check_new_name(entry, registry.entries)
@@ -79,13 +81,11 @@ def install(
         entry = entry.replaced(installed_at=now())
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
-        keep(tx, entry)
+        keep(tx, entry, undo)
         source.install(tx, undo)
         registry.put(entry)
-    try:
-        check_gone(tx.plugins_dir, entry.name)
-    except OperationError as error:  # a former version, which stops nobody
-        session.messages.warn(str(error))
+    if problem := tx.left.get(entry.name):
+        session.messages.warn(str(problem))
     return True
 
 
@@ -109,10 +109,18 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 
 
 def remove(entry: Entry, tx: Transaction) -> str:
-    """Remove a plugin; return where its only copy is kept, "" if there is another."""
+    """Remove a plugin; return where its only copy is kept, "" if there is another.
+
+    The mark in the registry lets a killed removal be finished.
+    """
     source = source_of(entry)
     is_there = source.prepare_removal(tx)
+    path = registry_path(tx.plugins_dir)
     with registry_transaction(tx) as (registry, undo):
+        if there := registry.entries.get(entry.name):
+            undo.callback(write_registry, path, read_registry(path))
+            registry.put(there.replaced(removing=True))
+            write_registry(path, registry)
         kept = source.remove(tx, undo) if is_there else ""
         registry.drop(entry.name)
     return kept

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.administration.plugins.kept_versions import record, recorded
-from builtin_plugins.plugins_folder.directory import DirectoryPlugin, find_directory_plugins
+from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
+from builtin_plugins.plugins_folder.directory import (
+    DirectoryPlugin,
+    find_directory_plugins,
+    recorded,
+    store_of,
+)
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError
 from host.cli.session import Session
@@ -72,14 +77,11 @@ class Row(Record):
 def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
-    if not session.safe and session.lock_on_disk is None:  # a lock that holds was made when settled
-        from builtin_plugins.administration.plugins.repair import reconcile_if_needed
-
-        reconcile_if_needed(plugins_dir)
+    reconcile_if_free(plugins_dir)
+    lock, program = session.checked(session.plugins_known), session.program
     registry = effective_registry(plugins_dir)
     if registry.damage:
         session.messages.warn(registry.damage)
-    lock, program = session.checked(session.plugins_known), session.program
     directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)}
     points = _points_by_distribution(lock)
     rows = []
@@ -88,10 +90,7 @@ def inventory(session: Session) -> list[Row]:
             rows.append(_distribution_row(entry, points.pop(entry.name, []), lock, program))
         else:
             rows.append(_directory_row(entry, directories.pop(entry.name, None), lock, program))
-    rows += [
-        _directory_row(recorded(plugins_dir, name) or plugin.new_entry, plugin, lock, program)
-        for name, plugin in directories.items()
-    ]
+    rows += [_directory_row(one.new_entry, one, lock, program) for one in directories.values()]
     for name, found in sorted(points.items()):
         entry = Entry(name, "pip", version=found[0].version)
         rows.append(_distribution_row(entry, found, lock, program))
@@ -127,8 +126,9 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, the current one among them."""
-    found = (record(plugins_dir, entry.name, version_dir) for version_dir in entry.versions)
-    return [one for one in found if one is not None and one.is_package == entry.is_package]
+    store = store_of(plugins_dir, entry.name)
+    found = (recorded(store.path(version)) for version in entry.versions)
+    return [one for one in found if one is not None]
 
 
 def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:

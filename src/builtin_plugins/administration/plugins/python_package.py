@@ -6,10 +6,8 @@ import os
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 from urllib.parse import quote
 
 from packaging.utils import InvalidName, canonicalize_name
@@ -23,12 +21,14 @@ from host.hookspecs import PROJECT
 from host.run import read_regular
 
 _LARGEST = 1 << 20  # bytes of a file that is looked at
-_IN_SETUP_CFG = re.compile(r"^\[metadata\][^\[]*?^name\s*=\s*(\S+)", re.MULTILINE)
-_IN_SETUP_PY = re.compile(r"\bname\s*=\s*[\"']([^\"']+)[\"']")
-_DECLARES = re.compile(  # in pyproject.toml, setup.cfg, setup.py
-    rf"""^\[[\w.-]*(?:entry-points|plugins)\.["']?{PROJECT}["']?\] | ^\s*{PROJECT}\s*=
-    | ^\s*\[{PROJECT}\] | ["']{PROJECT}["']\s*:""",
-    re.MULTILINE | re.VERBOSE,
+_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+_PACKAGE = re.compile(  # a table of a package's metadata or build, or a call of setup()
+    r"^\[(?:build-system|project|tool\.poetry|metadata)\]|\bsetup\s*\(", re.MULTILINE
+)
+_NAME = re.compile(
+    r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
+    r"name\s*=\s*[\"']?([^\"'\n]+)",
+    re.MULTILINE,
 )
 
 
@@ -42,19 +42,14 @@ def refuse_package(
     A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
     its settings in a pyproject.toml there. An entry point for plugins settles it.
     """
-    if os.path.lexists(os.path.join(root, FILE_NAME)):
+    text = "\n".join(_text(root, name) for name in _FILES)
+    if os.path.lexists(os.path.join(root, FILE_NAME)) or not _PACKAGE.search(text):
         return
-    project = _text(root, "pyproject.toml")
-    setup_cfg, setup_py = _text(root, "setup.cfg"), _text(root, "setup.py")
-    name = _name(project, setup_cfg, setup_py)
-    if name is None:
+    if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
         return
-    declares = any(map(_DECLARES.search, (project, setup_cfg, setup_py)))
-    if not declares and not all(_is_in_package(root, words) for words in commands):
-        return
-    with suppress(InvalidName):
-        canonicalize_name(name, validate=True)
-        entry = entry.replaced(name=name)
+    if found := _NAME.search(text):
+        with suppress(InvalidName):
+            entry = entry.replaced(name=canonicalize_name(found[1].strip(), validate=True))
     raise PluginError(
         f"{entry.source}: is a Python package, not a directory of commands",
         "; ".join(_ways(entry, root, f"{program} self plugin add", address)),
@@ -63,27 +58,10 @@ def refuse_package(
 
 def _text(root: str, name: str) -> str:
     try:
-        return read_regular(os.path.join(root, name), _LARGEST, PluginError).decode(
-            "utf-8", "replace"
-        )
+        content = read_regular(os.path.join(root, name), _LARGEST, PluginError)
     except (OSError, PluginError):
         return ""
-
-
-def _name(project: str, setup_cfg: str, setup_py: str) -> str | None:
-    """Return the package's name, "" for an unknown one, None where there is no package."""
-    try:
-        values: Any = tomllib.loads(project)
-    except tomllib.TOMLDecodeError:
-        values = {}
-    tool = values.get("tool")
-    for table in (values.get("project"), tool.get("poetry") if isinstance(tool, dict) else None):
-        if isinstance(table, dict):
-            return str(table.get("name", ""))
-    for pattern, text in ((_IN_SETUP_CFG, setup_cfg), (_IN_SETUP_PY, setup_py)):
-        if found := pattern.search(text):
-            return found[1]
-    return "" if setup_py or "build-system" in values else None
+    return content.decode("utf-8", "replace")
 
 
 def _is_in_package(root: str, words: Words) -> bool:

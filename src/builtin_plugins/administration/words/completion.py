@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
-from host import OperationError, UsageError
+from host import UsageError
 from host.cli.session import Session
 
-SHELLS = ("bash", "zsh", "fish")
-# The one line in a start-up file; fish has a file a program instead.
-_LINE = (
-    "command -v {program} >/dev/null && "
-    'eval "$({program} self completion {shell})" # completion of {program}'
-)
+# The one line in a start-up file; fish reads a file for each program.
+_POSIX = 'command -v {0} >/dev/null && eval "$({0} self completion {1})" # completion of {0}'
+_FISH = "command -v {0} >/dev/null; and {0} self completion {1} | source # completion of {0}"
+_LINES = {"bash": _POSIX, "zsh": _POSIX, "fish": _FISH}
+SHELLS = (*_LINES,)
 
 
 def command(session: Session, shell: str | None, install: bool, uninstall: bool) -> None:
@@ -61,12 +60,12 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
-    """Tell whether `--install` was called for this shell, as far as its file can be read."""
+    """Return whether the start-up file has the line, as far as it can be read."""
     try:
         text = _read(start_up_file(shell, program, environ))
     except (UsageError, OSError):
         return False
-    return text != _changed(shell, program, text, present=False)
+    return _LINES[shell].format(program, shell) in text.splitlines()
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
@@ -79,37 +78,22 @@ def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> bool:
     """Make new shells complete the program's words, or not; return whether that is a change.
 
-    Raises UsageError without HOME, OperationError where somebody else made fish's file, OSError.
+    Raises UsageError without HOME, OSError.
     """
     path = start_up_file(shell, program, environ)
-    text = _read(path)
-    wanted = _changed(shell, program, text, present=present)
-    if wanted is None:
-        raise OperationError(f"{path} is there and was not made here", "move it away")
-    if wanted == text:
+    line, text = _LINES[shell].format(program, shell), _read(path)
+    lines = text.splitlines(keepends=True)
+    kept = [one for one in lines if one.rstrip("\n") != line]
+    if present == (len(kept) < len(lines)):
         return False
-    if shell == "fish" and not wanted:
+    if shell == "fish" and not (kept or present):
         os.unlink(path)
         return True
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    end = "" if not text or text.endswith("\n") else "\n"
+    wanted = f"{text}{end}{line}\n" if present else "".join(kept)
     write_file(os.path.realpath(path), wanted.encode("utf-8", "surrogateescape"))
     return True
-
-
-def _changed(shell: str, program: str, text: str, *, present: bool) -> str | None:
-    """Return what a start-up file that has `text` is to hold; None where it is somebody else's."""
-    if shell == "fish":
-        ours = text.startswith(f"function __{program}_complete\n")  # of this version or another
-        if present:
-            return stub(shell, program) if ours or not text else None
-        return "" if ours else text
-    line = _LINE.format(program=program, shell=shell)
-    lines = text.splitlines(keepends=True)
-    kept = [one for one in lines if one.rstrip("\n") != line]
-    if present and len(kept) == len(lines):
-        end = "" if not text or text.endswith("\n") else "\n"
-        return f"{text}{end}{line}\n"
-    return text if present else "".join(kept)
 
 
 def _read(path: str) -> str:

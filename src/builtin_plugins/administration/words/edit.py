@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from host import DefinitionError, OperationError, UsageError, find_program, is_word
+from host import DefinitionError, OperationError, UsageError, find_program
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
 
@@ -36,30 +36,23 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
+    """Return the file to open; a definition that is wrong is opened to be corrected."""
     try:
         found = find_whole(session, words)
-    except DefinitionError as wrong:  # it is opened to be mended
-        session.messages.warn(wrong.what)
-        file = _definition_file(session, words)
-        if not file:
-            raise
-        return file
+    except DefinitionError as wrong:
+        session.messages.warn(wrong.problem)
+        return wrong.problem.path
     if found.plugin and not found.dev:
         session.messages.warn(
             f"{' '.join(words)} is of the plugin {found.plugin}: its next update undoes changes"
         )
-    told = found.definition
-    file = (told.file if told else "") or _definition_file(session, words)
+    chosen = found.definition
+    file = chosen.file if chosen else ""
+    if found.kind == "command" and chosen and not (definition or chosen.in_python):
+        return os.path.join(chosen.directory, chosen.entrypoint)
+    if found.kind == "category":
+        files = (os.path.join(one, "category.json") for one in found.directories)
+        file = file or next(filter(os.path.isfile, files), "")
     if not file:
         raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
-    if told is None or definition or found.kind == "category" or told.in_python:
-        return file
-    return os.path.join(os.path.dirname(file), told.entrypoint)
-
-
-def _definition_file(session: Session, words: tuple[str, ...]) -> str:
-    """Return the definition in the folder that `words` spell, right or wrong; "" for none."""
-    folders = [os.path.join(tree.path, *words) for tree in session.lock.trees]
-    names = ("command.json", "category.json")
-    files = [os.path.join(folder, name) for folder in folders for name in names]
-    return next(filter(os.path.isfile, files if all(map(is_word, words)) else ()), "")
+    return file

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from host import SourceError, Terminal, UsageError, Variable, masked, printable, width_of
+from host import (
+    SourceError,
+    Terminal,
+    UsageError,
+    Variable,
+    declared_secrets,
+    masked,
+    printable,
+    width_of,
+)
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import shown_value, traced_variables
@@ -26,7 +35,13 @@ def command(
     layers = session.layers(found.words, definition, session.caller)
     every = traced_variables(layers)
     told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
-    shown = every if show_secrets else masked(every, {})
+    callers = {one.env for one in definition.args if one.env in session.caller}
+    secrets = declared_secrets(definition, every)
+    shown = every if show_secrets else masked(every, {}, secrets)
+    for one in definition.args:  # the rows say which variable of the caller's gave the text
+        for name in filter(one.owns, shown if one.env in callers else ()):
+            shown[name] = shown[name].replaced(source=f"args: {one.env}")
+    told |= callers
     chosen = set(names) or (set(every) if all else told)
     rows = [one for name, one in shown.items() if name in chosen]
     rows.sort(key=lambda one: (not one.rank, one.name))
@@ -47,7 +62,7 @@ def command(
     if format == "json":
         session.show_json(described)
     else:
-        session.show(_text(described, session.layout.root, session.output.terminal))
+        session.show(_text(described, session.layout.root, session.terminal))
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

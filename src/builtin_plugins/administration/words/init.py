@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.findings import plural
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.program.launcher import make_file, write_launcher
 from builtin_plugins.administration.program.shipped_files import (
@@ -25,8 +25,7 @@ from builtin_plugins.io.files.flock import locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
-from host.planning.cache_files import can_be_made
-from host.run.installation import data_home, home
+from host.run.installation import home
 
 _PATIENCE = 60.0  # seconds that this waits for another one
 
@@ -59,58 +58,46 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
             note_shipped(str(root), own_skeleton())
             made += write_launcher(launcher)
             remember(str(root))
-    said = f"{made} files made" if made else "nothing to do: every file is there"
-    path = shlex.quote(str(launcher))
-    there = find_program(launcher.name, session.environ)
-    on_path = there is not None and _starts(there, launcher, session)
-    shell = uncompleted_shell(launcher.name, session.environ)
-    tab = f"Tab completes its words after: {launcher.name} self completion {shell} --install"
     session.show_lines(
-        f"{root}: {said}",
-        f"start it with: {path}",
-        f"on PATH it is {launcher.name}" if on_path else _to_path(launcher, there, session),
-        *([tab] if shell else []),
-        *_to_ignore(root),
-        f"next: {launcher.name if on_path else path} self new command team hello",
+        f"{root}: {plural(made, 'file')} made" if made else f"{root}: every file is there",
+        *_next_steps(session, root, launcher),
     )
 
 
-def _to_path(launcher: Path, there: str | None, session: Session) -> str:
-    """Return how the program gets on PATH, and what has its name `there`, if anything."""
-    name, path = launcher.name, session.environ.get("PATH", "")
-    directory = os.path.join(home(session.environ), ".local", "bin")
-    link = os.path.join(directory, name)
-    if there is None and not os.path.lexists(link):
-        taken, how, target = "", "", "~/.local/bin/"
+def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
+    name, path = launcher.name, shlex.quote(str(launcher))
+    yield f"start it with: {path}"
+    found = find_program(name, session.environ)
+    # A script of pip's leads to the installation in the data directory of its name.
+    usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
+    if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
+        yield f"on PATH it is {name}"
+        path = name
+    elif found:
+        link = f"ln -s {path} ~/.local/bin/NAME"
+        yield f"{found} is another {name}; to put this one on PATH as NAME: {link}"
     else:
-        taken, how, target = f"{there or link} is another {name}; ", " as NAME", "~/.local/bin/NAME"
-    if not can_be_made(link):
-        return f"{taken}to have it on PATH{how}, link it into one of its directories"
-    make = "" if os.path.isdir(directory) else "mkdir -p ~/.local/bin && "
-    once = "" if directory in path.split(":") else ", once ~/.local/bin is"
-    return (
-        f"{taken}to have it on PATH{how}{once}: {make}ln -s {shlex.quote(str(launcher))} {target}"
-    )
+        yield to_path(str(launcher), session.environ)
+    if shell := uncompleted_shell(name, session.environ):
+        yield f"for Tab completion: {name} self completion {shell} --install"
+    yield from _to_ignore(root)
+    yield f"next: {path} self new command team hello"
 
 
-def _starts(program: str, launcher: Path, session: Session) -> bool:
-    """Tell whether `program` starts this installation: its launcher, or a script of pip's here.
-
-    Such a script looks for the installation in the data directory of its name.
-    """
-    if os.path.realpath(program) == os.path.realpath(launcher):
-        return True
-    usual = os.path.realpath(os.path.join(data_home(session.environ), launcher.name))
-    scripts = os.path.realpath(os.path.join(sys.prefix, "bin"))
-    ours = os.path.dirname(os.path.realpath(program)) == scripts
-    return ours and usual == os.path.realpath(launcher.parent.parent)
+def to_path(launcher: str, environ: Mapping[str, str]) -> str:
+    """Return how a launcher gets on PATH."""
+    usual = os.path.join(home(environ), ".local", "bin")
+    if usual in environ.get("PATH", "").split(":"):
+        make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
+        return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
+    core = shlex.quote(os.path.dirname(launcher))
+    return f"to put it on PATH, in your shell's start-up file: export PATH={core}:$PATH"
 
 
 def _copies(root: Path, program: str) -> Iterator[bool]:
     """Copy what is missing; yield for each file whether it was made.
 
-    The installation has the name of its program; the shipped cli.json has that of `cli`. It is
-    copied last: where it is, the examples that are missing were removed by the user.
+    cli.json is copied last: if it is there, its user removed the examples that are missing.
     """
     examples = not _is_installation(root)
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):

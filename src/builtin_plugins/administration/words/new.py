@@ -8,38 +8,29 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from builtin_plugins.administration.questions import answer
 from builtin_plugins.administration.templates import filled
-from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
-from host.run.confirm import is_attended
 
-STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
+_STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
 
 def new_command(
-    session: Session, words: tuple[str, ...], lang: str | None, description: str | None
+    session: Session, words: tuple[str, ...], lang: str, description: str | None
 ) -> None:
-    """Make the command WORDS, with a script that runs; its categories too.
-
-    What is not given is asked for on a terminal; elsewhere it is bash.
-    """
-    words = words or _asked_words("words of the command, such as: team hello")
+    """Make the command WORDS, with a script that runs; its categories too."""
     if len(words) < 2:
         raise UsageError(
             f"{words[0]}: a command has a category and a word of its own",
             f"write them apart, such as: {session.program} self new command team hello",
         )
-    _check(session, words)
     word = words[-1]
-    lang = lang or answer("language", "bash", [*_SCRIPTS])
-    about = answer("what it is for", f"What {word} does") if description is None else description
+    about = f"What {word} does" if description is None else description
     values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
     _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
     called = " ".join(words)
@@ -52,11 +43,7 @@ def new_command(
 
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, for commands to come."""
-    words = words or _asked_words("words of the category, such as: team")
-    _check(session, words)
-    usual = f"What {words[-1]} is for"
-    about = answer("what it is for", usual) if description is None else description
-    _make(session, words, _category(words[-1], about))
+    _make(session, words, _category(words[-1], description))
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
@@ -76,18 +63,14 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     files = filled("package" if python else "plugin", **values)
     files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
     _write(target, files)
-    made = [f"  {name}/{path}" for path in sorted(files)]
-    session.show_lines("made", *made, *_next(session.program, name, python=python))
-
-
-def _next(program: str, name: str, *, python: bool) -> list[str]:
-    if python:
-        return [
-            f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}",
-            f"add it:    {program} self plugin add dist/{name.replace('-', '_')}-0.1.0-*.whl",
-            f"try it:    {program} {name} hello",
-        ]
-    return [f"add it:  {program} self plugin add ./{name}", f"try it:  {program} {name} hello"]
+    program, wheel = session.program, f"dist/{package}-0.1.0-*.whl"
+    build = f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}"
+    session.show_lines(
+        *("made", *(f"  {name}/{path}" for path in sorted(files))),
+        *([build] if python else []),
+        f"add it:    {program} self plugin add {wheel if python else f'./{name}'}",
+        f"try it:    {program} {name} hello",
+    )
 
 
 def _check(session: Session, words: tuple[str, ...]) -> None:
@@ -109,6 +92,7 @@ def _check(session: Session, words: tuple[str, ...]) -> None:
 
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
     """Write the files below the commands' directory, with categories that are missing."""
+    _check(session, words)
     at = Path(session.installation.commands_dir)
     left = list(words)
     while len(left) > 1 and (at / left[0]).is_dir():
@@ -119,16 +103,16 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) ->
     made: dict[str, str] = {}
     inside = ""
     for word, following in pairwise(left):
-        for name, text in _category(word, f"What {_title(word)} is for").items():
-            made[f"{inside}{name}"] = text
+        made |= {f"{inside}{name}": text for name, text in _category(word).items()}
         inside += f"{following}/"
     made |= {f"{inside}{name}": text for name, text in files.items()}
     _write(target, made)
     session.show_lines("made", *(f"  {target}/{name}" for name in sorted(made)))
 
 
-def _category(word: str, about: str) -> dict[str, str]:
-    return filled("category", TITLE=_title(word), ABOUT=about)
+def _category(word: str, about: str | None = None) -> dict[str, str]:
+    title = _title(word)
+    return filled("category", TITLE=title, ABOUT=f"What {title} is for" if about is None else about)
 
 
 def _title(word: str) -> str:
@@ -141,10 +125,9 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
     """Make a directory with all its files, or nothing; raises OperationError."""
     with os_errors_explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        staged = target.parent / STAGE
+        staged = target.parent / _STAGE
         with locked(os.path.realpath(target.parent), PATIENCE):
-            if os.path.lexists(staged):  # a killed run left it
-                remove_tree(str(staged))
+            shutil.rmtree(staged, ignore_errors=True)  # a killed run left it
             try:
                 for name, text in files.items():
                     path = staged / name
@@ -152,14 +135,6 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
                     path.write_text(text, encoding="utf-8")
                     if text.startswith("#!"):
                         path.chmod(0o755)
-                staged.chmod(0o755)
                 staged.rename(target)
-            except BaseException:
+            finally:
                 shutil.rmtree(staged, ignore_errors=True)
-                raise
-
-
-def _asked_words(label: str) -> tuple[str, ...]:
-    if not is_attended():
-        raise UsageError("which words? name them, such as: team hello")
-    return tuple(answer(label).split())

@@ -1,69 +1,124 @@
 """The one step of setup that may need root: swap a prepared version in, or remove everything.
 
-Started as `sudo PYTHON -I -m builtin_plugins.setup.linux.elevated ACTION …` with every path as an
-argument, because sudo drops the environment.
+It runs as `sudo PYTHON -I -m builtin_plugins.setup.linux.elevated …` with every path as an
+argument, because sudo drops the environment. Both sides of it are here.
 """
 
 import argparse
 import os
 import stat
+import subprocess
 import sys
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.files.undo import cleanup_on_signal, os_errors_explained
-from builtin_plugins.setup.linux import state
-from builtin_plugins.setup.linux.install import BUSY
-from builtin_plugins.setup.linux.prepare import NEW, Application
-from builtin_plugins.setup.linux.swap import clear, remove_all, swap_in
-from builtin_plugins.setup.tool_settings import Places
-from builtin_plugins.store import staging
-from host import HostError, Messages, OperationError
+from builtin_plugins.io.progress import Reporter
+from builtin_plugins.setup.linux import swap
+from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, variable
+from host import HostError, Messages, OperationError, find_program
+
+ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
+
+
+def find_sudo(places: Places) -> str | None:
+    """Return the path of sudo if a change needs it, None if the caller may make it.
+
+    Raises OperationError naming the directories if neither is the case.
+    """
+    missing: list[str] = []
+    for path in (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file)):
+        while not os.path.lexists(path):
+            path = os.path.dirname(path)  # noqa: PLW2901  # the nearest one above that exists
+        if not os.access(path, os.W_OK | os.X_OK) and path not in missing:
+            missing.append(path)
+    for path in missing:
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            raise OperationError(f"{path} is on a read-only file system")
+    sudo = find_program("sudo", {})  # the system's: settings may have set PATH
+    if missing and sudo is None:
+        one, two, three = (variable(places.tool, suffix) for suffix in PATHS)
+        raise OperationError(
+            f"no right to write to {', '.join(missing)}, and there is no sudo",
+            f"run it as root, or set {one}, {two} and {three} to places of your own",
+        )
+    return sudo if missing else None
+
+
+def pack(application: swap.Application) -> swap.Application:
+    """Make an archive of a prepared version, beside it."""
+    if not application.source:
+        return application
+    archive = f"{application.source}.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(application.source, arcname=".")
+    return application._replace(source=archive)
+
+
+def run(
+    sudo: str, settings: Settings, reporter: Reporter, application: swap.Application | None = None
+) -> None:
+    """Let root install the application, or uninstall if there is none.
+
+    Raises OperationError with all that sudo printed.
+    """
+    places = settings.places
+    changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
+    reporter.info(f"sudo will be asked to change {changed}")
+    command = [sudo, sys.executable, *ISOLATION, "-m", "builtin_plugins.setup.linux.elevated"]
+    command += arguments_of(places, application)
+    # After Ctrl-C sudo has the signal, too, and the elevated step undoes its work.
+    with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
+        _, printed = process.communicate()
+    lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
+    if process.returncode:
+        raise OperationError(f"with sudo: {'; '.join(lines) or 'no reason given'}")
+    for line in lines:
+        reporter.warn(line)
+
+
+def arguments_of(places: Places, application: swap.Application | None) -> list[str]:
+    """Return the arguments of the elevated step."""
+    given = places._asdict() | (application._asdict() if application else {})
+    return [f"--{name}={value}" for name, value in given.items()]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do the action; print one line and return 1 if it fails."""
+    """Install the given version, else uninstall; print one line and return 1 if that fails."""
     parser = argparse.ArgumentParser(prog="setup_elevated", allow_abbrev=False)
-    parser.add_argument("action", choices=("put", "remove"))
-    for name in ("--tool", "--install-dir", "--bin-dir", "--desktop-file"):
-        parser.add_argument(name, required=True)
-    for name in ("--version", "--launcher", "--menu", "--archive"):
-        parser.add_argument(name, default="")
-    return cleanup_on_signal(lambda: _run(parser.parse_args(arguments)))
+    for name in (*Places._fields, *swap.Application._fields):
+        parser.add_argument(f"--{name}", required=name in Places._fields, default="")
+    given = vars(parser.parse_args(arguments))
+    places = Places(*(given[name] for name in Places._fields))
+    application = swap.Application(*(given[name] for name in swap.Application._fields))
+    return cleanup_on_signal(lambda: _change(places, application))
 
 
-def _run(given: argparse.Namespace) -> int:
-    places = Places(given.tool, given.install_dir, given.bin_dir, given.desktop_file)
+def _change(places: Places, application: swap.Application) -> int:
     messages = Messages("setup", {})
     try:
-        with os_errors_explained(), state.store_of(places).locked(BUSY, mode=0o755):
-            problems = _put(places, given) if given.action == "put" else remove_all(places)
-        if given.action == "remove" and problems:
-            raise problems[0]
+        with os_errors_explained():
+            if not application.version:
+                swap.uninstall(places)
+                return 0
+            for problem in swap.install(places, lambda stage: _unpack(application, stage)):
+                messages.line(str(problem))
     except HostError as failure:
         messages.line(str(failure))
         return 1
-    for problem in problems:
-        messages.line(str(problem))
     return 0
 
 
-def _put(places: Places, given: argparse.Namespace) -> list[OperationError]:
-    clear(places)
-    application = Application(given.version, given.launcher, given.menu)
-    with staging(places.install_dir) as (stage, _):
-        staged = os.path.join(stage, NEW) if given.archive else ""
-        if staged:
-            _unpack(given.archive, Path(staged))
-        return swap_in(places, application, staged)
-
-
-def _unpack(archive: str, target: Path) -> None:
+def _unpack(application: swap.Application, stage: str) -> swap.Application:
     """Unpack what the caller of sudo prepared, as strictly as any archive.
 
     It must be a regular file of theirs: root must not hand out another user's.
     """
+    archive = application.source
+    if not archive:
+        return application
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with open(os.open(archive, flags), "rb") as file:
         status = os.fstat(file.fileno())
@@ -71,7 +126,9 @@ def _unpack(archive: str, target: Path) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_uid != caller:
             raise OperationError(f"{archive} is no file of the user {caller}")
         same = Path(f"/dev/fd/{file.fileno()}")  # whatever is at its path by now
-        extract(same, target, Rules(strip=False), called=archive)
+        tree = Path(stage, "new")
+        extract(same, tree, Rules(strip=False), called=archive)
+    return application._replace(source=str(tree))
 
 
 if __name__ == "__main__":

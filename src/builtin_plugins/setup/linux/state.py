@@ -1,96 +1,71 @@
 """Who made the files of a tool, and whether it is installed.
 
 Only looks and never runs anything; cheap enough for a listing. A file that cannot be read raises
-OSError: it is not taken for somebody else's.
+OSError: it does not count as somebody else's.
 """
 
 import os
-import re
-import stat
-from enum import Enum
 
-from builtin_plugins.setup.tool_settings import Places, variable
+from builtin_plugins.setup.tool_settings import PATHS, Places, variable
 from builtin_plugins.store import STAGE, Store
 from host import OperationError
 
-MARK_DIRECTORY = ".cli-setup"  # in a version: what setup itself put there
-MARK_FILE = "installed.json"
-_LARGEST = 1 << 16  # bytes of a record or a menu entry
-_VERSION = re.compile(r"[0-9a-f]{12}")
-
-
-class Owner(Enum):
-    """Who made a file or directory."""
-
-    NOBODY = "nobody"  # missing, or an empty directory
-    SETUP = "setup"
-    FOREIGN = "foreign"
+MARK = ".cli-setup"  # directory in a version: setup's own files, one of them named as the tool
+_LARGEST = 1 << 16  # characters of a menu entry
 
 
 def store_of(places: Places) -> Store:
     """Return the versions of a tool."""
 
-    def is_own(path: str) -> bool:
-        is_version = _VERSION.fullmatch(os.path.basename(path)) is not None
-        return is_version and read_mark(path).get("tool") == places.tool
+    def is_own(version: str) -> bool:
+        try:
+            os.lstat(os.path.join(version, MARK, places.tool))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
 
     return Store(places.install_dir, os.path.join(places.install_dir, "current"), is_own)
 
 
 def is_installed(places: Places) -> bool:
     """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
-    try:
-        return os.path.islink(places.link) and is_program(places.install_dir, places.link)
-    except ValueError:  # a path with a NUL
+    return os.path.islink(places.link) and is_program(places.install_dir, places.link)
+
+
+def owners(places: Places) -> dict[str, bool | None]:
+    """Return for each of a tool's places whether setup made it; None if nothing is there."""
+    is_own = owns_directory(places)
+    link, menu = places.link, places.desktop_file
+    owns_link = owns_menu = None
+    if os.path.lexists(link):
+        leads = os.path.islink(link) and os.path.join(places.bin_dir, os.readlink(link))
+        inside = leads and os.path.normpath(leads).startswith(places.install_dir + "/")
+        owns_link = bool(inside) and is_own is not False
+    if os.path.lexists(menu):
+        owns_menu = menu_mark(places.tool) in (read_text(menu) or "").splitlines()
+    return {places.install_dir: is_own, link: owns_link, menu: owns_menu}
+
+
+def owns_directory(places: Places) -> bool | None:
+    """Return whether setup made the install directory; None if there is none, or an empty one."""
+    if os.path.islink(places.install_dir):
         return False
-
-
-def owners(places: Places) -> tuple[tuple[str, str, Owner], ...]:
-    """Return for each of a tool's places: path, suffix of its variable, owner."""
-    directory = directory_owner(places)
-    return (
-        (places.install_dir, "INSTALL_DIR", directory),
-        (places.link, "BIN_DIR", _link_owner(places, directory)),
-        (places.desktop_file, "DESKTOP_FILE", _menu_owner(places)),
-    )
-
-
-def directory_owner(places: Places) -> Owner:
-    """Return who made the install directory."""
-    directory = places.install_dir
-    if not os.path.lexists(directory):
-        return Owner.NOBODY
-    if os.path.islink(directory) or not os.path.isdir(directory):
-        return Owner.FOREIGN
-    names = os.listdir(directory)
+    try:
+        names = os.listdir(places.install_dir)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return False
     store = store_of(places)
     is_dangling = bool(store.current) and store.current not in names
-    if store.versions() or is_dangling or any(name.startswith(STAGE) for name in names):
-        return Owner.SETUP
-    return Owner.FOREIGN if names else Owner.NOBODY
-
-
-def _link_owner(places: Places, directory: Owner) -> Owner:
-    if not os.path.lexists(places.link):
-        return Owner.NOBODY
-    if not os.path.islink(places.link):
-        return Owner.FOREIGN
-    target = os.path.normpath(os.path.join(places.bin_dir, os.readlink(places.link)))
-    inside = target.startswith(places.install_dir + "/")
-    return Owner.SETUP if inside and directory is not Owner.FOREIGN else Owner.FOREIGN
-
-
-def _menu_owner(places: Places) -> Owner:
-    if not os.path.lexists(places.desktop_file):
-        return Owner.NOBODY
-    own = menu_mark(places.tool) in (small_file(places.desktop_file) or "").splitlines()
-    return Owner.SETUP if own else Owner.FOREIGN
+    is_staged = any(name.startswith(STAGE) for name in names)
+    return (is_dangling or is_staged or bool(store.versions())) if names else None
 
 
 def refuse_foreign(places: Places) -> None:
     """Raise OperationError if something that setup did not make is in the way."""
-    for path, suffix, owner in owners(places):
-        if owner is Owner.FOREIGN:
+    for (path, is_own), suffix in zip(owners(places).items(), PATHS, strict=True):
+        if is_own is False:
             raise OperationError(
                 f"{path} exists and setup did not make it",
                 f"move it away or set {variable(places.tool, suffix)}",
@@ -102,46 +77,20 @@ def menu_mark(tool: str) -> str:
     return f"X-CLI-Setup={tool}"
 
 
-def read_mark(version: str) -> dict[str, str]:
-    """Return what setup recorded in the directory of a version; {} if it made no record there.
-
-    Raises OperationError for a damaged record.
-    """
-    import json
-
-    path = os.path.join(version, MARK_DIRECTORY, MARK_FILE)
-    content = small_file(path)
-    if content is None:
-        return {}
-    try:
-        return {key: str(value) for key, value in json.loads(content).items()}
-    except (ValueError, AttributeError):
-        above = os.path.dirname(version)
-        remedy = f"if setup made {above}, remove it: rm -r {above}"
-        raise OperationError(f"{path} is damaged; nothing was changed", remedy) from None
-
-
 def is_program(tree: str, inside: str) -> bool:
     """Return whether `inside` ends at an executable file that lies in `tree`."""
-    real = inner_file(tree, inside)
-    return bool(real) and os.access(real, os.X_OK)
+    return is_file(tree, inside) and os.access(os.path.join(tree, inside), os.X_OK)
 
 
-def inner_file(tree: str, inside: str) -> str:
-    """Return the real path of the file at `inside`, or "" if it is no file in `tree`."""
+def is_file(tree: str, inside: str) -> bool:
+    """Return whether `inside` ends at a file that lies in `tree`."""
     real = os.path.realpath(os.path.join(tree, inside))
-    if inside and real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real):
-        return real
-    return ""
+    return real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real)
 
 
-def small_file(path: str) -> str | None:
-    """Return the text of a small regular file; None if there is none. Raises OSError."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return None
-    except (FileNotFoundError, NotADirectoryError):
+def read_text(path: str) -> str | None:
+    """Return the start of a regular file; None if there is none. Raises OSError."""
+    if os.path.islink(path) or not os.path.isfile(path):
         return None
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
-        return file.read(_LARGEST).decode("utf-8", "replace")
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(_LARGEST)

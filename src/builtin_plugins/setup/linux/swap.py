@@ -1,13 +1,14 @@
 """Make a prepared version the installed one, or remove all that setup installed.
 
 At every moment the link starts the old version or the new one. Each step is one rename with its
-undo. The callers hold the lock of the store.
+undo.
 """
 
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from typing import NamedTuple
 
 from builtin_plugins.io.files.atomic import (
     discard,
@@ -19,57 +20,83 @@ from builtin_plugins.io.files.atomic import (
 )
 from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.setup.linux import state
-from builtin_plugins.setup.linux.prepare import Application
 from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.store import staging
 from host import OperationError
+
+BUSY = "another setup is running"
 
 _write_menu = partial(write_file, mode=0o644)
 
 
-def swap_in(places: Places, application: Application, staged: str) -> list[OperationError]:
-    """Make a version the installed one; `staged` is its directory, "" if it is in the store.
+class Application(NamedTuple):
+    """A version to install: name, the launcher's path in it, text of the menu entry.
 
-    Undoes what was done and raises OSError or OperationError if a step fails. Returns what cannot
-    be removed of the old version.
+    `source` is its directory, for the elevated step a tar file of that; "" if it is in the store.
+    """
+
+    version: str
+    launcher: str
+    menu: str
+    source: str
+
+
+def install(places: Places, prepare: Callable[[str], Application]) -> list[OperationError]:
+    """Install the version that `prepare` makes in the stage that it gets.
+
+    Undoes everything and raises OSError or OperationError if a step fails. Returns what cannot be
+    removed of the old version.
     """
     store = state.store_of(places)
-    version, launcher = application.version, application.launcher
+    with store.locked(BUSY, mode=0o755):
+        clear(places)
+        with staging(places.install_dir) as (stage, _):
+            _swap_in(places, prepare(stage))
+            return store.collect()
+
+
+def _swap_in(places: Places, application: Application) -> None:
+    store = state.store_of(places)
+    version, launcher, menu, source = application
     state.refuse_foreign(places)  # something may have appeared during the download
-    if not state.is_program(staged or store.path(version), launcher):
-        raise OperationError(f"{staged or store.path(version)} has no program {launcher}")
+    if not state.is_program(source or store.path(version), launcher):
+        raise OperationError(f"{source or store.path(version)} has no program {launcher}")
     with signals_blocked(), undoing() as undo:
         for path in (places.link, places.desktop_file):
             make_directory(os.path.dirname(path), 0o755, undo)
-        if staged:
-            store.commit(staged, version, undo)
+        if source:
+            store.commit(source, version, undo)
         target = os.path.join(store.link, launcher)
         if version != store.current:
             if state.is_installed(places) and os.readlink(places.link) != target:
                 # The new version may lack the old launcher: lead past `current` meanwhile.
                 _replace(write_link, places.link, os.path.realpath(places.link), undo)
             store.activate(version, undo)
-        _replace(_write_menu, places.desktop_file, application.menu, undo)
+        _replace(_write_menu, places.desktop_file, menu, undo)
         _replace(write_link, places.link, target, undo)
     sync_directory(places.bin_dir)
-    return store.collect()
 
 
-def remove_all(places: Places) -> list[OperationError]:
-    """Remove link, menu entry and application; raises as `swap_in` and returns as it."""
+def uninstall(places: Places) -> None:
+    """Remove link, menu entry and application; raises OSError or OperationError.
+
+    Nothing has changed then, unless the error names a version that cannot be removed.
+    """
     store = state.store_of(places)
-    own = {path for path, _, owner in state.owners(places) if owner is state.Owner.SETUP}
-    with signals_blocked(), undoing() as undo:
-        if places.desktop_file in own:
-            _replace(_write_menu, places.desktop_file, None, undo)
-        if places.link in own:
-            _replace(write_link, places.link, None, undo)
-        if places.install_dir in own:
-            store.activate("", undo)
-    return clear(places)
+    with store.locked(BUSY, mode=0o755):
+        is_own = state.owners(places)
+        with signals_blocked(), undoing() as undo:
+            for write, path in (_write_menu, places.desktop_file), (write_link, places.link):
+                if is_own[path]:
+                    _replace(write, path, None, undo)
+            if is_own[places.install_dir]:
+                store.activate("", undo)
+        for problem in clear(places):
+            raise problem
 
 
 def clear(places: Places) -> list[OperationError]:
-    """Remove what killed changes left; return what cannot be removed."""
+    """Remove what killed changes left, under the lock; return what cannot be removed."""
     for path in (places.link, places.desktop_file):
         discard(temporary(path))
     # A killed change may have left the link leading past `current`.
@@ -81,7 +108,7 @@ def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
     """Write a file or link; None removes it."""
-    former = os.readlink(path) if os.path.islink(path) else state.small_file(path)
+    former = os.readlink(path) if os.path.islink(path) else state.read_text(path)
     if new != former:
         _set(write, path, new)
         undo.callback(_set, write, path, former)

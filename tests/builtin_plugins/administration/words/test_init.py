@@ -38,9 +38,7 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
     assert (done.status, done.stderr) == (0, "")
     assert "files made\n" in done.stdout
     assert [path.name for path in root.rglob(".*.tmp")] == []
-    assert made.run("self", "init", str(root)).stdout.startswith(
-        f"{root}: nothing to do: every file is there\n"
-    )
+    assert made.run("self", "init", str(root)).stdout.startswith(f"{root}: every file is there\n")
 
 
 def test_the_demos_end_quietly_where_nobody_reads_on(install: Install, tmp_path: Path) -> None:
@@ -110,7 +108,7 @@ def test_a_second_one_restores_what_is_needed_and_no_examples(
     for name in ("commands/demo", "config", "plugins"):
         shutil.rmtree(root / name)
     kept = {one for one in everything if one.startswith("commands/")} & files_of(root)
-    nothing = f"{root}: nothing to do: every file is there\n"
+    nothing = f"{root}: every file is there\n"
     assert made.run("self", "init", str(root)).stdout.startswith(nothing)
     assert files_of(root) == needed | kept
     shutil.rmtree(root / "core/lib")

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.words.lint.finding import JsonFile
+from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.words.lint.places import keys_of, placed
+from host import Problem
 from testing.growth import grows_in_proportion
 from testing.installation import PROJECT, Made, command
 from testing.terminal import on_terminal
@@ -90,10 +92,18 @@ DEFINITIONS = {
         "5:3: ",
         '"os": only linux and mac count; did you mean mac?',
     ),
-    "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", "API_TOKEN looks like a secret"),
-    "reference": ('"envs": {"A": "$NOWHERE/x"}', "5:12: ", "nothing defines $NOWHERE; name it"),
-    "later one": ('"envs": {"A": "$B", "B": "1"}', "5:12: ", "nothing defines $B"),
-    "in a file's path": ('"env_files": ["$NOWHERE/.env"]', "5:17: ", "nothing defines $NOWHERE"),
+    "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", '"envs.API_TOKEN": looks like a secret'),
+    "reference": (
+        '"envs": {"A": "$NOWHERE/x"}',
+        "5:12: ",
+        '"envs.A": nothing defines $NOWHERE; name it',
+    ),
+    "later one": ('"envs": {"A": "$B", "B": "1"}', "5:12: ", '"envs.A": nothing defines $B'),
+    "in a file's path": (
+        '"env_files": ["$NOWHERE/.env"]',
+        "5:17: ",
+        '"env_files[0]": nothing defines $NOWHERE',
+    ),
 }
 
 
@@ -157,7 +167,7 @@ def test_what_is_wrong_in_a_file_of_env_files(
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     status, shown = lint(made)
     assert status == 1
-    assert shown.startswith(f"{HERE}/command.json:5:17: {file.parent}/{said}")
+    assert shown.startswith(f'{HERE}/command.json:5:17: "env_files[0]": {file.parent}/{said}')
 
 
 SCRIPTS = {
@@ -582,13 +592,13 @@ NESTED = {"arrays": "[", "objects": '{"a":'}
 
 @pytest.mark.parametrize("opening", NESTED.values(), ids=NESTED)
 def test_a_deeply_nested_text_costs_what_its_length_costs(tmp_path: Path, opening: str) -> None:
-    assert grows_in_proportion(lambda size: written(tmp_path, opening * size), JsonFile, 2_000)
+    assert grows_in_proportion(lambda size: written(tmp_path, opening * size), keys_of, 2_000)
 
 
 def test_the_places_of_keys(tmp_path: Path) -> None:
     def places(path: str) -> list[tuple[int, int]]:
-        file = JsonFile(path)
-        return [(one.line, one.column) for one in (file.at(key, "") for key in file.offsets)]
+        found = [Finding("", Problem(path, "", key=key)) for key in keys_of(path)[1]]
+        return [(one.problem.line, one.problem.column) for one in placed(found)]
 
     assert places(written(tmp_path, '{"a":\n\n 1, "b":\n2}')) == [(1, 2), (3, 5)]
     assert places(written(tmp_path, "")) == []

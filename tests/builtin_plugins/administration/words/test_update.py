@@ -132,7 +132,7 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     shipped = schema.read_text()
     schema.write_text("mine\n")
     upgrade("0.2.0")
-    what = f"installation: {there}: of another version than this program\n"
+    what = f"{there}: of another version than this program\n"
     assert what in made.run("self", "doctor").stdout
     updated = made.run("self", "update")
     assert updated.stdout == "0.2.0 is the newest\n"
@@ -141,7 +141,7 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     assert schema.read_text() == "mine\n"
     schema.write_text(shipped)
     upgrade("0.3.0")
-    assert f"{what}    mended: " in made.run("self", "doctor", "--fix").stdout
+    assert f"  fixed  {what}" in made.run("self", "doctor", "--fix").stdout
     assert there.read_text() == logger.read_text()
     assert "core/lib" not in made.run("self", "doctor").stdout
     upgrade("0.4.0")

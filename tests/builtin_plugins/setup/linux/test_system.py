@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,12 @@ import pytest
 
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import elevated
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.linux.swap import Application
+from builtin_plugins.setup.tool_settings import Places
 from host.errors import OperationError
-from host.run import find_program
-from host.run.installation import find_layout, open_installation
 from testing import httpserver
 from testing.applications import Member, symlink, tar
-from testing.machine import NOBODY, PATHS, RUN, as_nobody, in_mounts, needs, tool_run
+from testing.machine import NOBODY, PATHS, as_nobody, in_mounts, needs, tool_run
 
 Install = Callable[..., Any]
 
@@ -120,24 +120,15 @@ def test_places_on_different_file_systems(site: httpserver.Site) -> None:
     ]
 
 
-def test_without_rights_and_sudo_it_says_so_before_a_download(
-    site: httpserver.Site, tmp_path: Path
-) -> None:
-    start = as_nobody()
-    with tool_run() as run:
-        done = subprocess.run(
-            [*start, sys.executable, "-c", RUN],
-            env={
-                **run,
-                "PATH": "/nonexistent",
-                "PYTHONPATH": PATHS,
-                "TOOL_INSTALL_DIR": "/opt/not-there/tool",
-                "TOOL_DOWNLOAD_URL": f"{site.address}/one",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+def test_without_rights_and_sudo_it_says_so_before_a_download(site: httpserver.Site) -> None:
+    start = " ".join(as_nobody())
+    done = in_mounts(
+        PRIVATE + "for one in /usr/local/bin /usr/bin /bin; do"
+        "  if [ -x $one/sudo ]; then mount --bind /dev/null $one/sudo; fi; done;"
+        f'{start} "$PYTHON" -c "$RUN"',
+        TOOL_INSTALL_DIR="/opt/not-there/tool",
+        TOOL_DOWNLOAD_URL=f"{site.address}/one",
+    )
     assert done.returncode == 1
     assert done.stderr == (
         "error: no right to write to /opt, /usr/local/bin, /usr/share/applications, and there is "
@@ -189,7 +180,7 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'exec env -i PATH="$PATH" SUDO_USER=u "$@"\n'
     )
     stub.chmod(0o755)
-    monkeypatch.setattr("builtin_plugins.setup.linux.install._find_elevation", lambda *_: str(stub))
+    monkeypatch.setattr("builtin_plugins.setup.linux.elevated.find_sudo", lambda *_: str(stub))
     return stub
 
 
@@ -200,7 +191,7 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.setup.linux.install.ISOLATION", ())
+    monkeypatch.setattr("builtin_plugins.setup.linux.elevated.ISOLATION", ())
     monkeypatch.setattr("sys.executable", _with_path(tmp_path))
     environ = {
         **tool,
@@ -215,18 +206,16 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
     (tmp_path / "own").mkdir()
     assert setup.run([], environ, "linux") == 0
     version = (tmp_path / "opt/a b/current").readlink().name
-    [stage] = re.findall(r"own/(\S*/\.cli-stage-\w+)/", (stub_sudo.parent / "log").read_text())
+    [stage] = re.findall(r"own/(cli-setup-\w+)/new.tar", (stub_sudo.parent / "log").read_text())
     asked = (stub_sudo.parent / "log").read_text().splitlines()
     assert asked[1:10] == [
-        *("-m", "builtin_plugins.setup.linux.elevated", "put", "--tool", "tool"),
-        *("--install-dir", str(tmp_path / "opt/a b"), "--bin-dir", str(tmp_path / "bin")),
-    ]
-    assert asked[10:15] == [
-        *("--desktop-file", str(tmp_path / "share/tool.desktop")),
+        *("-m", "builtin_plugins.setup.linux.elevated", "--tool=tool"),
+        f"--install_dir={tmp_path}/opt/a b",
+        f"--bin_dir={tmp_path}/bin",
+        f"--desktop_file={tmp_path}/share/tool.desktop",
         *(f"--version={version}", "--launcher=Tool", "--menu=[Desktop Entry]"),
     ]
-    assert asked[-2:] == ["--archive", str(tmp_path / f"own/{stage}/new.tar")]
-    assert stage.startswith(f"cli-setup-{os.geteuid()}-tool/")
+    assert asked[-1] == f"--source={tmp_path}/own/{stage}/new.tar"
     assert subprocess.check_output([tmp_path / "bin/tool"], text=True) == "version one\n"
     assert list((tmp_path / "own").iterdir()) == []
     assert setup.run(["--uninstall"], environ, "linux") == 0
@@ -268,15 +257,10 @@ def test_root_unpacks_no_link_that_leaves_and_no_file_of_others(
     good = tar(Member("Tool", b"x", 0o755))
 
     def put(archive: Path) -> str:
-        places = [f"--{name}={tmp_path / name}" for name in ("install-dir", "bin-dir")]
-        menu = f"--desktop-file={tmp_path / 'a.desktop'}"
-        assert (
-            elevated.main(
-                ["put", "--tool=t", *places, menu, f"--archive={archive}", "--launcher=Tool"]
-            )
-            == 1
-        )
-        assert not (tmp_path / "install-dir").exists()
+        places = Places("t", f"{tmp_path}/opt", f"{tmp_path}/bin", f"{tmp_path}/a.desktop")
+        application = Application("0123456789ab", "Tool", "", str(archive))
+        assert elevated.main(elevated.arguments_of(places, application)) == 1
+        assert not (tmp_path / "opt").exists()
         return capfd.readouterr().err
 
     (tmp_path / "out").write_bytes(tar(symlink("Tool", "/bin/sh")))
@@ -318,39 +302,24 @@ def test_all_that_sudo_says_is_told(
     assert "warning: sudo: a warning\n" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("callers", [True, False], ids=["the caller's PATH", "no PATH"])
-def test_sudo_is_never_looked_for_where_envs_say(
-    callers: bool, install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sudo_is_the_systems_whatever_path_says() -> None:
     """A command.json whose envs set PATH could name a sudo of its own."""
-    for name in ("evil", "good"):
-        stub = tmp_path / name / "sudo"
-        stub.parent.mkdir()
-        stub.write_text("#!/bin/sh\n")
-        stub.chmod(0o755)
-    envs = {"PATH": f"{tmp_path}/evil:/usr/bin:/bin", "TOOL_DOWNLOAD_URL": "https://h.test/x"}
-    definition = {
-        "name": "Tool",
-        "description": "d",
-        "entrypoint": "builtin_plugins.setup:main",
-        "envs": envs,
-    }
-    made = install({"commands/setup/tool/command.json": definition})
-    looked: list[str | None] = []
-
-    def look(settings: Settings) -> None:
-        looked.append(find_program("sudo", {"PATH": "/usr/bin:/bin", **settings.callers_path()}))
-        raise OperationError("enough")
-
-    monkeypatch.setattr("builtin_plugins.setup.linux.install._find_elevation", look)
-    path = f"{tmp_path}/good:/usr/bin:/bin" if callers else envs["PATH"]
-    environ = {"COMMAND_NAME": "tool", "COMMAND_CATEGORY": "setup", "CLI_DIR": str(made.root)}
-    opened = open_installation(find_layout(str(made.launcher), {}), {"HOME": str(tmp_path)})
-    environ["CLI_RUN"] = opened.run_entry({}, envs)
-    places = {f"TOOL_{name}": f"{tmp_path}/{name}/tool" for name in ("INSTALL_DIR", "BIN_DIR")}
-    places["TOOL_DESKTOP_FILE"] = f"{tmp_path}/tool.desktop"
-    with pytest.raises(OperationError, match="enough"):
-        setup.run([], environ | envs | places | {"PATH": path}, "linux")
-    assert looked == [
-        f"{tmp_path}/good/sudo" if callers else shutil.which("sudo", path="/usr/bin:/bin")
-    ]
+    needs("sudo")
+    start = as_nobody()
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    try:
+        folder.chmod(0o755)
+        (folder / "sudo").write_text("#!/bin/sh\n")
+        (folder / "sudo").chmod(0o755)
+        code = (
+            "from builtin_plugins.setup.linux.elevated import Places, find_sudo\n"
+            "print(find_sudo(Places('t', '/opt/t', '/usr/local/bin', '/usr/share/t.desktop')))"
+        )
+        found = subprocess.check_output(
+            [*start, sys.executable, "-c", code],
+            env={"PATH": f"{folder}:/usr/bin:/bin", "PYTHONPATH": PATHS},
+            text=True,
+        )
+    finally:
+        shutil.rmtree(folder)
+    assert found.strip() == shutil.which("sudo", path="/usr/local/bin:/usr/bin:/bin")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
 from builtin_plugins.administration.plugins.python_package import refuse_package
-from builtin_plugins.administration.plugins.removal import set_aside
-from builtin_plugins.administration.plugins.repair import relink
+from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.io.files.atomic import discard, write_link
-from builtin_plugins.plugins_folder.directory import linked_version_dir
+from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import HostError, PluginError, Problem, Record
 from host.cli.session import Session
@@ -198,24 +196,14 @@ class DirectorySource(PluginSource):
             )
 
     def is_present(self, plugins_dir: str) -> bool:
-        name = self.entry.name
-        is_current = linked_version_dir(plugins_dir, name) == self.entry.version_dir
-        return is_current and os.path.isdir(os.path.join(plugins_dir, name))
+        store = store_of(plugins_dir, self.entry.name)
+        return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
     def contents_now(self, plugins_dir: str) -> PluginContents:
         return read_contents(os.path.join(plugins_dir, self.entry.name))
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        place = os.path.join(tx.plugins_dir, self.entry.name)
-        with suppress(OSError):
-            undo.callback(write_link, place, os.readlink(place))
-        if not os.path.lexists(place):
-            undo.callback(discard, place)
-        self.link(place)
-
-    def link(self, place: str) -> None:
-        """Point the link at `place` to the version of the entry."""
-        relink(os.path.dirname(place), self.entry)
+        store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         return set_aside(tx.plugins_dir, self.entry.name, undo)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from urllib.parse import quote
 
 from builtin_plugins.administration.plugins.python_package import escaped
+from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.files.atomic import write_link
@@ -43,8 +45,11 @@ class Source(DirectorySource):
     def is_present(self, plugins_dir: str) -> bool:
         return os.path.isdir(os.path.join(plugins_dir, self.entry.name))
 
-    def link(self, place: str) -> None:
+    def install(self, tx: Transaction, undo: ExitStack) -> None:
+        place = os.path.join(tx.plugins_dir, self.entry.name)
+        set_aside(tx.plugins_dir, self.entry.name, undo)  # a link that leads nowhere
         write_link(place, self.entry.source)
+        undo.callback(os.unlink, place)
 
     def pip_address(self, root: str) -> str:
         top = root

@@ -23,39 +23,31 @@ from builtin_plugins.administration.plugins.contents import (
     read_installed,
     read_wheel,
 )
-from builtin_plugins.administration.plugins.kept_versions import kept_tree
-from builtin_plugins.administration.plugins.removal import mark_uninstalled
 from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
-from builtin_plugins.administration.plugins.sources.package_copy import (
-    install_in_copy,
-    uninstall_in_copy,
-)
-from builtin_plugins.administration.plugins.sources.package_repository import (
-    parse_package_repository,
-)
 from builtin_plugins.administration.plugins.sources.requirements import (
     is_exact,
-    needed,
+    parse_package_repository,
     parse_requirement,
-    protected,
-    refuse_protected,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     check_environment,
-    installed_files,
-    refuse,
+    check_starts,
+    copied_environment,
 )
 from builtin_plugins.administration.program.environment.distributions import (
     find_distribution,
     installed_commit,
     installed_version,
+    needed,
+    protected,
 )
 from builtin_plugins.administration.program.environment.installations import remember
-from builtin_plugins.administration.program.environment.owned_files import problems
+from builtin_plugins.administration.program.environment.owned_files import check_change, check_wheel
+from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
@@ -115,7 +107,7 @@ class Source(PluginSource):
             return self._fetch_wheel(tx)
         if repository := self.repository:
             name = self._checked_name(repository.requirement)
-            entry = repository.fetch(self.entry, repository.address, tx)
+            entry = repository.fetch(self.entry, tx)
             return Staged(entry.replaced(name=name), PluginContents(), unbuilt=True)
         requirement = parse_requirement(self.entry.source)
         name = self._checked_name(requirement)
@@ -143,7 +135,6 @@ class Source(PluginSource):
 
     def _checked_name(self, requirement: Requirement) -> str:
         name = canonicalize_name(requirement.name)
-        refuse_protected(requirement.name)
         if self.entry.name not in ("", name):
             raise PluginError(f"{self.entry.name}: its source is the package {name}")
         return name
@@ -167,9 +158,9 @@ class Source(PluginSource):
 
     def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
         """Return the wheel that is staged or kept, and the directory that it is in."""
-        kept = kept_tree(tx.plugins_dir, self.entry)
+        kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
         for place in (tx.tree, kept):
-            names = os.listdir(place) if os.path.isdir(place) else []
+            names = names_in(place)
             if len(names) == 1:
                 return read_wheel(os.path.join(place, names[0])), place
         raise OperationError(f"{self.entry.name}: its wheel is gone from {kept}")
@@ -192,25 +183,44 @@ class Source(PluginSource):
         return parse_requirement(self.entry.source).extras if by_name else ()
 
     def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
+        """Install the wheel and what it needs into a copy of the environment, and check that.
+
+        The versions that this program itself needs stay.
+        """
+        complete_import_path()
         wheel, directory = self._wheel(tx)
         remember(session.layout.root)
-        origin = self.repository.origin(self.entry.commit) if self.repository else None
-        extras = self._extras() if self.needs(wheel) else None
-        install_in_copy(self.entry, directory, extras, origin, tx)
+        name, version = self.entry.name, self.entry.version
+        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+        tx.reporter.info(f"installing {name}=={version}")
+        alone = ["--no-index", "--no-deps", "--force-reinstall", "--find-links", directory]
+        copy.change(tx.installer, "install", *alone, f"{name}=={version}")
+        if self.needs(wheel):
+            constraints = Path(tx.area, "constraints.txt")
+            kept = "".join(f"{one}=={there}\n" for one, there in protected().items())
+            constraints.write_text(kept, encoding="utf-8")
+            exact = f"{name}[{','.join(sorted(self._extras()))}]=={version}"
+            copy.change(tx.installer, "install", "--constraint", str(constraints), exact)
+        if self.repository:
+            copy.record_origin(name, self.repository.origin(self.entry.commit))
+        check_change(name, copy.prefix, copy.path)
         check_collisions_in_copy(session, self.entry, tx, force=force)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         VenvCopy().swap(undo)
 
     def prepare_removal(self, tx: Transaction) -> bool:
+        """Remove the distribution, and nothing that it needed, from a copy of the environment."""
         complete_import_path()
-        if find_distribution(self.entry.name) is None:
+        name = self.entry.name
+        if find_distribution(name) is None:
             return False
-        uninstall_in_copy(self.entry.name, tx)
+        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+        copy.change(tx.installer, "uninstall", "--yes", name)
+        check_starts(copy.python, f"without {name}, this program")
         return True
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        mark_uninstalled(tx.plugins_dir, self.entry.name, undo)
         VenvCopy().swap(undo)
         return ""
 
@@ -221,11 +231,10 @@ def _staged(path: str, entry: Entry) -> Staged:
     said = found.manifest
     if not found.names:
         raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
-    refuse_protected(said.name)
     name = canonicalize_name(said.name)
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: what came calls itself {name}")
-    refuse(name, problems(found.files, {name}, installed_files(sys.prefix, set(protected()))))
+    check_wheel(name, found.files, sys.prefix)
     return Staged(entry.replaced(name=name, **said.facts), found)
 
 

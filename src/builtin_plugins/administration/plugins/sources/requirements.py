@@ -1,16 +1,19 @@
-"""Requirements of Python packages: as SOURCE, and what this program itself needs."""
+"""The texts after `pip:`, a requirement of an index's package or `NAME @ git+ADDRESS`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import os
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from builtin_plugins.administration.program.environment.distributions import find_distribution
-from builtin_plugins.administration.program.environment.installer import INSTALLERS
+from builtin_plugins.administration.plugins.sources.git import FETCHED, git_address, write_files
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.io.addresses import without_credentials
+from builtin_plugins.plugins_folder.registry import Entry
 from host import PluginError, UsageError, masked_text
-from host.hookspecs import OWN_DISTRIBUTION
 
 
 def parse_requirement(text: str) -> Requirement:
@@ -18,16 +21,22 @@ def parse_requirement(text: str) -> Requirement:
 
     What this accepts cannot be an option of an installer, a path or an address.
     """
-    try:
-        found = Requirement(text)
-    except InvalidRequirement:
-        found = None
-    if found is None or found.url or found.marker:
+    found = _requirement(text)
+    if found is None or found.url:
         raise UsageError(
             f"{masked_text(text)}: no requirement; expected a name such as acme-cli, "
             "acme-cli>=1.2, acme-cli[extra] or acme-cli @ git+https://…"
         )
     return found
+
+
+def _requirement(text: str) -> Requirement | None:
+    """Return a requirement without markers, None for any other text."""
+    try:
+        found = Requirement(text)
+    except InvalidRequirement:
+        return None
+    return None if found.marker else found
 
 
 def is_exact(requirement: Requirement) -> bool:
@@ -38,35 +47,65 @@ def is_exact(requirement: Requirement) -> bool:
     )
 
 
-def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Requirement]:
-    """Yield the requirements of a distribution that apply here, with these extras."""
-    for one in map(Requirement, requires):
-        if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
-            yield one
+class PackageRepository(NamedTuple):
+    """The package that `NAME[EXTRAS] @ git+ADDRESS@REF#subdirectory=DIRECTORY` names."""
+
+    requirement: Requirement
+    address: str
+    ref: str
+    subdirectory: str
+
+    @property
+    def source(self) -> str:
+        """Return it as the registry has it: without ref and credentials, always spelled alike."""
+        name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
+        more = f"[{','.join(extras)}]" if extras else ""
+        inside = f"#subdirectory={quote(self.subdirectory)}" if self.subdirectory else ""
+        return f"{name}{more} @ git+{without_credentials(self.address)}{inside}"
+
+    def origin(self, commit: str) -> dict[str, Any]:
+        """Return what PEP 610 records of a build from `commit`."""
+        inside = {"subdirectory": self.subdirectory} if self.subdirectory else {}
+        return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}, **inside}
+
+    def place(self, tx: Transaction) -> str:
+        """Return the directory of the package in the files that `fetch` writes."""
+        return os.path.join(tx.area, "files", self.subdirectory)
+
+    def fetch(self, wanted: Entry, tx: Transaction) -> Entry:
+        """Write the files of the wanted commit and run nothing of them; return its entry."""
+        asked = wanted.replaced(source=without_credentials(self.address), version="")
+        found = write_files(asked, self.address, tx, os.path.join(tx.area, "files"))
+        place = self.place(tx)
+        if not any(os.path.isfile(os.path.join(place, x)) for x in ("pyproject.toml", "setup.py")):
+            raise PluginError(
+                f"{wanted.source}: there is no pyproject.toml and no setup.py",
+                "" if self.subdirectory else "name its directory with #subdirectory=DIRECTORY",
+            )
+        return found.replaced(source=wanted.source)
 
 
-def host_requirements(*more: str) -> dict[str, str]:
-    """Return the installed distributions that this program and `more` need, with their versions."""
-    found: dict[str, str] = {}
-    pending: list[str] = [OWN_DISTRIBUTION, *more]
-    while pending:
-        name = canonicalize_name(pending.pop())
-        if name in found:
-            continue
-        distribution = find_distribution(name)
-        if distribution is None:
-            continue
-        found[name] = str(distribution.version)
-        pending += [one.name for one in needed(distribution.requires or ())]
-    return found
+def parse_package_repository(text: str) -> PackageRepository | None:
+    """Return the repository that `NAME @ git+ADDRESS` names, None for any other text.
 
-
-def protected() -> dict[str, str]:
-    """Return the distributions that no plugin may replace, with their versions."""
-    return host_requirements(*INSTALLERS)
-
-
-def refuse_protected(name: str) -> None:
-    """Raise PluginError for the name of a distribution that this program needs."""
-    if canonicalize_name(name) in {*protected(), *INSTALLERS}:
-        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
+    As in pip's addresses, the ref follows the last `@` of the path; %-escapes in it are
+    resolved. Raises UsageError for an address that git does not fetch.
+    """
+    found = _requirement(text)
+    if found is None or not found.url or not found.url.startswith("git+"):
+        return None
+    address, _, fragment = found.url.removeprefix("git+").partition("#")
+    scheme, found_scheme, rest = address.partition("://")
+    if not found_scheme:
+        raise UsageError(f"{masked_text(text)}: {FETCHED}")
+    host, slash, path = rest.partition("/")
+    before, at, after = path.rpartition("@")
+    if at and not after:
+        raise UsageError(f"{masked_text(text)}: there is no branch, tag or commit after the @")
+    path, ref = (before.replace("@", "%40"), unquote(after)) if at else (path, "")
+    subdirectory = unquote(fragment.removeprefix("subdirectory="))
+    parts = subdirectory.split("/")
+    if fragment and (subdirectory == fragment or {"", ".", ".."} & {*parts}):
+        raise UsageError(f"{masked_text(text)}: expected #subdirectory=DIRECTORY at its end")
+    address = git_address(f"{scheme}://{host}{slash}{path}")
+    return PackageRepository(found, address, ref, subdirectory)

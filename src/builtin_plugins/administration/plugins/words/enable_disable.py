@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builtin_plugins.administration.plugins.inventory import named_row
-from builtin_plugins.administration.plugins.removal import now
+from builtin_plugins.administration.plugins.reconcile import now
 from builtin_plugins.administration.plugins.transaction import registry_transaction, transaction
 from host.cli.session import Session
 

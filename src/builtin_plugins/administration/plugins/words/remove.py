@@ -7,10 +7,9 @@ import os
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
-from builtin_plugins.administration.plugins.repair import check_gone
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.plugins_folder.directory import VERSIONS
+from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
 from host.cli.session import Session
 
@@ -34,15 +33,14 @@ def command(session: Session, name: str, yes: bool) -> None:
         session.show_lines(f"its files are untouched: {entry.source}")
     elif kept:
         session.show_lines(f"its files are kept: {kept}")
-    check_gone(session.installation.plugins_dir, entry.name)
+    if entry.name in tx.left:
+        raise tx.left[entry.name]
 
 
 def _row(session: Session, name: str) -> Row:
     """Return the plugin called so, also one that nobody lists, where something is left of it."""
-    plugins_dir = session.installation.plugins_dir
-    places = (os.path.join(plugins_dir, name), os.path.join(plugins_dir, VERSIONS, name))
-    rows = inventory(session)
+    store, rows = store_of(session.installation.plugins_dir, name), inventory(session)
     half = find_row(rows, name) is None and is_plugin_name(name)
-    if half and any(os.path.lexists(place) for place in places):
+    if half and any(map(os.path.lexists, (store.link, store.directory))):
         return Row(Entry(name, "local"), "broken")
     return named_row(session, name, rows)

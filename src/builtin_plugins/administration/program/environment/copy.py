@@ -6,25 +6,17 @@ little time; pip replaces files, it never writes into them.
 
 from __future__ import annotations
 
-import filecmp
 import json
 import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
-import importlib_metadata
-from packaging.utils import canonicalize_name
-
-from builtin_plugins.administration.program.environment.distributions import (
-    find_distribution,
-    packages_directory,
-)
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
-from builtin_plugins.administration.program.environment.owned_files import InstalledFiles, problems
+from builtin_plugins.administration.program.environment.owned_files import installed
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import exchange, sync_file_system, write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
@@ -32,12 +24,10 @@ from host import OperationError
 
 _SCRIPT_LIMIT = 1 << 20
 _SECONDS = 60.0  # for one start of this program
-# What every version answers with "cli-host X.Y.Z": the one door by which an old version looks
-# at a new one. No installation is named, so that none can get in the way.
-_DOOR = ("host", "--safe", "self", "version")
-# The RECORD of an editable installation does not list them.
-_OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
-_LOCKED = "pyvenv.cfg"  # whoever changes the environment holds it; every copy shares it
+# The command that every version answers with "cli-host X.Y.Z", for an old version that checks a
+# new one. It names no installation, so none can get in the way.
+_VERSION = ("host", "--safe", "self", "version")
+_LOCKED = "pyvenv.cfg"  # locked by each change of the environment; all copies share it
 
 
 class VenvCopy:
@@ -68,20 +58,29 @@ class VenvCopy:
 
     def record_origin(self, name: str, origin: Mapping[str, Any]) -> None:
         """Record what the distribution `name` in it was built from, in the form of PEP 610."""
-        files = _installed(self.path)[name].files or ()
+        files = installed(self.path)[name].files or ()
         record = next(str(one.locate()) for one in files if one.match("*.dist-info/RECORD"))
         info, file = os.path.dirname(record), "direct_url.json"
         write_file(os.path.join(info, file), json.dumps(origin).encode())
         with open(record, "rb") as listed:
             rows = listed.read()
-        row = os.fsencode(f"{os.path.basename(info)}/{file},,\n")
-        write_file(record, rows + row)
+        write_file(record, rows + os.fsencode(f"{os.path.basename(info)}/{file},,\n"))
 
     def swap(self, undo: ExitStack) -> None:
-        """Put the copy in place of the original, which takes the copy's place; raises OSError."""
+        """Put the copy in place of the original, which takes the copy's place.
+
+        Raises OSError, and OperationError if the file system cannot exchange two directories:
+        with two renames a kill could lose both.
+        """
         _repoint_scripts(self.path, self.prefix)
         sync_file_system(self.path)
-        exchange(self.path, self.prefix)
+        try:
+            exchange(self.path, self.prefix)
+        except OSError as failure:
+            raise OperationError(
+                f"{self.prefix}: cannot be exchanged with its changed copy: {failure.strerror}",
+                f"change it yourself with: {sys.executable} -m pip install …",
+            ) from None
         undo.callback(exchange, self.path, self.prefix)
 
 
@@ -109,7 +108,6 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
             _discard(copy.path)
             if os.path.lexists(copy.path):
                 raise OperationError(f"{copy.path}: is in the way and cannot be removed")
-            _check_exchange(copy.path)
             _copy_linked(copy.prefix, copy.path)
             yield copy
         finally:
@@ -138,22 +136,6 @@ def _held(patience: float = 0.0, waiting: Waiting | None = None) -> AbstractCont
     return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), patience, waiting)
 
 
-def _check_exchange(path: str) -> None:
-    """Raise OperationError where directories cannot change places: a kill could lose both."""
-    one, other = os.path.join(path, "one"), os.path.join(path, "other")
-    os.makedirs(one)
-    os.makedirs(other)
-    try:
-        exchange(one, other)
-    except OSError:
-        raise OperationError(
-            f"{os.path.dirname(path)}: this file system cannot exchange two directories, so the "
-            "environment cannot be changed in one step",
-            f"change it yourself with: {sys.executable} -m pip install …",
-        ) from None
-    shutil.rmtree(path)
-
-
 def _repoint_scripts(path: str, prefix: str) -> None:
     """Make the scripts that pip wrote in the copy start the interpreter at its later place."""
     old, new = os.fsencode(path), os.fsencode(prefix)
@@ -170,46 +152,41 @@ def _repoint_scripts(path: str, prefix: str) -> None:
 
 def _copy_linked(source: str, target: str) -> None:
     """Copy a tree with hard links where the file system lets us, else with the content."""
-    pending = [""]
-    while pending:
-        inside = pending.pop()
-        here, there = os.path.join(source, inside), os.path.join(target, inside)
-        os.mkdir(there)
-        os.chmod(there, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)
-        with os.scandir(here) as entries:
-            for entry in entries:
-                place = os.path.join(there, entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(os.path.join(inside, entry.name))
-                elif entry.is_symlink():
-                    os.symlink(os.readlink(entry.path), place)
-                else:
-                    _link_or_copy(entry.path, place)
+    os.mkdir(target)
+    os.chmod(target, stat.S_IMODE(os.stat(source).st_mode) | stat.S_IRWXU)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            place = os.path.join(target, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                _copy_linked(entry.path, place)
+            else:
+                _link_or_copy(entry.path, place)
 
 
 def _link_or_copy(source: str, target: str) -> None:
     try:
-        os.link(source, target)
+        os.link(source, target, follow_symlinks=False)
     except OSError:
-        shutil.copy2(source, target)
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def ask(
     python: str,
     *arguments: str,
     failing: str,
+    given: str = "",
     environ: Mapping[str, str] | None = None,
     seconds: float = _SECONDS,
 ) -> str:
     """Return what `python -I -m ARGUMENTS` prints, with `environ` or without any installation.
 
-    Raises an OperationError that begins with `failing` when it fails or takes too long.
+    Its input is `given`. Raises an OperationError that begins with `failing` if it fails or
+    takes too long.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
+    command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}
     try:
-        ended = bounded_call(
-            [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}, seconds
-        )
+        ended = bounded_call(command, environ, seconds, given=given.encode())
     except TimeoutError:
         raise OperationError(f"{failing}: no answer within {seconds:g} seconds") from None
     if ended.returncode:
@@ -223,85 +200,5 @@ def check_starts(python: str, what: str) -> str:
 
     Raises OperationError when none does.
     """
-    said = ask(python, *_DOOR, failing=f"{what} does not start")
-    return said.rpartition(" ")[2]
-
-
-def check_change(copy: VenvCopy, name: str, there: InstalledFiles) -> None:
-    """Raise OperationError if the change of distribution `name` touches files of others.
-
-    `there` is the environment before it. Distributions that came along count as `name` does.
-    """
-    before, after = _installed(copy.prefix), _installed(copy.path)
-    came = {one for one in after if one not in before or after[one].version != before[one].version}
-    recorded = {path for one in came for path in _files(after[one], copy.path)}
-    refuse(name, problems(_changed(copy.prefix, copy.path) | recorded, came | {name}, there))
-
-
-def refuse(name: str, found: Iterable[str]) -> None:
-    """Raise OperationError for the first problem that was found in distribution `name`."""
-    lines = list(found)
-    if lines:
-        more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
-        raise OperationError(f"{name}: {lines[0]}{more}; nothing was changed")
-
-
-def installed_files(prefix: str, needed: set[str]) -> InstalledFiles:
-    """Return the files in the environment at `prefix`, whose program needs those distributions."""
-    owners: dict[str, set[str]] = {path.casefold(): set() for path in _entries(prefix)}
-    for name, distribution in _installed(prefix).items():
-        for path in _files(distribution, prefix):
-            owners.setdefault(path.casefold(), set()).add(name)
-    names = {**_OWN_NAMES}
-    for name in needed:  # also one that is elsewhere, where the environment sees that
-        for file in getattr(find_distribution(name), "files", None) or ():
-            if top := file.parts[0].partition(".")[0]:
-                names.setdefault(top.casefold(), name)
-    return InstalledFiles(packages_directory(), owners, needed, names)
-
-
-def _installed(prefix: str) -> dict[str, Any]:
-    """Return the distributions that the environment at `prefix` itself holds."""
-    found: dict[str, Any] = {}
-    for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
-        with suppress(KeyError, OSError):  # its metadata is damaged
-            found[canonicalize_name(str(one.metadata["Name"]))] = one
-    return found
-
-
-def _files(distribution: Any, prefix: str) -> Iterator[str]:
-    """Yield the files that a distribution records and that are there, relative to `prefix`."""
-    for file in distribution.files or ():
-        path = os.path.relpath(str(file.locate()), prefix)
-        if not path.startswith(".."):
-            yield path
-
-
-def _changed(one: str, other: str) -> set[str]:
-    """Return the paths at which two environments have different files, or one has none."""
-    ours, theirs = _entries(one), _entries(other)
-    return {
-        path
-        for path in ours.keys() | theirs.keys()
-        if path not in ours or path not in theirs or not _is_same(ours[path], theirs[path])
-    }
-
-
-def _entries(prefix: str) -> dict[str, os.DirEntry[str]]:
-    """Return the files and links in a tree by relative path, without what Python compiled."""
-    found, pending = {}, [prefix]
-    while pending:
-        with os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    found[os.path.relpath(entry.path, prefix)] = entry
-                elif entry.name != "__pycache__":
-                    pending.append(entry.path)
-    return found
-
-
-def _is_same(one: os.DirEntry[str], other: os.DirEntry[str]) -> bool:
-    if one.is_symlink() or other.is_symlink():
-        links = one.is_symlink() and other.is_symlink()
-        return links and os.readlink(one.path) == os.readlink(other.path)
-    return one.inode() == other.inode() or filecmp.cmp(one.path, other.path, shallow=False)
+    version = ask(python, *_VERSION, failing=f"{what} does not start")
+    return version.rpartition(" ")[2]

@@ -1,62 +1,70 @@
-"""Pure: whether packages may bring the files that they bring, decided by paths alone.
+"""Whether packages may bring the files that they bring.
 
 All paths are relative to the environment.
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
+import importlib_metadata
 from packaging.utils import canonicalize_name
 
-from host import Record
+from builtin_plugins.administration.program.environment.distributions import (
+    find_distribution,
+    packages_directory,
+    protected,
+)
+from host import OperationError, Record
 
 _METADATA = (".dist-info", ".egg-info")
 _AT_START = ("sitecustomize", "usercustomize")  # Python's `site` imports them
+_ENVIRONMENT = "the environment itself"
+# The RECORD of an editable installation does not list them.
+_OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
 
 
 class InstalledFiles(Record):
-    """The files of an environment before a change.
+    """The files of an environment.
 
     `packages` is the directory of importable packages. `owners` maps the case-folded path of
-    each file to the distributions that record it; a file of the environment itself has none.
-    `needed` are the distributions that the program needs, and `names` maps their case-folded
-    top-level names to them.
+    each file to the distribution that records it, or to the environment itself. `names` maps
+    the case-folded top-level names of what this program needs to their distributions.
     """
 
     packages: str
-    owners: Mapping[str, set[str]]
-    needed: set[str]
+    owners: Mapping[str, str]
     names: Mapping[str, str]
 
 
 def problems(paths: Iterable[str], incoming: set[str], there: InstalledFiles) -> Iterator[str]:
-    """Yield why the distributions `incoming` may not bring, change or remove files at `paths`."""
+    """Yield why the distributions `incoming` may not bring files at `paths`."""
+    own = {"", *incoming}.difference(there.names.values())
     for path in sorted(paths):
-        if owner := _owner(path.casefold(), incoming, there) or _taken(path, incoming, there):
+        owner = _owner(path, there)
+        if owner not in own:
             yield f"{path.removeprefix(f'{there.packages}/')} belongs to {owner}"
 
 
-def _owner(folded: str, incoming: set[str], there: InstalledFiles) -> str:
-    """Return who else has a file at that path, or in the place of a directory above it."""
-    while folded not in there.owners:
-        if not folded:
-            return ""
-        folded = posixpath.dirname(folded)
-    owners = there.owners[folded]
-    if owners & incoming and not owners & there.needed:
-        return ""
-    return min(owners & there.needed or owners, default="the environment itself")
+def _owner(path: str, there: InstalledFiles) -> str:
+    """Return to which distribution a path belongs, "" for none.
 
-
-def _taken(path: str, incoming: set[str], there: InstalledFiles) -> str:
-    """Return to which other distribution the top-level name in a path belongs."""
+    That is the owner of its top-level name, of a file at that path, or of one in the place of a
+    directory above it.
+    """
     top = _top(path, there.packages).casefold()
-    if not top.endswith(_METADATA):
-        return there.names.get(top.partition(".")[0], "")
-    name = canonicalize_name(top.rpartition(".")[0].partition("-")[0])
-    return "" if name in incoming - there.needed else name
+    if top.endswith(_METADATA):
+        return canonicalize_name(top.rpartition(".")[0].partition("-")[0])
+    if name := there.names.get(top.partition(".")[0]):
+        return name
+    folded = path.casefold()
+    while folded and folded not in there.owners:
+        folded = posixpath.dirname(folded)
+    return there.owners.get(folded, "")
 
 
 def _top(path: str, packages: str) -> str:
@@ -97,3 +105,63 @@ def wheel_paths(
             yield posixpath.join(schemes[scheme], rest)
         else:
             raise ValueError(f"{member} is in no place of a wheel")
+
+
+def installed_files(prefix: str) -> InstalledFiles:
+    """Return the files in the environment at `prefix`."""
+    owners: dict[str, str] = {}
+    for place in ("", "bin"):
+        with os.scandir(os.path.join(prefix, place)) as entries:
+            files = [one.name for one in entries if not one.is_dir(follow_symlinks=False)]
+        owners |= {os.path.join(place, name).casefold(): _ENVIRONMENT for name in files}
+    for name, distribution in installed(prefix).items():
+        owners |= {path.casefold(): name for path in _files(distribution, prefix)}
+    names = dict(_OWN_NAMES)
+    for name in protected():  # also one that is elsewhere, where the environment sees that
+        for file in getattr(find_distribution(name), "files", None) or ():
+            if top := file.parts[0].partition(".")[0]:
+                names.setdefault(top.casefold(), name)
+    return InstalledFiles(packages_directory(), owners, names)
+
+
+def installed(prefix: str) -> dict[str, Any]:
+    """Return the distributions that the environment at `prefix` itself holds."""
+    found: dict[str, Any] = {}
+    for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
+        with suppress(KeyError, OSError):  # its metadata is damaged
+            found[canonicalize_name(str(one.metadata["Name"]))] = one
+    return found
+
+
+def _files(distribution: Any, prefix: str) -> Iterator[str]:
+    """Yield the files that a distribution records and that are there, relative to `prefix`."""
+    for file in distribution.files or ():
+        path = os.path.relpath(str(file.locate()), prefix)
+        if not path.startswith(".."):
+            yield path
+
+
+def check_wheel(name: str, paths: Iterable[str], prefix: str) -> None:
+    """Raise OperationError if the wheel of `name` may not bring files at `paths` there."""
+    there = installed_files(prefix)
+    if name in there.names.values():
+        raise OperationError(f"{name}: this program itself needs it, so it can be no plugin")
+    _refuse(name, problems(paths, {name}, there))
+
+
+def check_change(name: str, prefix: str, copy: str) -> None:
+    """Raise OperationError if a distribution that came with `name` may not bring its files.
+
+    The environment at `prefix` is the one before the change, `copy` the one after it.
+    """
+    before, after = installed(prefix), installed(copy)
+    came = {one for one in after if one not in before or after[one].version != before[one].version}
+    paths = {path for one in came for path in _files(after[one], copy)}
+    _refuse(name, problems(paths, came | {name}, installed_files(prefix)))
+
+
+def _refuse(name: str, found: Iterator[str]) -> None:
+    lines = list(found)
+    if lines:
+        more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+        raise OperationError(f"{name}: {lines[0]}{more}; nothing was changed")

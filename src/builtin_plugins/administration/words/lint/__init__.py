@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from builtin_plugins.administration.words.lint.finding import as_github, as_json, as_text
+from builtin_plugins.administration.findings import (
+    Finding,
+    counted,
+    grouped,
+    plural,
+    relative_path,
+)
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.scripts import shellcheck_findings
-from host import DefinitionError, UsageError, find_program
+from host import DefinitionError, Problem, UsageError, find_program
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
 
-_FORMATS = {"text": as_text, "json": as_json, "github": as_github}
+_GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def command(session: Session, words: tuple[str, ...], format: str) -> int:
-    """Look for what is wrong in definitions and scripts; nothing of them is run.
+    """Check definitions and scripts; none of them is run.
 
-    DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a
-    command or a category; without them, it is this installation. Each finding is a line
-    FILE:LINE:COLUMN: MESSAGE, and with one the exit status is 1; a script that no command.json
-    names, or that has no shebang, leaves it at 0. Scripts are checked with shellcheck if it is
-    on PATH.
+    DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a command or
+    a category. Without either, this installation is checked. Each finding is a line
+    FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With an error the exit
+    status is 1. A hint (a script that no command.json names, or without a shebang) leaves it
+    at 0. If shellcheck is on PATH, it checks scripts too.
     """
     below: tuple[str, ...] = ("",)
     if len(words) == 1 and os.path.isdir(words[0]):
@@ -32,20 +40,20 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         session.installation  # noqa: B018 - raises where there is no installation
         below = _folders(session, words)
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
-    findings = [one for one in lint.findings if one.file.startswith(below)]
     scripts = [one for one in lint.shell_scripts if one.startswith(below)]
     shellcheck = find_program("shellcheck", session.environ)
-    if shellcheck:
-        found = shellcheck_findings(shellcheck, scripts, session.environ)
-        findings = sorted({*findings, *found})
-    session.show(_FORMATS[format](findings))
-    if format == "text" and not findings:
-        definitions = "definition" if lint.count == 1 else "definitions"
-        where = " ".join(words) if below != ("",) else f"{lint.count} {definitions}"
-        session.show_lines(f"nothing is wrong in {where}")
-    if scripts and not shellcheck and session.output.terminal.is_interactive:
+    found = shellcheck_findings(shellcheck, scripts, session.environ) if shellcheck else ()
+    findings = [one for one in lint.findings(found) if one.problem.path.startswith(below)]
+    if format == "json":
+        session.show_json({"findings": [*map(_row, findings)]})
+    elif format == "github":
+        session.show_lines(*map(_github_line, findings))
+    else:
+        where = " ".join(words) if below != ("",) else plural(lint.count, "definition")
+        _show_text(session, findings, where)
+    if scripts and not shellcheck and session.terminal.is_interactive:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
-    return 1 if any(not one.hint for one in findings) else 0
+    return 1 if any(one.counts for one in findings) else 0
 
 
 def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,3 +65,41 @@ def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
     except DefinitionError:
         pass  # which is what lint is asked about
     return tuple(os.path.join(tree.path, *words, "") for tree in session.lock.trees)
+
+
+def _show_text(session: Session, findings: Sequence[Finding], where: str) -> None:
+    """Show a line for each finding, for `grep` and editors; on a terminal a page for people."""
+    terminal = session.terminal
+    rows = [(relative_path(one.problem.path), one.problem, one) for one in findings]
+    if not findings:
+        session.show_lines(f"nothing is wrong in {where}")
+    elif not terminal.is_interactive:
+        session.show_lines(
+            *(f"{path}:{at.line}:{at.column}: {_text(at)}" for path, at, _ in rows),
+        )
+    else:
+        page = [(path, f"{at.line}:{at.column}: {at.message}", one) for path, at, one in rows]
+        session.show("\n".join([*grouped(page, terminal), "", counted(findings), ""]))
+
+
+def _text(problem: Problem) -> str:
+    return f"{problem.message}; {problem.remedy}" if problem.remedy else problem.message
+
+
+def _row(one: Finding) -> dict[str, object]:
+    at = one.problem
+    return {
+        "file": relative_path(at.path),
+        "line": at.line,
+        "column": at.column,
+        "rule": one.rule,
+        "message": _text(at),
+    }
+
+
+def _github_line(one: Finding) -> str:
+    """Return a workflow command, which GitHub shows beside the line."""
+    at = one.problem
+    path = relative_path(at.path).translate(_GITHUB_PROPERTY)
+    place = f"file={path},line={at.line},col={at.column},title=lint {one.rule}"
+    return f"::{'notice' if one.hint else 'error'} {place}::{_text(at).translate(_GITHUB)}"

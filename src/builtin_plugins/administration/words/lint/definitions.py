@@ -1,19 +1,22 @@
-"""What is wrong with one command.json or category.json."""
+"""The rules for one command.json or category.json, each a function."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
-from host import Argument, Definition, HostError, Problem, expand, is_secret
+from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.words.lint.places import keys_of
+from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.dotenv import read_env_file
 from host.run.environment import FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": Argument.fields,
+    "args": {*Argument.__annotations__} - {"choices_from"},
+    "required_envs": ("name", "hint", "type", "secret"),
     "examples": ("command", "description"),
     "installed_when": ("command", "path"),
 }
@@ -23,112 +26,104 @@ _FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 
 
+class Subject(NamedTuple):
+    """A definition that was read; `usual` are the names that any command can refer to."""
+
+    file: str
+    definition: Definition
+    usual: frozenset[str]
+    environ: Mapping[str, str]
+
+    def finding(self, rule: str, key: str, text: str, remedy: str = "") -> Finding:
+        return Finding(rule, Problem(self.file, text, remedy, key))
+
+
 def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
     """Return the names that any command can refer to: the caller's, ours, settings.conf's."""
     return frozenset([*environ, *_FROM_SYSTEM, *FRAMEWORK_NAMES, *settings_names(settings_file)])
 
 
-def definition_findings(
-    file: JsonFile, definition: Definition, usual: frozenset[str], environ: Mapping[str, str]
-) -> Iterator[Finding]:
-    """Yield what is wrong with what the reader takes; `usual` names are defined anyway."""
-    yield from map(file.finding, definition.warnings)
-    yield from _unknown_keys(file, definition)
-    yield from map(file.finding, definition.foreign_systems())
-    for name, value in definition.envs.items():
-        if is_secret(name) and value and "$" not in value:
-            yield file.at(
-                f"envs.{name}",
-                f"{name} looks like a secret, written where everybody reads it; keep it in "
-                "the environment or a file of env_files, and name it in required_envs",
-                "secret",
-            )
-    yield from _references(file, definition, usual, environ)
+def what_the_reader_warns_of(one: Subject) -> Iterator[Finding]:
+    for problem in (*one.definition.warnings, *one.definition.foreign_systems()):
+        yield Finding("definition", problem)
 
 
-def _unknown_keys(file: JsonFile, definition: Definition) -> Iterator[Finding]:
+def unknown_keys(one: Subject) -> Iterator[Finding]:
     """Yield the keys that nothing reads; the reader reports misspelt ones."""
-    reported = {one.key for one in definition.warnings}
-    keys = {key: key for key in definition.extra}
-    for path in file.offsets:
+    reported = {problem.key for problem in one.definition.warnings}
+    keys = {key: key for key in one.definition.extra}
+    for path in keys_of(one.file)[1]:
         inside = _INSIDE.fullmatch(path)
         if inside and inside[2] not in _KEYS_INSIDE[inside[1]]:
             keys[path] = inside[2]
     for path, key in keys.items():
         if not key.startswith(_OWN_MARKS) and path not in reported:
-            problem = Problem(file.path, "unknown key", "begin it with x- if it is your own", path)
-            yield file.finding(problem)
+            remedy = "begin it with x- if it is your own"
+            yield one.finding("definition", path, "unknown key", remedy)
 
 
-def _references(
-    file: JsonFile, definition: Definition, usual: frozenset[str], environ: Mapping[str, str]
-) -> Iterator[Finding]:
+def written_secrets(one: Subject) -> Iterator[Finding]:
+    secrets = declared_secrets(one.definition, one.definition.envs)
+    for name, value in one.definition.envs.items():
+        if (name in secrets or is_secret(name)) and value and "$" not in value:
+            yield one.finding(
+                "secret",
+                f"envs.{name}",
+                "looks like a secret, and everybody can read it here",
+                "keep it in the environment or a file of env_files, and name it in required_envs",
+            )
+
+
+def undefined_references(one: Subject) -> Iterator[Finding]:
     """Yield each reference that nothing defines, and what is wrong in files of `env_files`.
 
     If such a file is not here, or cannot be read, any name may be defined.
     """
-    known = {*usual, *definition.required_envs, *(one.variable for one in definition.args)}
+    definition = one.definition
+    known = {*one.usual, *definition.required_envs, *(arg.variable for arg in definition.args)}
     for index, entry in enumerate(definition.env_files):
         key = f"env_files[{index}]"
-        yield from _undefined(file, key, entry, known)
-        names, problems = _file_names(definition.directory, entry, environ)
+        yield from _undefined(one, key, entry, known)
+        path = expand(entry, one.environ.get)
+        problems: list[Problem] = []
+        names: Iterable[str] | None = ()
+        try:
+            if path:
+                entries = read_env_file(os.path.join(definition.directory, path), problems.append)
+                names = None if entries is None else (each.name for each in entries)
+        except HostError as error:
+            problems, names = [error.problem], None
         for problem in problems:
-            yield file.at(key, problem.what, "env-file", problem.remedy)
+            yield one.finding("env-file", key, problem.what, problem.remedy)
         if names is None:
             return
-        known |= names
+        known.update(names)
     for variable, value in definition.envs.items():
-        yield from _undefined(file, f"envs.{variable}", value, known)
+        yield from _undefined(one, f"envs.{variable}", value, known)
         known.add(variable)
 
 
-def _undefined(file: JsonFile, key: str, text: str, known: Collection[str]) -> Iterator[Finding]:
-    """Yield the names that `text` refers to without saying what stands for an unset one."""
-    found: dict[str, None] = {}
-
-    def note(name: str) -> str | None:
-        found[name] = None
-        return None
-
-    expand(text, note)
-    optional = set(_WITH_DEFAULT.findall(text))
-    for name in found:
-        if name not in known and name not in optional:
-            yield file.at(
-                key,
-                f"nothing defines ${name}; name it in required_envs, or write ${{{name}:-}} "
-                "where it may be unset",
-                "reference",
-            )
+def _undefined(one: Subject, key: str, text: str, known: Collection[str]) -> Iterator[Finding]:
+    """Yield the unknown names that `text` refers to without a default for an unset one."""
+    names: dict[str, None] = {}
+    expand(text, names.setdefault)
+    for name in names.keys() - {*known, *_WITH_DEFAULT.findall(text)}:
+        remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
+        yield one.finding("reference", key, f"nothing defines ${name}", remedy)
 
 
-def _file_names(
-    directory: str, entry: str, environ: Mapping[str, str]
-) -> tuple[set[str] | None, list[Problem]]:
-    """Return the names in a file of `env_files`, None if it cannot be read here; its problems."""
-    path = expand(entry, environ.get)
-    if not path:
-        return set(), []
-    problems: list[Problem] = []
-    try:
-        entries = read_env_file(os.path.join(directory, path), problems.append)
-    except HostError as error:
-        return None, [error.problem]
-    return None if entries is None else {one.name for one in entries}, problems
+RULES = (what_the_reader_warns_of, unknown_keys, written_secrets, undefined_references)
 
 
-def alias_findings(
-    words: Collection[str], commands: Sequence[tuple[JsonFile, Definition]]
-) -> Iterator[Finding]:
+def taken_aliases(words: Collection[str], commands: Iterable[Subject]) -> Iterator[Finding]:
     """Yield the aliases in one category that never count, as something else goes before.
 
     `words` are those of its directories, `commands` its commands in the order of their words.
     """
     taken: dict[str, str] = {}
-    for file, definition in commands:
-        for index, alias in enumerate(definition.aliases):
-            owner = "the word" if alias in words else taken.setdefault(alias, file.path)
-            if owner != file.path:
-                what = f"{alias} is taken by {owner}, which goes before"
-                key = f"aliases[{index}]"
-                yield file.finding(Problem(file.path, what, "take another", key), "alias")
+    for one in commands:
+        for index, alias in enumerate(one.definition.aliases):
+            owner = "the word" if alias in words else taken.setdefault(alias, one.file)
+            if owner != one.file:
+                text = f"{alias} is taken by {owner}, which goes before"
+                yield one.finding("alias", f"aliases[{index}]", text, "take another")

@@ -11,8 +11,8 @@ from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate
 
+from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.plugins.hooks_source import read_source, references
-from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from host import HostError, Problem
 from host.hookspecs import PROJECT
 from host.run import read_regular
@@ -23,8 +23,9 @@ _LARGEST = 4 << 20  # bytes of a file of Python
 
 def package_findings(root: str) -> Iterator[Finding]:
     """Yield what is wrong with the hooks of the Python package in the directory `root`."""
+    project = os.path.join(root, "pyproject.toml")
     try:
-        with open(os.path.join(root, "pyproject.toml"), "rb") as file:
+        with open(project, "rb") as file:
             points = tomllib.load(file)["project"]["entry-points"][PROJECT]
             modules = [one.partition(":")[0] for one in points.values()]
     except (OSError, LookupError, ValueError, TypeError, AttributeError):
@@ -34,72 +35,55 @@ def package_findings(root: str) -> Iterator[Finding]:
         spec = _found(name, places)
         if spec is None or not spec.origin:
             text = f"entry point {PROJECT}: there is no module {name}"
-            yield Finding(os.path.join(root, "pyproject.toml"), 1, 1, "plugin", text)
+            yield Finding("plugin", Problem(project, text))
         elif spec.origin.startswith(os.path.join(root, "")):
             yield from hook_findings(spec.origin, places)
 
 
 def hook_findings(path: str, places: Sequence[str] = ()) -> Iterator[Finding]:
     """Yield what is wrong with the hooks in a file; its own modules are in `places`."""
-    file = JsonFile(path)
+    problems: list[Problem] = []
     try:
         source = read_regular(path, _LARGEST, HostError)
     except HostError as error:
-        yield file.finding(error.problem, "plugin")
+        yield Finding("plugin", error.problem)
         return
-    except FileNotFoundError as error:
-        yield file.at("", str(error), "plugin")
-        return
-    problems: list[Problem] = []
     read_source(path, source, problems)
-    for problem in problems:
-        yield file.finding(problem, "plugin")
+    complete_import_path()
     for line, reference in references(source):
-        missing = _missing(reference, places)
-        if missing:
+        if missing := _missing(reference, places):
             text = f"{reference} cannot be imported: there is no {missing}"
-            yield Finding(path, line, 1, "plugin", text)
+            problems.append(Problem(path, text, line=line))
+    yield from (Finding("plugin", one) for one in problems)
 
 
 def _missing(reference: str, places: Sequence[str]) -> str:
     """Return what of "module:attr" is not there, "" when nothing is known to be missing."""
-    complete_import_path()
     module, _, attribute = reference.partition(":")
+    name = attribute.partition(".")[0]
     spec = _found(module, places)
     if spec is None:
         return f"module {module}"
-    name = attribute.partition(".")[0]
-    if not spec.origin or not spec.origin.endswith(".py") or _found(f"{module}.{name}", places):
+    if not (spec.origin or "").endswith(".py") or _found(f"{module}.{name}", places):
         return ""
     try:
-        tree = ast.parse(read_regular(spec.origin, _LARGEST, HostError))
+        tree = ast.parse(read_regular(str(spec.origin), _LARGEST, HostError))
     except (HostError, OSError, SyntaxError, ValueError, RecursionError):
         return ""
-    bound = {*_bound(tree)}
+    bound = {getattr(one, "asname", None) or getattr(one, "name", "") for one in ast.walk(tree)}
+    bound |= {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
     return "" if bound & {name, "*", "__getattr__"} else f"{name} in {module}"
-
-
-def _bound(tree: ast.Module) -> Iterator[str]:
-    """Yield each name that a module binds anywhere, "*" for all names of another one."""
-    for one in ast.walk(tree):
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield one.name
-        elif isinstance(one, ast.alias):
-            yield (one.asname or one.name).partition(".")[0]
-        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
-            yield one.id
 
 
 def _found(module: str, places: Sequence[str]) -> ModuleSpec | None:
     """Find a module without importing the packages that it is in."""
-    top = module.partition(".")[0]
-    spec = PathFinder.find_spec(top, places)
+    spec: ModuleSpec | None = None
     path: list[str] | None = None
     with suppress(KeyError):  # of a namespace inside a namespace, which may hold anything
         for name in accumulate(module.split("."), "{}.{}".format):
-            if spec is None or name != top:
-                found = (finder.find_spec(name, path) for finder in sys.meta_path)
-                spec = next(filter(None, found), None)
+            spec = PathFinder.find_spec(name, places) if path is None else None
+            for finder in sys.meta_path:
+                spec = spec or finder.find_spec(name, path)
             if spec is None:
                 break
             path = [*(spec.submodule_search_locations or ())]

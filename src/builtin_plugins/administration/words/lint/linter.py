@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 
+from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint.definitions import (
-    alias_findings,
-    definition_findings,
+    RULES,
+    Subject,
+    taken_aliases,
     usual_names,
 )
-from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
+from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.administration.words.lint.scripts import script_findings, undefined_scripts
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
@@ -20,17 +23,15 @@ from builtin_plugins.plugins_folder.directory import (
     read_manifest,
 )
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from host import Definition, HostError, Problem
+from host import HostError, Problem
 from host.run.command import read_config, read_definition
 from host.run.folders import FolderTree
-
-Linted = tuple[JsonFile, Definition]
 
 _DEFINITIONS = ("category.json", "command.json")
 
 
 class Lint:
-    """One look at a directory: `findings` in order of files, `count` definitions seen.
+    """One pass over a directory: `count` definitions were read.
 
     `shell_scripts` are the files that commands run with a shell.
     """
@@ -41,70 +42,66 @@ class Lint:
         self.shell_scripts: list[str] = []
         self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
-        self.findings = sorted(set(self._all(directory, config_file)))
+        self._findings = [*self._all(directory, config_file)]
+
+    def findings(self, more: Iterable[Finding] = ()) -> list[Finding]:
+        """Return what is wrong, and `more`, in the order of files and lines."""
+        return placed([*self._findings, *more])
 
     def _all(self, directory: str, config_file: str) -> Iterator[Finding]:
         if os.path.lexists(config_file):
-            yield from self._installation(directory, JsonFile(config_file))
+            yield from self._installation(directory, config_file)
         elif os.path.lexists(os.path.join(directory, MANIFEST)):
             try:
-                said = read_manifest(directory)
+                yield from self._plugin(directory, read_manifest(directory))
             except HostError as error:
-                yield self._of_plugin(directory, error.problem)
-            else:
-                yield from self._plugin(directory, said)
+                yield Finding("plugin", error.problem)
         else:
             yield from package_findings(directory)
             yield from self._tree(directory)
 
-    def _installation(self, root: str, file: JsonFile) -> Iterator[Finding]:
+    def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         self.count += 1
         try:
-            config = read_config(file.path)
+            config = read_config(config_file)
         except HostError as error:
-            yield file.finding(error.problem, "installation")
+            yield Finding("installation", error.problem)
             return
-        yield from map(file.finding, config.warnings)
+        yield from (Finding("definition", one) for one in config.warnings)
         yield from self._tree(os.path.join(root, config.commands_dir))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
-        file = JsonFile(registry_path(plugins_dir))
-        for problem in registry.problems_of(file.path):
-            yield file.finding(problem, "plugin")
+        for problem in registry.problems_of(registry_path(plugins_dir)):
+            yield Finding("plugin", problem)
         for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
-                yield self._of_plugin(one.root, one.problem)
+                yield Finding("plugin", one.problem)
             elif one.enabled:
                 yield from self._plugin(one.root, one.manifest)
 
-    def _of_plugin(self, root: str, problem: Problem) -> Finding:
-        manifest = os.path.join(root, MANIFEST)
-        return JsonFile(manifest if problem.path == manifest else root).finding(problem, "plugin")
-
-    def _plugin(self, root: str, said: Manifest) -> Iterator[Finding]:
+    def _plugin(self, root: str, manifest: Manifest) -> Iterator[Finding]:
         """Yield what is wrong with a plugin whose manifest is right in itself."""
-        file = JsonFile(os.path.join(root, MANIFEST))
-        self.count += os.path.exists(file.path)
-        yield from map(file.finding, said.warnings)
-        for key, place in (("directory", said.tree), ("hooks", said.hooks_file)):
-            if getattr(said, key) and not os.path.exists(place):
-                problem = Problem(file.path, f"there is no {place}", key=key)
-                yield file.finding(problem, "plugin")
-        if said.hooks and os.path.exists(said.hooks_file):
-            yield from hook_findings(said.hooks_file)
-        yield from self._tree(said.tree, is_category=False)
+        file = os.path.join(root, MANIFEST)
+        self.count += os.path.exists(file)
+        yield from (Finding("definition", one) for one in misspelt_keys(root))
+        for key, place in (("directory", manifest.tree), ("hooks", manifest.hooks_file)):
+            if getattr(manifest, key) and not os.path.exists(place):
+                yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
+        if manifest.hooks and os.path.exists(manifest.hooks_file):
+            yield from hook_findings(manifest.hooks_file)
+        yield from self._tree(manifest.tree, is_category=False)
 
     def _tree(self, root: str, *, is_category: bool = True) -> Iterator[Finding]:
         """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
         tree = FolderTree(root)
-        commands: dict[str, list[Linted]] = {}  # by the directory that they are in
+        commands: dict[str, list[Subject]] = {}  # by the directory that they are in
         problems: list[Problem] = []
         pending = [(root, "", is_category)]
         while pending:
             place, above, is_category = pending.pop()
             command = yield from self._place(place, above)
             if command is not None:
-                above = command[0].path
+                above = command.file
                 commands.setdefault(os.path.dirname(place), []).append(command)
             if is_category and not above:
                 yield from undefined_scripts(place)
@@ -112,31 +109,30 @@ class Lint:
                 path = tree.path_of(place, word)
                 pending.append((path, above, is_category or tree.holds_commands(path)))
         for place, siblings in commands.items():
-            yield from alias_findings(tree.words(place), siblings)
+            yield from taken_aliases(tree.words(place), siblings)
         for one in problems:
             if any(os.path.lexists(os.path.join(one.path, name)) for name in _DEFINITIONS):
-                yield Finding(one.path, 1, 1, "word", one.message)
+                yield Finding("word", one)
 
-    def _place(self, place: str, above: str) -> Generator[Finding, None, Linted | None]:
+    def _place(self, place: str, above: str) -> Generator[Finding, None, Subject | None]:
         """Yield what is wrong in one directory; return its command.json when that runs."""
         runnable = None
         for name in _DEFINITIONS:
-            file = JsonFile(os.path.join(place, name))
-            if not os.path.exists(file.path):
+            file = os.path.join(place, name)
+            if not os.path.exists(file):
                 continue
             self.count += 1
             if above:
                 text = f"cannot be reached: {above} is a command, so its folders are not looked at"
-                yield Finding(file.path, 1, 1, "unreachable", f"{text}; move one of them")
+                yield Finding("unreachable", Problem(file, text, "move one of them"))
             try:
-                definition = read_definition(file.path)
+                one = Subject(file, read_definition(file), self._usual, self.environ)
             except HostError as error:
-                yield file.finding(error.problem)
+                yield Finding("definition", error.problem)
                 continue
-            yield from definition_findings(file, definition, self._usual, self.environ)
-            if not definition.entrypoint:
-                continue
-            if name == "command.json":
-                runnable = file, definition
-            yield from script_findings(file, definition, self.environ, self.shell_scripts)
+            for rule in RULES:
+                yield from rule(one)
+            if one.definition.entrypoint:
+                yield from script_findings(one, self.shell_scripts)
+                runnable = one if name == "command.json" else runnable
         return runnable

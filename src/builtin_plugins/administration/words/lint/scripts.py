@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
+from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.words.lint.definitions import Subject
 from builtin_plugins.io.bounded_call import bounded_call
-from host import Definition, HostError, Problem
+from host import HostError, Problem
 from host.run import read_regular, why_outside
 from host.run.command import read_definition
 from host.run.process import start_of
@@ -43,7 +44,8 @@ def undefined_scripts(folder: str) -> Iterator[Finding]:
             remedy = f"move it to a folder of its own in {folder} and write a command.json there"
             if file.name.startswith("main."):
                 remedy = f'write {folder}/command.json with "entrypoint": "{file.name}"'
-            yield Finding(file.path, 1, 1, "undefined", "no command.json names this script", remedy)
+            problem = Problem(file.path, "no command.json names this script", remedy)
+            yield Finding("undefined", problem, hint=True)
 
 
 def _looks_like_a_script(file: os.DirEntry[str]) -> bool:
@@ -56,51 +58,48 @@ def _looks_like_a_script(file: os.DirEntry[str]) -> bool:
         return False
 
 
-def script_findings(
-    file: JsonFile, definition: Definition, environ: Mapping[str, str], shells: list[str]
-) -> Iterator[Finding]:
-    """Yield what keeps a command's file from running; one for a shell is added to `shells`."""
+def script_findings(one: Subject, shells: list[str]) -> Iterator[Finding]:
+    """Yield what keeps a command's file from running; a shell's script is added to `shells`."""
+    definition = one.definition
     if definition.in_python:
         return
     script = os.path.join(definition.directory, definition.entrypoint)
     wrong = why_outside(definition.directory, definition.entrypoint)
-    if not wrong and not os.path.lexists(script):
-        wrong = f"there is no {script}"
-    if wrong:
-        key = "entrypoint" if "entrypoint" in file.offsets else "script"
-        yield file.finding(Problem(file.path, wrong, key=key), "entrypoint")
+    if wrong or not os.path.lexists(script):
+        yield one.finding("entrypoint", "entrypoint", wrong or f"there is no {script}")
         return
     first_line_is_wrong = False
     try:
-        if os.path.basename(start_of(script, environ).interpreter) in _SHELLS:
+        if os.path.basename(start_of(script, one.environ).interpreter) in _SHELLS:
             shells.append(script)
     except HostError as error:
         first_line_is_wrong = error.problem.line > 0
         if definition.compatible:
-            yield file.finding(error.problem, "shebang" if first_line_is_wrong else "entrypoint")
-    yield from _text_findings(script, checks_ends=not first_line_is_wrong)
-
-
-def _text_findings(script: str, *, checks_ends: bool) -> Iterator[Finding]:
-    """Yield what is wrong with a script's line ends, shebang and mode."""
+            problem = error.problem if error.problem.path else Problem(script, error.problem.text)
+            yield Finding("shebang" if first_line_is_wrong else "entrypoint", problem)
     try:
         content = read_regular(script, _LARGEST, HostError)
     except (HostError, FileNotFoundError):
         return
-    if b"\0" in content[:256]:  # a program
-        return
+    if b"\0" not in content[:256]:  # otherwise it is a program
+        yield from _text_findings(script, content, checks_ends=not first_line_is_wrong)
+
+
+def _text_findings(script: str, content: bytes, *, checks_ends: bool) -> Iterator[Finding]:
+    """Yield what is wrong with a script's line ends, shebang and mode."""
     at = content.find(b"\r\n")
     if at >= 0 and checks_ends:
         line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
-        remedy = f"run: sed -i 's/\\r$//' {script}"
-        yield Finding(script, line, column, "line-ends", "ends with CR LF, as on Windows", remedy)
+        what, remedy = "ends with CR LF, as on Windows", f"run: sed -i 's/\\r$//' {script}"
+        yield Finding("line-ends", Problem(script, what, remedy, line=line, column=column))
+    mode = f"run: chmod +x {script}"
     executable = os.stat(script).st_mode & 0o111
     if not content.startswith(b"#!"):
-        more = "" if executable else f", and run: chmod +x {script}"
-        remedy = f"begin it with #!/usr/bin/env bash{more}"
-        yield Finding(script, 1, 1, "no-shebang", "has no shebang, so bash runs it", remedy)
+        remedy = f"begin it with #!/usr/bin/env bash{'' if executable else f', and {mode}'}"
+        problem = Problem(script, "has no shebang, so bash runs it", remedy)
+        yield Finding("no-shebang", problem, hint=True)
     elif not executable:
-        yield Finding(script, 1, 1, "executable", "is not executable", f"run: chmod +x {script}")
+        yield Finding("executable", Problem(script, "is not executable", mode))
 
 
 def shellcheck_findings(
@@ -113,8 +112,9 @@ def shellcheck_findings(
             ended = bounded_call([program, *_OPTIONS, "--", *files], environ, _PATIENCE)
             comments = json.loads(ended.stdout)["comments"]
         except (OSError, ValueError, LookupError, TypeError):
-            yield Finding(files[0], 1, 1, "shellcheck", f"{program} failed; run it by hand")
+            yield Finding("shellcheck", Problem(files[0], f"{program} failed", "run it by hand"))
             continue
         for one in comments:
             text = f"SC{one['code']}: {one['message']}"
-            yield Finding(one["file"], one["line"], one["column"], "shellcheck", text)
+            problem = Problem(one["file"], text, line=one["line"], column=one["column"])
+            yield Finding("shellcheck", problem)

@@ -167,7 +167,7 @@ def test_what_is_wrong_inside_is_named_by_source_and_path(
     address = site.add("/acme.tar.gz", tar_of({**plugin_files(), name: content}))
     done = plugin(made, "add", address)
     assert f"{address}: {told}" in done.stderr
-    assert ".cli-change-" not in done.stderr
+    assert ".cli-stage-" not in done.stderr
 
 
 def test_a_disk_that_takes_no_more_is_told_by_source_and_member(tmp_path: Path) -> None:

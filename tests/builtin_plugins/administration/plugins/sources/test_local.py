@@ -233,7 +233,7 @@ BAD_MANIFESTS = {
     "hooks out": ('{"hooks": "../h.py"}', "leaves the plugin"),
     "hooks missing": ('{"hooks": "h.py"}', "h.py: No such file"),
     "key twice": ('{"name": "a", "name": "b"}', "stands twice"),
-    "NUL": ('{"hooks": "a\\u0000b"}', "not allowed"),
+    "NUL": ('{"hooks": "a\\u0000b"}', "contains a NUL"),
 }
 
 

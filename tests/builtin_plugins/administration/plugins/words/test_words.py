@@ -202,7 +202,8 @@ def test_names_from_elsewhere_are_shown_escaped(install: Install, tmp_path: Path
 def test_waiting_for_another_change_is_reported(install: Install, tmp_path: Path) -> None:
     made = install()
     assert plugin(made, "add", str(write_tree(tmp_path / "acme", plugin_files()))).status == 0
-    with (made.root / "plugins/.registry.lock").open() as lock:
+    lock = os.open(made.root / "plugins", os.O_RDONLY)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         waiting = subprocess.Popen(
             [made.launcher, "self", "plugin", "disable", "acme"],
@@ -213,6 +214,8 @@ def test_waiting_for_another_change_is_reported(install: Install, tmp_path: Path
         )
         assert waiting.stderr
         told = waiting.stderr.readline()
+    finally:
+        os.close(lock)
     assert told == "waiting for another process to finish its change\n"
     assert waiting.communicate(timeout=60) == ("acme is disabled\n", "")
 
@@ -292,7 +295,7 @@ def test_a_bad_file_of_variables_breaks_its_plugin_only(
     [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
     assert row["state"] == "broken"
     assert row["reason"].endswith(BAD_FILES[make])
-    assert f"plugins: {told}" in made.run("self", "doctor").stdout
+    assert f"plugins\n  error  {told}" in made.run("self", "doctor").stdout
     file.rmdir() if file.is_dir() else file.unlink()
     assert made.run("a", "b").all == (0, "good\n", "")
     [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]

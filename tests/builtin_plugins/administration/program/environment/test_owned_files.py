@@ -1,4 +1,4 @@
-"""Which files a package may bring, told from paths alone."""
+"""Which files a package may bring, by their paths alone."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from builtin_plugins.administration.program.environment.owned_files import (
 )
 
 SITE = "lib/python3.11/site-packages"
+OURS, NOBODY = "the environment itself", ""
 THERE = InstalledFiles(
     SITE,
     {
-        f"{SITE}/host/secrets.py": {"cli-host"},
-        f"{SITE}/one/plugin.py": {"one"},
-        f"{SITE}/shared.py": {"one", "acme"},
-        f"{SITE}/taken.py": {"acme", "click"},
-        "bin/cli": {"cli-host"},
-        "lib64": set(),
-        "pyvenv.cfg": set(),
+        f"{SITE}/host/secrets.py": "cli-host",
+        f"{SITE}/one/plugin.py": "one",
+        f"{SITE}/mine.py": "acme",
+        f"{SITE}/taken.py": "click",
+        "bin/cli": "cli-host",
+        "lib64": OURS,
+        "pyvenv.cfg": OURS,
     },
-    {"cli-host", "click"},
     {"host": "cli-host", "click": "click"},
 )
-OURS, NOBODY = "the environment itself", ""
 OWNERS = {
     f"{SITE}/acme/plugin.py": NOBODY,
     f"{SITE}/acme-2.0.dist-info/RECORD": NOBODY,
     f"{SITE}/one/other.py": NOBODY,  # as in a namespace
-    f"{SITE}/shared.py": NOBODY,
+    f"{SITE}/mine.py": NOBODY,
     "share/man/man1/host.1": NOBODY,
     f"{SITE}/hosts.py": NOBODY,
     f"{SITE}/one/plugin.py": "one",

@@ -1,59 +1,35 @@
-"""A diagnosis of the doctor: what is wrong, and what mends it."""
+"""What the checks of the doctor look at."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
 
+from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.administration.program.launcher import launcher_of
-from host import Command, HostError, find_program
+from host import Command, HostError, Problem, find_program
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
-from host.run.installation import OpenInstallation
 from host.run.lock import Lock
 
 
-class Diagnosis(NamedTuple):
-    """What is wrong, in a line, and its remedy; `fix` applies that where this is safe.
-
-    A `hint` is about the caller's shell, or about what works all the same. `check` has found
-    it; `fixed` is what was mended just now.
-    """
-
-    message: str
-    remedy: str
-    fix: Callable[[], object] | None = None
-    hint: bool = False
-    check: str = ""
-    fixed: bool = False
-
-    @property
-    def counts(self) -> bool:
-        return not self.fixed and not self.hint
-
-
-class Patient:
-    """What is looked at; `wrong` is why there is no installation, None where there is one."""
+class Subject:
+    """An installation; `wrong` says why there is none."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.layout = session.layout
         self.program = session.program
-        self.environ: Mapping[str, str] = session.environ
+        self.environ = session.environ
         self.wrong: HostError | None = None
         try:
-            session.installation  # noqa: B018 - raises where there is none
+            self.plugins_dir = session.installation.plugins_dir
         except HostError as error:
             self.wrong = error
-
-    @property
-    def installation(self) -> OpenInstallation:
-        return self.session.installation
 
     @cached_property
     def call(self) -> str:
@@ -70,13 +46,16 @@ class Patient:
 
     @cached_property
     def lock(self) -> Lock:
-        """Return what plugins say now; in safe mode without anybody's Python."""
+        """Return what plugins declare now; in safe mode without third-party Python."""
         return self.session.checked(self.session.lock_on_disk or self.session.ask_plugins())
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
-        """Return all commands that there are."""
         return contents(Catalog(self.lock), (), deep=True)[0].commands
 
 
-Check = Callable[[Patient], Iterator[Diagnosis]]
+def finding(
+    text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
+) -> Finding:
+    """Return what a check found; the table of checks has its name."""
+    return Finding("", Problem("", text, remedy), hint, fix)

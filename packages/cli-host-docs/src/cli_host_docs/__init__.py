@@ -1,0 +1,1 @@
+"""Pages, comparisons and a skill for assistants, from the definitions of an installation."""

@@ -1,0 +1,102 @@
+"""`docs build`: pages in a directory, a list of commands in a file, or a check of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from cli_host_docs.facts import visible_commands
+from cli_host_docs.formats import FORMATS, MADE, markdown_blocks
+from cli_host_docs.pages import make_pages, overview
+from host import Command, OperationError, Program, UsageError
+
+BEGIN, END = "<!-- commands begin -->", "<!-- commands end -->"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write what is stale, or report it for `--check`; return the exit status."""
+    program = Program.current()
+    given = program.arguments(program.find(program.words), arguments)
+    form, output, file = given["ARG_FORMAT"], given.get("ARG_OUTPUT"), given.get("ARG_INJECT")
+    if not output and not file:
+        raise UsageError("nothing to write; give --output DIR or --inject FILE")
+    if file and form != "markdown":
+        raise UsageError("--inject writes markdown only")
+    commands = _chosen(program, given)
+    wanted: dict[Path, str | None] = {}
+    if output:
+        wanted |= _pages(program, commands, form, Path(output))
+    if file:
+        wanted[Path(file)] = _injected(Path(file), markdown_blocks(overview(program, commands)))
+    stale = [path for path, text in wanted.items() if _read(path) != text]
+    if given["ARG_CHECK"] == "true":
+        if stale:
+            names = ", ".join(map(str, sorted(stale)))
+            raise OperationError(f"stale: {names}", "run the same command without --check")
+        return 0
+    for path in stale:
+        _write(path, wanted[path])
+    program.messages.line(f"files: {len(wanted)}, changed: {len(stale)}")
+    return 0
+
+
+def _chosen(program: Program, given: dict[str, str]) -> list[Command]:
+    names = [given[f"ARG_CATEGORY_{n}"] for n in range(1, int(given["ARG_CATEGORY_COUNT"]) + 1)]
+    commands = visible_commands(program)
+    for name in names:
+        if name not in {one.words[0] for one in commands}:
+            raise UsageError(f"{name}: there is no such category")
+    return [one for one in commands if not names or one.words[0] in names]
+
+
+def _pages(
+    program: Program, commands: Sequence[Command], form: str, output: Path
+) -> dict[Path, str | None]:
+    """Return each page's path and text; None for one that was made before and is in the way."""
+    path_of, text_of = FORMATS[form]
+    pages = make_pages(program, commands)
+    found = [(output / path_of(page), text_of(page)) for page in pages]
+    wanted: dict[Path, str | None] = dict(found)
+    if len(wanted) < len(found):
+        paths = [path for path, _ in found]
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise OperationError(f"{twice}: two categories have this name", "use another --format")
+    for path in wanted:
+        if path.exists() and not _is_made(path):
+            raise OperationError(f"{path} was not made by `docs build`", "choose another --output")
+    endings = {path.suffix for path in wanted}
+    existing = (one for one in output.rglob("*") if one.suffix in endings and one.is_file())
+    return {**{path: None for path in existing if _is_made(path)}, **wanted}
+
+
+def _is_made(path: Path) -> bool:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return any(MADE in file.readline() for _ in range(2))
+
+
+def _injected(file: Path, text: str) -> str:
+    """Return the file's text with `text` between its marks; raises OperationError."""
+    found = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
+    if found is None:
+        raise OperationError(f"{file} has no place for commands", f"add two lines: {BEGIN}, {END}")
+    return f"{found[1]}\n\n{text}\n{found[2]}"
+
+
+def _read(path: Path) -> str | None:
+    """Return the text of a file; None if there is none. Raises OperationError."""
+    try:
+        return path.read_bytes().decode("utf-8") if path.exists() else None
+    except (OSError, UnicodeDecodeError) as failure:
+        raise OperationError(f"{path}: {failure}") from None
+
+
+def _write(path: Path, text: str | None) -> None:
+    try:
+        if text is None:
+            path.unlink()
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8"))
+    except OSError as failure:
+        raise OperationError(f"{path}: {failure.strerror}") from None

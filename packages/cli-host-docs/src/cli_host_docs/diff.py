@@ -1,0 +1,63 @@
+"""`docs diff`: what changed between two directories or git refs."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from cli_host_docs.compare import BREAKING, differences
+from host import Command, OperationError, Program, UsageError, find_program, printable
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print one line for each difference; return 1 if one of them is breaking."""
+    program = Program.current()
+    given = program.arguments(program.find(program.words), arguments)
+    places = [given["ARG_OLD"], given.get("ARG_NEW")]
+    # A git ref has no plugins, as git does not track them: then only own commands are compared.
+    own_only = any(place and not os.path.isdir(place) for place in places)
+    with ExitStack() as stack:
+        old, new = [_commands(program, place, own_only, stack) for place in places]
+        found = differences(old, new)
+    sys.stdout.writelines(f"{printable(str(one))}\n" for one in found)
+    return 1 if any(one.kind == BREAKING for one in found) else 0
+
+
+def _commands(
+    program: Program, place: str | None, own_only: bool, stack: ExitStack
+) -> list[Command]:
+    if place is None:
+        state = program
+    elif os.path.isdir(place):
+        state = Program.at(place)
+    else:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
+        _check_out(program.root, place, folder)
+        state = Program.at(folder)
+    commands = state.commands(everything=True)
+    return [one for one in commands if one.origin == "commands" or not own_only]
+
+
+def _check_out(root: str, ref: str, folder: str) -> None:
+    """Write the installation's files, as they are in a git ref, into a folder."""
+    git = find_program("git", os.environ)
+    if git is None:
+        raise OperationError(f"{ref} is no directory, and git is not installed")
+
+    def run(*arguments: str) -> bytes:
+        done = subprocess.run([git, "-C", root, *arguments], capture_output=True, check=False)
+        if done.returncode:
+            raise UsageError(f"{ref} is neither a directory nor a git ref of {root}")
+        return done.stdout
+
+    commit = run("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    prefix = run("rev-parse", "--show-prefix")
+    packed = run("archive", "--format=tar", os.fsdecode(commit.strip() + b":" + prefix.strip()))
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="tar")

@@ -1,0 +1,129 @@
+"""What is worth knowing about a command, from its public records.
+
+Keys that the host does not check yet are in `extra`; they are shown as they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from host import Argument, Command, Definition, Program
+
+
+def visible_commands(program: Program) -> list[Command]:
+    """Return all commands but hidden ones, for every system, sorted by words."""
+    return [one for one in program.commands(everything=True) if not one.definition.hidden]
+
+
+def value_of(record: Any, key: str, default: Any) -> Any:
+    """Return what a definition or an argument has under `key`, checked by the host or not."""
+    missing = getattr(record, "extra", {}).get(key, default)
+    value = getattr(record, key, missing)
+    return default if value is None else value
+
+
+def usage(program: str, command: Command) -> str:
+    """Return the command line: `acme deploy <env> [--force]`."""
+    arguments = command.definition.args
+    behind = [one.usage for one in arguments] if arguments else ["[args…]"]
+    return " ".join([program, *command.words, *behind])
+
+
+def label(argument: Argument) -> str:
+    """Return how an argument is written: `-n, --count N`, `--[no-]cache`, `<files...>`."""
+    if not argument.option:
+        return argument.usage
+    name = argument.name
+    if value_of(argument, "negatable", False):
+        name = f"--[no-]{name.removeprefix('--')}"
+    return ", ".join(filter(None, [argument.short, f"{name} {argument.value}".rstrip()]))
+
+
+def choices(argument: Argument) -> tuple[str, ...]:
+    """Return the texts that an argument takes; () if it takes any, or a program lists them."""
+    found = argument.choices
+    return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+def explanation(argument: Argument) -> str:
+    """Return an argument's description and what the host checks."""
+    variable, pattern = value_of(argument, "env", ""), value_of(argument, "pattern", "")
+    conflicts = texts(value_of(argument, "conflicts", ()))
+    notes = [
+        argument.type if argument.type not in ("", "string") else "",
+        f"one of {', '.join(choices(argument))}" if choices(argument) else "",
+        f"matches {pattern}" if pattern else "",
+        "required" if argument.required and argument.option else "",
+        "may be repeated" if argument.repeats else "",
+        f"not with {', '.join(conflicts)}" if conflicts else "",
+        f"else the variable {variable}" if variable else "",
+        f"default: {argument.default}" if argument.default is not None else "",
+        "not echoed" if value_of(argument, "secret", False) else "",
+    ]
+    described = argument.description.rstrip(".")
+    shown = "; ".join(filter(None, notes))
+    return f"{described} ({shown})" if described and shown else described or shown
+
+
+def variables(definition: Definition) -> dict[str, str]:
+    """Return the names of a command's variables, each with a note; never a value."""
+    notes = dict.fromkeys(definition.envs, "")
+    notes |= dict.fromkeys(secrets(definition), "secret")
+    return notes | dict.fromkeys(definition.required_envs, "must be set")
+
+
+def secrets(definition: Definition) -> tuple[str, ...]:
+    """Return the names of a command's secrets."""
+    return texts(value_of(definition, "secrets", {}))
+
+
+def requirements(definition: Definition) -> tuple[str, ...]:
+    """Return the programs that a command needs: `jq>=1.6`."""
+    return texts(value_of(definition, "requires", ()))
+
+
+def examples(program: str, command: Command) -> list[tuple[str, str]]:
+    """Return examples as command line and description; one may begin with its own last word."""
+    found = []
+    for one in command.definition.examples:
+        line = one["command"]
+        if line.split(" ")[0] == command.words[-1]:
+            line = " ".join([program, *command.words[:-1], line])
+        found.append((line, one.get("description") or ""))
+    return found
+
+
+def notes(definition: Definition) -> list[str]:
+    """Return sentences about what a run does and where it works."""
+    found = {
+        "Changes nothing.": definition.effects == "read",
+        "May destroy something.": definition.destroys,
+        f"Asks before it runs: {definition.confirm}": definition.confirm,
+        f"Needs administrator rights (sudo) on {_joined(definition.sudo_systems)}.": (
+            definition.sudo_systems
+        ),
+        f"Runs on {_joined(definition.os)}.": definition.os,
+        f"Also called {_joined(definition.aliases)}.": definition.aliases,
+        "Starts other commands.": definition.starts_commands,
+    }
+    return [note for note, holds in found.items() if holds]
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " and ".join(names)
+
+
+def texts(values: Iterable[Any] | Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a list of texts, programs or names; of a mapping its keys."""
+    if isinstance(values, str):
+        return (values,)
+    return tuple(_text(one) for one in values) if isinstance(values, Iterable) else ()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{value.get('program', '')}{value.get('version', '')}"
+    if hasattr(value, "program"):
+        return f"{value.program}{getattr(value, 'version', '')}"
+    return str(value)

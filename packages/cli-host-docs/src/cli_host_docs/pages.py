@@ -1,0 +1,111 @@
+"""The content of pages, in blocks that every format can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cli_host_docs import facts
+from host import Command, Program
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading below that of the page; level 2 or 3."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A line that somebody types."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What somebody types, each with its explanation, which may be ""."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Other pages by their words, each with its description."""
+
+    rows: tuple[tuple[Words, str], ...]
+
+
+Block = Heading | Paragraph | Code | Terms | Links
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The commands directly below `words`; () is the first page, which links to all others."""
+
+    program: str
+    words: Words
+    description: str
+    blocks: list[Block] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return " ".join([self.program, *self.words])
+
+
+def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
+    """Return the first page, and one for each category and command with commands below it."""
+    by_parent: dict[Words, list[Command]] = {}
+    for command in commands:
+        by_parent.setdefault(command.words[:-1], []).append(command)
+    described = {one.words: one.description for one in program.categories()}
+    described |= {
+        one.words: one.definition.description for found in by_parent.values() for one in found
+    }
+    first = Page(program.name, (), f"Commands of {program.name}")
+    others = [Page(program.name, words, described.get(words, "")) for words in sorted(by_parent)]
+    pages = [first, *(one for one in others if one.words)]
+    for page in pages:
+        for command in by_parent.get(page.words, ()):
+            page.blocks.extend(_command(program.name, command))
+    links = tuple((page.words, page.description) for page in pages[1:])
+    first.blocks[:0] = [Links(links)] if links else []
+    return pages
+
+
+def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
+    """Return all commands as one list."""
+    name = program.name
+    rows = tuple((facts.usage(name, one), one.definition.description) for one in commands)
+    return [Terms(rows)]
+
+
+def _command(program: str, command: Command) -> list[Block]:
+    definition = command.definition
+    tables: dict[str, Iterable[tuple[str, str]]] = {
+        "Arguments": [(facts.label(one), facts.explanation(one)) for one in definition.args],
+        "Variables": facts.variables(definition).items(),
+        "Requirements": [(one, "") for one in facts.requirements(definition)],
+        "Examples": facts.examples(program, command),
+    }
+    blocks: list[Block] = [
+        Heading(2, " ".join([program, *command.words])),
+        Paragraph(definition.description),
+        Code(facts.usage(program, command)),
+        *map(Paragraph, facts.notes(definition)),
+    ]
+    for heading, rows in tables.items():
+        if shown := tuple(rows):
+            blocks += [Heading(3, heading), Terms(shown)]
+    return blocks

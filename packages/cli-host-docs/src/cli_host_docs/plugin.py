@@ -1,0 +1,83 @@
+"""The three commands that the package adds to a program, written in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
+
+_COMMANDS: dict[str, dict[str, Any]] = {
+    "build": {
+        "description": "Write pages about commands, or check that they are up to date",
+        "effects": "change",
+        "args": [
+            {
+                "name": "--format",
+                "value": "FORMAT",
+                "choices": ["markdown", "html", "man"],
+                "default": "markdown",
+                "description": "Format of the pages",
+            },
+            {
+                "name": "--output",
+                "value": "DIR",
+                "complete": "directory",
+                "description": "Directory for one page per category",
+            },
+            {
+                "name": "--inject",
+                "value": "FILE",
+                "type": "file",
+                "description": "Markdown file that gets a list of commands between two marks",
+            },
+            {"name": "--check", "description": "Write nothing; status 1 if something is stale"},
+            {"name": "category...", "description": "Only these categories, by their first word"},
+        ],
+        "examples": [
+            {"command": "build --output docs/commands", "description": "write the pages"},
+            {"command": "build --output docs/commands --check", "description": "in CI"},
+        ],
+    },
+    "diff": {
+        "description": "List what changed between two states of the commands",
+        "effects": "read",
+        "args": [
+            {
+                "name": "old",
+                "required": True,
+                "complete": "directory",
+                "description": "Directory of an installation, or a git ref of this one",
+            },
+            {
+                "name": "new",
+                "complete": "directory",
+                "description": "Likewise; this installation as it is, if absent",
+            },
+        ],
+        "examples": [{"command": "diff origin/main", "description": "before a push"}],
+    },
+    "skill": {
+        "description": "Print a SKILL.md that teaches assistants these commands",
+        "effects": "change",
+        "args": [
+            {"name": "--install", "description": "Write it for the assistants that are found here"}
+        ],
+    },
+}
+
+
+@hookimpl
+def discover_commands(
+    installation: Installation,
+) -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    """Declare `docs build|diff|skill`. They read definitions only, so they need no sources."""
+    yield CategoryDeclaration(("docs",), "Docs", "Document the commands of this program")
+    for word, fields in _COMMANDS.items():
+        definition = {
+            **fields,
+            "name": f"Docs {word}",
+            "entrypoint": f"cli_host_docs.{word}:main",
+            "sources": False,
+        }
+        yield CommandDeclaration(("docs", word), definition)

@@ -1,0 +1,204 @@
+"""`plugins/` as the registry has it: one lock, the links, the kept versions.
+
+The registry decides. A change adds a version, makes the link lead to it and writes the registry
+last; a removal marks its entry first. So a killed change leaves the old registry or the new one,
+and `reconcile` makes the rest agree: links, versions, stages, directories that were dropped in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import AbstractContextManager, ExitStack, suppress
+
+from builtin_plugins.io.files.atomic import (
+    discard,
+    make_directory,
+    remove_tree,
+    temporary,
+    write_file,
+)
+from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
+from builtin_plugins.plugins_folder.directory import (
+    VERSIONS,
+    find_directory_plugins,
+    names_in,
+    recorded,
+    store_of,
+)
+from builtin_plugins.plugins_folder.json_object import read_object
+from builtin_plugins.plugins_folder.registry import (
+    FILE_NAME,
+    LAST,
+    SCHEMA,
+    Registry,
+    effective_registry,
+    is_plugin_name,
+    last_intact,
+    read_registry,
+    registry_path,
+)
+from builtin_plugins.store import abandoned
+from host import HostError, OperationError, PluginError
+from host.run.importing import complete_import_path
+
+REMOVED = ".removed"  # what was dropped in and then removed, as it may be the only copy
+
+
+def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractContextManager[int]:
+    """Hold the lock on changes of plugins.
+
+    `waiting` gets a line if another process has it; without `waiting`, the lock must be free.
+    Raises OperationError if it stays taken.
+    """
+    return locked(os.path.realpath(plugins_dir), PATIENCE if waiting else 0.0, waiting)
+
+
+def reconcile_if_free(plugins_dir: str) -> None:
+    """Reconcile before the lock is built, unless another process is changing plugins.
+
+    A registry that cannot be read or written stays as it is; plugins work without it.
+    """
+    with suppress(HostError, OSError), exclusive(plugins_dir):
+        reconcile(plugins_dir)
+
+
+def reconcile(plugins_dir: str) -> dict[str, OperationError]:
+    """Make `plugins/` agree with the registry; dropped-in directories get an entry.
+
+    Returns an error for each plugin with a former version that cannot be removed. The caller holds
+    `exclusive`. Raises PluginError if the registry cannot be read, OSError if it cannot be written.
+    """
+    _clear(plugins_dir)
+    registry = _registry(plugins_dir)
+    _finish_removals(plugins_dir, registry)
+    left = {}
+    for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
+        if is_plugin_name(name) and name not in registry.refused:
+            for problem in _follow(plugins_dir, name, registry):
+                left[name] = problem
+    for plugin in find_directory_plugins(plugins_dir, registry):
+        if plugin.name not in registry.names and is_plugin_name(plugin.name):
+            registry.put(plugin.new_entry.replaced(installed_at=now()))
+    write_registry(registry_path(plugins_dir), registry)
+    return left
+
+
+def _clear(plugins_dir: str) -> None:
+    """Remove the unfinished files of killed changes; never follow a link to others' files."""
+    for name in (VERSIONS, REMOVED):
+        if os.path.islink(os.path.join(plugins_dir, name)):
+            raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
+    for name in (FILE_NAME, LAST):
+        discard(temporary(os.path.join(plugins_dir, name)))
+    for stage in abandoned(plugins_dir):
+        with suppress(OSError, OperationError):
+            remove_tree(stage)
+
+
+def _finish_removals(plugins_dir: str, registry: Registry) -> None:
+    """Finish each killed removal; that of a package is undone if pip still has it."""
+    for entry in [one for one in registry.entries.values() if one.removing]:
+        if entry.is_package and _is_installed(entry.name):
+            registry.put(entry.replaced(removing=False))
+        else:
+            set_aside(plugins_dir, entry.name, ExitStack())
+            registry.drop(entry.name)
+
+
+def _is_installed(name: str) -> bool:
+    complete_import_path()
+    import importlib_metadata  # here, as only a killed removal of a package needs it
+
+    return any(importlib_metadata.distributions(name=name))
+
+
+def _registry(plugins_dir: str) -> Registry:
+    """Return the registry; a lost one comes from its last intact state and the kept versions."""
+    registry = read_registry(registry_path(plugins_dir))
+    if not registry.exists:
+        registry = last_intact(plugins_dir)
+        for name in names_in(plugins_dir):
+            store = store_of(plugins_dir, name)
+            entry = recorded(store.path(store.current)) if store.current else None
+            if entry and name not in registry.names:
+                registry.put(entry)
+    return registry
+
+
+def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
+    """Make the link and the versions of a plugin follow its entry; return what cannot be removed.
+
+    A directory of the user in the place of the link stays.
+    """
+    store, entry = store_of(plugins_dir, name), registry.entries.get(name)
+    wanted = entry.version_dir if entry and not entry.is_package else ""
+    is_here = not wanted or os.path.isdir(store.content(wanted))
+    is_link = os.path.islink(store.link) or not os.path.lexists(store.link)
+    if store.current != wanted and is_here and is_link:
+        store.activate(wanted, ExitStack())
+    problems = store.collect({entry.version_dir, *entry.versions} if entry else ())
+    with suppress(OSError):
+        os.rmdir(store.directory)
+    return problems
+
+
+def was_interrupted(plugins_dir: str) -> bool:
+    """Return whether a killed change left a stage in `plugins/`, or half a removal."""
+    entries = effective_registry(plugins_dir).entries.values()
+    return bool(abandoned(plugins_dir)) or any(one.removing for one in entries)
+
+
+def write_registry(path: str, registry: Registry) -> None:
+    """Write the registry to its file; the caller holds `exclusive`. Raises OSError.
+
+    A link is followed, so that a team's file can stay where it is shared. A copy beside
+    it counts if somebody damages the file.
+    """
+    if not registry.exists and not registry.values["plugins"]:
+        return
+    last = os.path.join(os.path.dirname(path), LAST)
+    content = (
+        f"{json.dumps({'$schema': SCHEMA, **registry.values}, indent=2, ensure_ascii=False)}\n"
+    )
+    encoded = content.encode("utf-8", "backslashreplace")  # a lone surrogate stays an escape
+    if not _has(path, registry):
+        write_file(os.path.realpath(path), encoded)
+    if not _has(last, registry):
+        with suppress(OSError):  # it is for the day when the other one is damaged
+            write_file(last, encoded)
+
+
+def _has(path: str, registry: Registry) -> bool:
+    try:
+        return read_object(path) | {"$schema": SCHEMA} == registry.values | {"$schema": SCHEMA}
+    except (HostError, OSError):
+        return False
+
+
+def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
+    """Remove the link of a plugin, or move its directory to `.removed`.
+
+    Returns the new path of the directory, "" for a link.
+    """
+    place = os.path.join(plugins_dir, name)
+    if os.path.islink(place):
+        target = os.readlink(place)
+        os.unlink(place)
+        undo.callback(os.symlink, target, place)
+        return ""
+    if not os.path.lexists(place):
+        return ""
+    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
+    while os.path.lexists(kept):
+        kept += "+"
+    make_directory(os.path.dirname(kept), undo=undo)
+    os.rename(place, kept)
+    undo.callback(os.rename, kept, place)
+    return kept
+
+
+def now() -> str:
+    """Return the time as the registry has it, UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

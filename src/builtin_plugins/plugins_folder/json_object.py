@@ -1,0 +1,64 @@
+"""JSON objects in files that a user or a stranger wrote: read within bounds, checked key by key."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from host import PluginError, Problem
+
+_LARGEST = 16 << 20  # bytes
+
+
+def read_object(path: str) -> dict[str, Any]:
+    """Return the JSON object in the file at `path`.
+
+    Raises FileNotFoundError, and PluginError with the place for any other file that is not one.
+    """
+    try:
+        with open(path, "rb", opener=_open_at_once) as file:
+            values = json.loads(file.read(_LARGEST).decode("utf-8-sig"), object_pairs_hook=_unique)
+    except FileNotFoundError:
+        raise
+    except json.JSONDecodeError as failure:
+        problem = Problem(path, failure.msg, line=failure.lineno, column=failure.colno)
+        raise PluginError(problem) from None
+    except RecursionError:
+        raise PluginError(Problem(path, "arrays and objects are nested too deeply")) from None
+    except (OSError, ValueError) as failure:
+        what = str(getattr(failure, "strerror", failure))
+        raise PluginError(Problem(path, what)) from None
+    if not isinstance(values, dict):
+        raise PluginError(Problem(path, "expected an object"))
+    return values
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a FIFO has no writer to wait for
+
+
+def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str) -> Any:
+    """Return the value of `key`, None if it is absent or null.
+
+    Raises PluginError naming `path` and the key for a value of another type.
+    """
+    value = values.get(key)
+    if value is not None and type(value) is not kind:
+        raise PluginError(Problem(path, f"expected {expected}", key=key))
+    return value
+
+
+def text(path: str, values: dict[str, Any], key: str) -> str:
+    """Return the text of `key`, "" if it is absent or null; raises as `typed`, and for a NUL."""
+    value: str = typed(path, values, key, str, "a string") or ""
+    if "\0" in value:
+        raise PluginError(Problem(path, "contains a NUL", key=key))
+    return value

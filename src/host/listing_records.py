@@ -1,0 +1,174 @@
+"""What a renderer shows of commands and categories, and what the terminal can show."""
+
+from __future__ import annotations
+
+from host.run import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+CHECK_MARK = "✓"
+
+_RESET = "\033[0m"
+_FAINT = "\033[2m"
+_STYLES = {
+    "heading": "\033[1m",
+    "name": "\033[36m",
+    "installed": "\033[32m",
+    "missing": "\033[31m",
+    CHECK_MARK: "\033[32m",
+    "[installed]": "\033[32m",
+    "[sudo]": "\033[33m",
+    "[destroy]": "\033[31m",
+    "[missing]": "\033[31m",
+}
+
+
+class Command(Record):
+    """A command as listings show it.
+
+    words        such as ("cloud", "login")
+    definition   what its command.json says, checked: a `Definition`
+    directory    of its command.json, "" for one declared in Python
+    origin       "commands", "plugin" (a directory or a `CommandTree`) or "python" (declared)
+    plugin       the plugin that it is from, "" for the installation's own
+    dev          whether that is a linked directory
+    installed    whether what it installs is there; None outside `setup`
+    shadows      places whose commands of the same words it hides
+    """
+
+    words: tuple[str, ...]
+    definition: Any
+    directory: str
+    origin: Literal["commands", "plugin", "python"]
+    plugin: str = ""
+    dev: bool = False
+    installed: bool | None = None
+    shadows: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> bool:
+        """Whether its entrypoint is no file in its folder; the disk is asked each time."""
+        return bool(self.directory) and not self.definition.has_entrypoint
+
+    def indicators(self, terminal: Terminal) -> list[str]:
+        """Return what stands behind its row, in the fixed order.
+
+        `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
+        `[destroy]`, the systems of a command that is not for this one, and `[missing]`
+        where a run would find no entrypoint: it is no file, or not in the command's folder.
+        """
+        marks = []
+        if self.installed:
+            marks.append(CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]")
+        if self.plugin:
+            marks.append("[plugin]")
+        if self.dev:
+            marks.append("[dev]")
+        if self.definition.sudo:
+            marks.append("[sudo]")
+        if self.definition.destroys:
+            marks.append("[destroy]")
+        if not self.definition.compatible:
+            marks += [f"[{name}]" for name in self.definition.os]
+        if self.missing:
+            marks.append("[missing]")
+        return marks
+
+
+class Category(Record):
+    """A category as listings show it; one that is `runnable` has an entrypoint of its own."""
+
+    words: tuple[str, ...]
+    name: str
+    description: str
+    runnable: bool = False
+
+
+class Listing(Record):
+    """What a renderer shows: the root (no words), a category, or all below (`deep`).
+
+    program       the name that the program was called by
+    words         of the category, () for the root
+    name, description, version   what heads it; the version is the root's
+    categories    directly below, or all below where it is `deep`; sorted by words
+    commands      likewise
+    deep          for `self list`, `self search` and `--format tree`
+    everything    whether hidden commands and those for other systems are among them
+    runnable      whether the category has an entrypoint of its own
+    arguments     the `Argument`s that this takes
+    options       the root's: each global option with what it does
+    notes         the root's: lines that say where to read on
+    """
+
+    program: str
+    words: tuple[str, ...]
+    name: str
+    description: str
+    version: str = ""
+    categories: tuple[Category, ...] = ()
+    commands: tuple[Command, ...] = ()
+    deep: bool = False
+    everything: bool = False
+    runnable: bool = False
+    arguments: tuple[Any, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def sections(self) -> list[tuple[str, list[Category | Command]]]:
+        """Return the rows under their headings, in the order to show them.
+
+        Subcategories, then commands without a group, then each group by name. Headings
+        are "Categories", "Commands" and the groups' names. Made for one category: of a
+        `deep` listing all rows are sorted together, and groups of the same name in several
+        categories are one. There, ask for each category's own::
+
+            inside = {}
+            for command in listing.commands:
+                inside.setdefault(command.words[:-1], []).append(command)
+            for words, commands in sorted(inside.items()):
+                own = listing.replaced(categories=(), commands=tuple(commands))
+                for heading, rows in own.sections():
+                    ...
+        """
+        groups: dict[str, list[Category | Command]] = {}
+        for command in self.commands:
+            groups.setdefault(command.definition.group, []).append(command)
+        sections: list[tuple[str, list[Category | Command]]] = []
+        if self.categories:
+            sections.append(("Categories", list(self.categories)))
+        if "" in groups:
+            sections.append(("Commands", groups.pop("")))
+        return [*sections, *sorted(groups.items())]
+
+
+class Terminal(Record):
+    """What stdout can show.
+
+    width            columns
+    colour           whether colours are wanted
+    encoding         of the characters that it takes: `can_print`
+    is_interactive   whether it is a terminal: long lines are cut and wrapped; otherwise a row
+                     is one whole line of any length
+    """
+
+    width: int = 80
+    colour: bool = False
+    encoding: str = "utf-8"
+    is_interactive: bool = False
+
+    def can_print(self, text: str) -> bool:
+        """Tell whether stdout takes these characters."""
+        try:
+            text.encode(self.encoding)
+        except (UnicodeEncodeError, LookupError):
+            return False
+        return True
+
+    def styled(self, text: str, style: str) -> str:
+        """Return a printable text in the colour of what it is, or as it is where there is none.
+
+        `style` is "heading", "name", "installed", "missing", or an indicator such as `[sudo]`.
+        """
+        return f"{_STYLES.get(style, _FAINT)}{text}{_RESET}" if self.colour and text else text

@@ -1,0 +1,196 @@
+"""The definition in a script: what its first comments say, and its block of JSON (CONTRACT 15).
+
+    #!/bin/bash
+    # Copy the database to staging.
+    # /// command
+    # {"args": [{"name": "tables..."}], "confirm": "Overwrite staging?"}
+    # ///
+
+Only the first 16 KiB are read. A run loads this for a script, and for nothing else.
+"""
+
+import posix
+
+from host.errors import DefinitionError, Problem
+from host.run import basename
+from host.run.json_file import Fields, parse_json
+from host.run.text import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_READ = 16 * 1024  # bytes
+_MARKS = ("#", "//", "--", ";")
+_BEGIN, _END = "/// command", "///"
+_SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
+_NO_PROSE = (  # lines for programs, and what heads a file
+    *(
+        "!",
+        "shellcheck ",
+        "vim:",
+        "vi:",
+        "ex:",
+        "-*-",
+        "coding:",
+        "coding=",
+        "usage:",
+        "@",
+        "mise ",
+    ),
+    *(
+        "[mise] ",
+        "eslint",
+        "pylint:",
+        "noqa",
+        "type:",
+        "mypy:",
+        "ruff:",
+        "rubocop:",
+        "frozen_string",
+    ),
+)
+_LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
+
+
+class ScriptComments:
+    """What the comments of the script or binary at `path` say: `values` are those of a definition.
+
+    Raises DefinitionError that names a line of the script, FileNotFoundError if it is gone.
+    """
+
+    def __init__(self, path: str) -> None:
+        content = _head(path)
+        self._lines = [] if b"\0" in content else decode(content).splitlines()
+        name = basename(path)
+        summary, self.usage = _described(self._lines, name)
+        try:
+            block = _block(path, self._lines) if b"/// command" in content else {}
+        except DefinitionError as error:
+            raise DefinitionError(self.placed(error.problem)) from None
+        self.values = {"description": summary, **block, "entrypoint": name}
+
+    def placed(self, problem: Problem) -> Problem:
+        """Return a problem with the line of its key in the script."""
+        if problem.line:
+            return problem
+        from host.run.json_errors import offsets_of_keys, place_of_key
+
+        text = block_text(self._lines)
+        line, column = place_of_key(text, offsets_of_keys(text), problem.key)
+        return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
+
+
+def block_text(lines: "list[str]", problem_path: str = "") -> str:
+    """Return the block of JSON with blanks for all else, so that each character keeps its place.
+
+    It is "" without a block. Raises DefinitionError if the block does not end.
+    """
+    found: list[str] = []
+    begun = 0
+    for number, line in enumerate(lines, 1):
+        mark, text = _comment(line)
+        if not begun:
+            begun = number if mark and text.strip() == _BEGIN else 0
+            found.append("")
+        elif not mark:
+            what = f"the block that begins in line {begun} is not closed before this line"
+            problem = Problem(problem_path, what, f"end it with a line: {_END}", line=number)
+            raise DefinitionError(problem)
+        elif text.strip() == _END:
+            return "\n".join(found)
+        else:
+            found.append(" " * (len(line) - len(text)) + text)
+    if begun:
+        what = f"this block is not closed in the first {_MOST_READ} bytes"
+        problem = Problem(problem_path, what, f"end it with a line: {_END}", line=begun)
+        raise DefinitionError(problem)
+    return ""
+
+
+def _head(path: str) -> bytes:
+    try:
+        descriptor = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except OSError:
+        return b""  # a run reports it
+    try:
+        return posix.read(descriptor, _MOST_READ)
+    except OSError:
+        return b""
+    finally:
+        posix.close(descriptor)
+
+
+def _block(path: str, lines: "list[str]") -> "dict[str, str]":
+    text = block_text(lines, path)
+    if not text.strip():
+        return {}
+    values = parse_json(path, text.encode("utf-8", "surrogatepass"))
+    fields = Fields(path, values)  # an object
+    for key in ("name", "entrypoint", "script"):
+        if fields.value(key) is not None:
+            raise fields.refused(key, "is not a key of a script, whose own name counts")
+    return fields.values
+
+
+def _comment(line: str) -> tuple[str, str]:
+    """Return a comment's mark and its text behind one blank, "" and the line for other lines."""
+    bare = line.lstrip()
+    mark = next((one for one in _MARKS if bare.startswith(one)), "")
+    text = bare.removeprefix(mark)
+    return mark, text.removeprefix(" ") if mark else line
+
+
+def _described(lines: "list[str]", name: str) -> tuple[str, str]:
+    """Return the summary and the usage that the first comments of a script state."""
+    summary = usage = prose = ""
+    in_licence = False
+    for text in _first_comments(lines):
+        low = text.lower()
+        key, sign, _ = text.partition("=")
+        if not text or low.startswith(_LICENCE):
+            in_licence = bool(text)
+        elif low.startswith(_SUMMARIES) or (sign and key.endswith(":summary") and " " not in key):
+            start = next((one for one in _SUMMARIES if low.startswith(one)), f"{key}=")
+            summary = summary or text[len(start) :].strip().strip("\"'")
+        elif low.startswith("usage:"):
+            usage = usage or text[6:].strip()
+        elif not (prose or in_licence or low.startswith(_NO_PROSE) or _is_setting(key, sign)):
+            prose = _without_name(text, name)
+    return summary or prose, usage
+
+
+def _first_comments(lines: "list[str]") -> "Iterator[str]":
+    """Yield the texts of the comment lines above a script's first line of code.
+
+    A blank line yields "". Blocks for programs (`/// …`) are left out.
+    """
+    in_block = False
+    for number, line in enumerate(lines):
+        mark, text = _comment(line)
+        bare = text.lstrip("#/;").strip()
+        if mark and text.startswith("///"):
+            in_block = text.strip() != _END
+        elif in_block or (number == 0 and line.startswith("#!")) or line.startswith("<?php"):
+            continue
+        elif mark or not line.strip():
+            yield bare
+        else:
+            return
+
+
+def _is_setting(key: str, sign: str) -> bool:
+    """Return whether a line is for some program, such as `tool:key=value`."""
+    return bool(sign) and " " not in key and (":" in key or "." in key or key.isidentifier())
+
+
+def _without_name(text: str, name: str) -> str:
+    """Return a line of prose without the script's own name before it."""
+    stem = name.rpartition(".")[0] or name
+    for own in (name, stem):
+        rest = text.removeprefix(own)
+        if rest != text and rest.lstrip()[:1] in ("", "-", ":", "\N{EN DASH}", "—"):
+            return rest.lstrip(" -:\N{EN DASH}—")
+    return text if any(map(str.isalnum, text)) else ""

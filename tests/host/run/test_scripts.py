@@ -1,0 +1,253 @@
+"""Scripts as commands: which files count, what their comments define, what is below them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host.errors import DefinitionError
+from host.run.command import read_definition
+from host.run.folders import FolderTree
+from testing.installation import Made
+
+Install = Callable[..., Made]
+
+ECHO = "#!/bin/sh\nprintf '%s' \"$0\" | sed 's/.*commands.//'\nprintf ' [%s]' \"$@\"\n"
+
+
+def _command(**fields: object) -> dict[str, object]:
+    return {"name": "N", "description": "D", "entrypoint": "main.sh", **fields}
+
+
+ACCEPTED = {
+    "shebang": ("db", "#!/bin/sh\n", 0o644, "db"),
+    "executable": ("db", "true\n", 0o755, "db"),
+    "binary": ("db", "\x7fELF\0", 0o755, "db"),
+    "extension": ("db.sh", "#!/bin/sh\n", 0o755, "db"),
+    "other extension": ("db.v2", "#!/bin/sh\n", 0o755, "db.v2"),
+    "two extensions": ("db.conf.sh", "#!/bin/sh\n", 0o755, "db.conf"),
+    "plain text": ("db", "true\n", 0o644, ""),
+    "plain text with an extension": ("db.sh", "true\n", 0o644, ""),
+    "document": ("db.md", "#!/bin/sh\n", 0o755, ""),
+    "data": ("db.conf", "#!/bin/sh\n", 0o755, ""),
+    "private": ("_db.sh", "#!/bin/sh\n", 0o755, ""),
+    "hidden": (".db.sh", "#!/bin/sh\n", 0o755, ""),
+    "no word": ("d b.sh", "#!/bin/sh\n", 0o755, ""),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "mode", "word"), ACCEPTED.values(), ids=ACCEPTED)
+def test_which_files_are_commands(
+    tmp_path: Path, name: str, text: str, mode: int, word: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / name).chmod(mode)
+    for listed in (False, True):
+        tree = FolderTree(str(tmp_path), scripts={})
+        words = tree.words(tree.root) if listed else ["db", "db.v2", "db.conf"]
+        found = {one: tree.command(tree.path_of(tree.root, one)) for one in words}
+        runs = [one for one, definition in found.items() if definition and definition.entrypoint]
+        assert runs == [word] * bool(word)
+        assert [one for one in words if tree.enter(tree.root, one)] == [word] * bool(word)
+
+
+def test_a_link_counts_if_its_target_is_in_the_tree(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "lib").mkdir(parents=True)
+    for file in (tmp_path / "outside", root / "lib" / "inside"):
+        file.write_text("#!/bin/sh\n")
+    (root / "in").symlink_to("lib/inside")
+    (root / "out").symlink_to("../outside")
+    (root / "gone").symlink_to("nowhere")
+    (root / "loop").symlink_to("loop")
+    tree = FolderTree(str(root), scripts={})
+    assert [one for one in tree.words(tree.root) if tree.command(f"{root}/{one}")] == ["in"]
+    assert (
+        tree.refusal(f"{root}/out") == f"it links to {tmp_path}/outside, which is outside this tree"
+    )
+
+
+COMMENTS = {
+    "prose": ("#!/bin/sh\n# Copy it.\n# More.\n", "Copy it."),
+    "after blank lines": ("#!/bin/sh\n\n# Copy it.\n", "Copy it."),
+    "summary": ("#!/bin/sh\n# db\n# Summary: Copy it.\n# Usage: db x\n", "Copy it."),
+    "description": ("#!/bin/sh\n# Description: Copy it.\n", "Copy it."),
+    "mise": ('#!/bin/sh\n#MISE description="Copy it."\n#MISE alias="c"\n', "Copy it."),
+    "argc": ("#!/bin/sh\n# @describe Copy it.\n# @flag -f\n", "Copy it."),
+    "own key": ("#!/bin/sh\n# tool:summary=Copy it.\n# tool:args=<x>\n", "Copy it."),
+    "settings only": ("#!/bin/sh\n# tool:group=db\n# tool:hidden=true\n", ""),
+    "no code": ("#!/bin/sh\nset -e\n# Copy it.\n", ""),
+    "directives": ("#!/bin/sh\n# shellcheck disable=SC1\n# vim: ft=sh\n# Copy it.\n", "Copy it."),
+    "licence": ("#!/bin/sh\n# Copyright 2020 A\n# All rights.\n#\n# Copy it.\n", "Copy it."),
+    "frame": ("#!/bin/sh\n####\n# Copy it.\n####\n", "Copy it."),
+    "own name": ("#!/bin/sh\n# db.sh - Copy it.\n", "Copy it."),
+    "own name alone": ("#!/bin/sh\n# db.sh\n#\n# Copy it.\n", "Copy it."),
+    "coding": ("#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n# Copy it.\n", "Copy it."),
+    "slashes": ("#!/usr/bin/env node\n// Copy it.\n", "Copy it."),
+    "dashes": ("#!/usr/bin/env lua\n-- Copy it.\n", "Copy it."),
+    "php": ("#!/usr/bin/env php\n<?php\n// Copy it.\n", "Copy it."),
+    "metadata of uv": ("#!/bin/env uv\n# /// script\n# a = []\n# ///\n# Copy it.\n", "Copy it."),
+    "block": (
+        '#!/bin/sh\n# Prose.\n# /// command\n# {"description": "Copy it."}\n# ///\n',
+        "Copy it."),
+    "binary": ("\x7fELF\0\n# Copy it.\n", ""),
+    "beyond": ("#!/bin/sh\n" + "#\n" * 9000 + "# Copy it.\n", ""),
+    "empty": ("", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "description"), COMMENTS.values(), ids=COMMENTS)
+def test_the_description_in_a_comment(tmp_path: Path, text: str, description: str) -> None:
+    file = tmp_path / "db.sh"
+    file.write_text(text)
+    definition = read_definition(str(file))
+    assert (definition.description, definition.entrypoint) == (description, "db.sh")
+    assert definition.warnings == ()
+
+
+WRONG = {
+    "a type": ('# {"os": 3}', '3:4: "os": expected an array of strings, found a number'),
+    "an argument": ('# {"args": [\n#   {"name": "a", "tpye": "x", "type": "y"}]}',
+                    '4:32: "args[0].type": expected one of'),
+    "a comma": ('# {"os": [],}', "3:12: trailing comma"),
+    "no object": ("# []", "3:3: expected an object, found an array"),
+    "an entrypoint": ('# {"entrypoint": "x"}', '3:4: "entrypoint": is not a key of a script'),
+    "not closed": (
+        "# {\ntrue", "4: the block that begins in line 2 is not closed before this line"),
+    "not ended": ("# {", "2: this block is not closed in the first 16384 bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("block", "message"), WRONG.values(), ids=WRONG)
+def test_an_error_names_the_line_of_the_script(tmp_path: Path, block: str, message: str) -> None:
+    file = tmp_path / "db"
+    end = "" if message.endswith(("line", "bytes")) else "\n# ///"
+    file.write_text(f"#!/bin/sh\n# /// command\n{block}{end}\n")
+    with pytest.raises(DefinitionError) as raised:
+        read_definition(str(file))
+    assert str(raised.value).startswith(f"{file}:{message}")
+
+
+def test_a_misspelt_key_has_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "db"
+    file.write_text('#!/bin/sh\n# /// command\n# {\n#   "hiden": true\n# }\n# ///\n')
+    [problem] = read_definition(str(file)).warnings
+    assert str(problem) == f'{file}:4:5: "hiden": unknown key; did you mean "hidden"?'
+
+
+def _script(**fields: object) -> str:
+    return f"#!/bin/sh\n# /// command\n# {json.dumps(fields)}\n# ///\n" + ECHO[10:]
+
+
+RUNS = {
+    "a script": ({"x.sh": ECHO}, "x a", "x.sh [a]"),
+    "the first in byte order": ({"x.sh": ECHO, "x.py": ECHO}, "x", "x.py []"),
+    "a script beside its folder": ({"x.sh": ECHO, "x/y": ECHO}, "x", "x.sh []"),
+    "what is in the folder": ({"x.sh": ECHO, "x/y": ECHO}, "x y z", "x/y [z]"),
+    "an argument that is no word": ({"x.sh": ECHO, "x/y": ECHO}, "x z y", "x.sh [z] [y]"),
+    "an option ends the words": ({"x.sh": ECHO, "x/y": ECHO}, "x -v y", "x.sh [-v] [y]"),
+    "a folder wins over a script": (
+        {"x/command.json": _command(), "x/main.sh": ECHO, "x.sh": ECHO}, "x", "x/main.sh []"),
+    "files in a command's folder": (
+        {"x/command.json": _command(), "x/main.sh": ECHO, "x/y": ECHO}, "x y", "x/main.sh [y]"),
+    "a command in a command's folder": (
+        {"x/command.json": _command(), "x/main.sh": ECHO,
+         "x/y/command.json": _command(), "x/y/main.sh": ECHO}, "x y z", "x/y/main.sh [z]"),
+    "scripts below a command's folder": (
+        {"x/command.json": _command(), "x/main.sh": ECHO, "x/y/z": ECHO}, "x y z",
+        "x/main.sh [y] [z]"),
+    "main": ({"x/main.sh": ECHO, "x/lib.sh": ECHO}, "x lib", "x/main.sh [lib]"),
+    "main in python": ({"x/main.py": ECHO}, "x", "x/main.py []"),
+    "main with a definition": (
+        {"x/command.json": {"name": "N", "description": "D"}, "x/main.sh": ECHO},
+        "x a", "x/main.sh [a]"),
+    "main in a category": ({"x/category.json": {}, "x/main.sh": ECHO}, "x main", "x/main.sh []"),
+    "the entrypoint of a category": (
+        {"x/category.json": {"entrypoint": "go.sh"}, "x/go.sh": ECHO, "x/y": ECHO},
+        "x -v", "x/go.sh [-v]"),
+    "an alias": ({"x/y": _script(aliases=["why"])}, "x why z", "x/y [z]"),
+    "a default": ({"x/category.json": {"default": "y"}, "x/y": ECHO}, "x", "x/y []"),
+    "a longer word than the default": (
+        {"x/category.json": {"default": "y"}, "x/y": ECHO, "x/z": ECHO}, "x z", "x/z []"),
+    "no command below": ({"x.sh": ECHO, "x/y/z": ECHO}, "x y", "x.sh [y]"),
+    "the longest run": ({"x.sh": ECHO, "x/y/z": ECHO}, "x y z a", "x/y/z [a]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "words", "expected"), RUNS.values(), ids=RUNS)
+def test_what_runs(install: Install, files: dict[str, object], words: str, expected: str) -> None:
+    made = install({f"commands/{name}": content for name, content in files.items()})
+    assert made.run(*words.split()).all == (0, expected, "")
+
+
+def test_listings_show_a_command_with_commands_below_as_both(install: Install) -> None:
+    made = install(
+        {
+            "commands/x.sh": "#!/bin/sh\n# Show x.\n",
+            "commands/x/y": "#!/bin/sh\n# Show y.\n",
+            "commands/x/in/command.json": _command(),
+            "commands/x/in/main.sh": ECHO,
+            "commands/x/in/deep/command.json": _command(),
+            "commands/x/in/deep/main.sh": ECHO,
+        }
+    )
+    listing = json.loads(made.run("self", "list", "--format", "json").stdout)
+    assert [one["path"] for one in listing["categories"]] == [["x"], ["x", "in"]]
+    assert {tuple(one["path"]): one["description"] for one in listing["commands"]} == {
+        ("x",): "Show x.",
+        ("x", "y"): "Show y.",
+        ("x", "in"): "D",
+        ("x", "in", "deep"): "D",
+    }
+    assert made.run("x", "in", "deep", "a").stdout == "x/in/deep/main.sh [a]"
+
+
+def test_a_category_gives_defaults_to_all_below(install: Install) -> None:
+    show = '#!/bin/sh\necho "$A $B $C $D"\n'
+    made = install(
+        {
+            "commands/category.json": {"envs": {"A": "top", "B": "top", "C": "top"}},
+            "commands/x/category.json": {
+                "envs": {"B": "x", "C": "x"}, "env_files": ["own.env"], "required_envs": ["D"],
+                "group": "G",
+            },
+            "commands/x/own.env": "D=file\n",
+            "commands/x/y/z/command.json": _command(envs={"C": "$B-z"}),
+            "commands/x/y/z/main.sh": show,
+            "commands/x/s": show,
+        }
+    )  # fmt: skip
+    assert made.run("x", "y", "z").all == (0, "top x x-z file\n", "")
+    assert made.run("x", "s").all == (0, "top x x file\n", "")
+    assert made.run("x", "s", env={"B": "caller"}).stdout == "top caller x file\n"
+    rows = json.loads(made.run("self", "env", "x", "y", "z", "--format", "json").stdout)
+    sources = {one["name"]: (one["source"], one["rank"]) for one in rows}
+    x = f"{made.root}/commands/x/category.json"
+    assert sources["B"] == (f"{x}: envs.B", 2)
+    assert sources["C"] == (f"{made.root}/commands/x/y/z/command.json: envs.C", 2)
+    assert sources["D"] == (f"{made.root}/commands/x/own.env:1", 4)
+    listing = json.loads(made.run("self", "list", "--format", "json").stdout)
+    assert {one["group"] for one in listing["commands"] if one["path"][0] == "x"} == {"G"}
+    (made.root / "commands/x/own.env").unlink()
+    failed = made.run("x", "s")
+    assert (failed.status, failed.stdout) == (1, "")
+    assert "D must be set" in failed.stderr
+
+
+def test_a_bad_category_with_defaults_stops_what_is_below(install: Install) -> None:
+    made = install({"commands/x/category.json": '{"envs": 3}', "commands/x/y": ECHO})
+    expected = f'cli: {made.root}/commands/x/category.json: "envs": expected an object of strings'
+    assert made.run("x", "y").stderr.startswith(expected)
+    (made.root / "commands/x/category.json").write_text("[]")
+    assert made.run("x", "y").all == (0, "x/y []", "")
+
+
+def test_a_default_that_names_nothing(install: Install) -> None:
+    made = install({"commands/x/category.json": {"default": "gone"}, "commands/x/y": ECHO})
+    path = f"{made.root}/commands/x/category.json"
+    expected = f'cli: {path}: "default": there is no command x gone\n'
+    assert made.run("x").all == (1, "", expected)
+    assert made.run("x", "--help").status == made.run("x", "help").status == 0
