@@ -57,6 +57,8 @@ def command(
     if tool.listing:
         _agree(f"Run {tool.name} to list the recipes of {source}?", source, yes=yes)
     recipes = recipes_in(source, tool, session.environ)
+    if not recipes:
+        raise OperationError(f"{source}: there is no recipe in it")
     base = _base(session, plugin)
     folder = base.joinpath(*words)
     with os_errors_explained(folder), locked(os.path.realpath(_existing(folder)), PATIENCE):
@@ -131,7 +133,7 @@ def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
 
 
 def _script(tool: Tool, source: Path, recipe: Recipe, call: str) -> str:
-    definition = dict(recipe.definition)
+    definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
     aliases = [alias for alias in definition.pop("aliases", ()) if is_word(alias)]
     if aliases:
         definition["aliases"] = aliases
