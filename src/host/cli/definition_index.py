@@ -33,7 +33,7 @@ _HEAD = len(FORMAT) + len(checksum(b""))
 # What an entry holds, in order.
 KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
-    *("destroys", "examples", "args", "required_envs", "starts_commands", "warnings"),
+    *("destroys", "examples", "args", "own_required_envs", "starts_commands", "warnings"),
 )
 
 

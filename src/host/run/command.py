@@ -75,6 +75,10 @@ class RequiredVariable(str):
         made.hint, made.type, made.secret = hint, kind, secret
         return made
 
+    def row(self) -> "list[Any]":
+        """Return the values from which it is made again."""
+        return [str(self), self.hint, self.type, self.secret]
+
     def fault(self, value: str | None) -> str:
         """Return what is wrong with a value, such as "must be set", else ""."""
         if value and not self.type:
