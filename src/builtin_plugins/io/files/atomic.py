@@ -17,29 +17,21 @@ _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
-def write_file(
-    path: str, content: bytes | str, mode: int | None = None, *, new: bool = False
-) -> None:
+def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
     """Put `content` at `path` so that a reader, or a power cut, finds the old file or the new.
 
     Without `mode` a file that is replaced keeps its own mode and owner, and a new one is
-    for whom its directory is; never does the umask count. With `new`, raises
-    FileExistsError where something is there. Raises OSError naming `path`; nothing is
-    left behind then. What a kill leaves (`temporary`) goes with the next write.
+    for whom its directory is; never does the umask count. Raises OSError naming `path`; nothing
+    is left behind then. What a kill leaves (`temporary`) goes with the next write.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
-        if new and os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         with open(os.open(beside, flags, 0o600), "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             _set_mode(path, file.fileno(), mode)
             os.fsync(file.fileno())
-        if new:
-            os.link(beside, path)
-        else:
-            os.rename(beside, path)
+        os.rename(beside, path)
     sync_directory(os.path.dirname(path))
 
 

@@ -75,8 +75,6 @@ def _add_staged(
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
-    else:
-        entry = entry.replaced(enabled=former.enabled)
     replaces = former is not None and _is_present(session, former)
     if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))
@@ -86,7 +84,7 @@ def _add_staged(
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    if not install(session, entry, former, tx, force=force):
+    if not install(session, entry, tx, new=former is None, force=force):
         session.show_lines(_installed(session, entry))
         return
     done = "added" if former is None else "updated" if replaces else "restored"
