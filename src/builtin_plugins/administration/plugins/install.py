@@ -23,11 +23,11 @@ from builtin_plugins.plugins_folder.registry import (
 from host import HostError, PluginError
 from host.cli.session import Session
 
-_EARLIER_VERSIONS = 3  # that are kept beside the one that is on
+_EARLIER_VERSIONS = 3  # that are kept beside the current one
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
-    """Raise PluginError when a new plugin cannot have its name."""
+    """Raise PluginError if a new plugin cannot have its name."""
     name = entry.name
     if name in FRAMEWORK_WORDS:
         raise PluginError(f"{name} is a word of this program itself{source_of(entry).name_hint}")
