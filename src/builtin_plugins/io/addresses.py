@@ -1,7 +1,7 @@
 """Which addresses may be fetched, and how an address is shown.
 
-One parser reads an address, and what it read is what is asked for: no second one, of a
-library or of git, is left anything to read otherwise.
+One parser reads an address, and only the parts that it found are requested. So no parser of a
+library or of git can understand the address in another way.
 """
 
 from __future__ import annotations

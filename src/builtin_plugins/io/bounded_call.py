@@ -1,4 +1,4 @@
-"""One call of another program: within bounds, away from the terminal, ended with all it started."""
+"""One call of another program: bounded, without a terminal, ended with all that it started."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
 from typing import Any
 
-_KEPT = 1 << 20  # bytes of what a program says on stderr, the last ones
+_KEPT = 1 << 20  # bytes of stderr, the last ones
 
 
 def bounded_call(
@@ -25,13 +25,13 @@ def bounded_call(
     held: Collection[int] = (),
     directory: str | None = None,
 ) -> CompletedProcess[bytes]:
-    """Return how `command` ended, whose input is `given` and which keeps `held` descriptors open.
+    """Run `command` with the input `given` and the inherited descriptors `held`.
 
     Raises TimeoutError after `seconds`, OverflowError if it prints more than `most` bytes,
     OSError if it cannot be started.
     """
     deadline = time.monotonic() + seconds
-    # No pipe for what it says: who stays behind, as a shared connection of ssh does, keeps it open.
+    # stderr goes to a file: a daemonised child (ssh ControlPersist) would keep a pipe open.
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
         asked.write(given)
         asked.seek(0)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import requests
 import urllib3
@@ -27,16 +26,7 @@ _MOST_REDIRECTS = 10
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
 _LENGTH = re.compile(r"[0-9]{1,18}")
-
-# The cause in the text of a failure, in the order of the search.
-_CAUSES = (
-    (re.compile(r"[Tt]ime(d )?out"), "no answer in time"),
-    (re.compile(r"NameResolution"), "no such host"),
-    (re.compile(r"(?:Errno \d+\] |Error\(\d+, ')([A-Za-z ]+)"), ""),  # the system's own words
-    (re.compile(r"IncompleteRead|InvalidChunkLength|ended prematurely"), "the body was cut short"),
-    (re.compile(r"^ProxyError"), "the proxy did not answer"),
-    (re.compile(r"^ConnectionError"), "the connection failed"),
-)
+_SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
 
 class Limits(NamedTuple):
@@ -70,28 +60,22 @@ def download(
     sha256: str = "",
     progress: Progress = lambda *_: None,
 ) -> Fetched:
-    """Fetch `address` into the new or emptied file `target`.
+    """Fetch `address` into the file `target`.
 
-    `sha256` is the expected checksum in hex, "" for any. A broken attempt starts again from the
-    beginning. `requests` documents how proxies, CA bundles and .netrc apply. Raises
-    OperationError, and then `target` is gone.
+    `sha256` is the expected checksum in hex, "" for any; without one the answer must state its
+    length. A broken attempt starts again from the beginning. `requests` documents how proxies, CA
+    bundles and .netrc apply. Raises OperationError, and then `target` is gone.
     """
     source = fetchable(address)
     late = _error(source, f"not finished within {limits.seconds:g} seconds")
-    whole = False
     try:
-        limit = time_limit(limits.seconds, late)
-        with limit, target.open("wb") as file, requests.Session() as session:
-            fetched = _try_repeatedly(session, source, file, limits, bool(sha256), progress)
-        if sha256 and fetched.sha256 != sha256.strip().lower():
-            raise _error(source, f"the SHA-256 is {fetched.sha256}, expected {sha256}")
-        whole = True
-    except OSError as failure:
-        raise _error(source, f"{target}: {failure.strerror or _cause(failure)}") from None
-    finally:
-        if not whole:
-            target.unlink(missing_ok=True)
-    return fetched
+        with time_limit(limits.seconds, late), requests.Session() as session:
+            return _try_repeatedly(session, source, target, limits, sha256, progress)
+    except BaseException as failure:
+        target.unlink(missing_ok=True)
+        if isinstance(failure, OSError):
+            raise _error(source, f"{target}: {failure.strerror or _cause(failure)}") from None
+        raise
 
 
 def _error(address: Address, reason: str) -> OperationError:
@@ -101,52 +85,44 @@ def _error(address: Address, reason: str) -> OperationError:
 def _try_repeatedly(
     session: requests.Session,
     source: Address,
-    file: BinaryIO,
+    target: Path,
     limits: Limits,
-    trusted: bool,
+    sha256: str,
     progress: Progress,
 ) -> Fetched:
     for attempt in range(1, limits.attempts + 1):
         try:
-            return _attempt(session, source, file, limits, trusted, progress)
+            fetched = _attempt(session, source, target, limits, bool(sha256), progress)
         except _TemporaryError as failure:
             reason = str(failure)
+        else:
+            if sha256 and fetched.sha256 != sha256.strip().lower():
+                raise _error(source, f"the SHA-256 is {fetched.sha256}, expected {sha256}")
+            return fetched
         if attempt < limits.attempts:
             pause = _FIRST_PAUSE * 2 ** (attempt - 1)
             again = f"trying again in {pause:g} s ({attempt + 1} of {limits.attempts})"
             progress(0, None, f"{reason}; {again}")
             time.sleep(pause)
-    count = "once" if limits.attempts == 1 else f"{limits.attempts} times"
-    raise _error(source, f"{reason} (tried {count})")
+    raise _error(source, f"{reason} (tried {limits.attempts} times)")
 
 
 def _attempt(
     session: requests.Session,
     source: Address,
-    file: BinaryIO,
+    target: Path,
     limits: Limits,
     trusted: bool,
     progress: Progress,
 ) -> Fetched:
-    """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed.
-
-    `trusted` means that the caller checks a checksum, so the answer need not state a length.
-    """
-    file.seek(0)
-    file.truncate()
+    """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
-    with _respond(session, source, limits) as response:
+    with _respond(session, source, limits) as response, target.open("wb") as file:
         total = _checked_length(response, source, trusted)
-        if total is not None:
-            free = shutil.disk_usage(Path(file.name).parent).free
-            if total > limits.size:
-                raise _error(source, f"{total} bytes, more than {limits.size}")
-            if total > free:
-                raise _error(source, f"{total} bytes needed, {free} free on the disk")
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)
-                if received > limits.size:
+                if max(received, total or 0) > limits.size:
                     raise _error(source, f"more than {limits.size} bytes")
                 checksum.update(chunk)
                 file.write(chunk)
@@ -219,8 +195,10 @@ def _checked_length(response: requests.Response, source: Address, trusted: bool)
 def _cause(failure: BaseException) -> str:
     """Return the cause of a network failure, never with the address, which may hold secrets."""
     text = repr(failure)
-    for sign, words in _CAUSES:
-        found = sign.search(text)
-        if found:
-            return words or found[1].lower()
-    return "not a usable answer"
+    if "timed out" in text.lower() or "timeout" in text.lower():
+        return "no answer in time"
+    if found := _SYSTEM_WORDS.search(text):
+        return found[1].lower()
+    if re.search(r"IncompleteRead|InvalidChunkLength|ended prematurely", text):
+        return "the body was cut short"
+    return "the connection failed"

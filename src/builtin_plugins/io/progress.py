@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from host import Messages, printable
-
-_LINE_SECONDS = 10.0  # between two plain lines of progress
 
 
 class Reporter(Messages):
@@ -32,15 +29,13 @@ class Reporter(Messages):
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Callable[[int, int | None, str], None]]:
-        """Give the function `progress` that `download` calls."""
-        if not self._animated:
-            yield _plain_lines(self.info)
-            return
+        """Give the function `progress` that `download` calls; only a terminal gets a bar."""
         from tqdm import tqdm
 
         tqdm.monitor_interval = 0  # no thread that watches bars
         with tqdm(
             desc=printable(label),
+            disable=not self._animated,
             file=sys.stderr,
             dynamic_ncols=True,
             unit="iB",
@@ -51,28 +46,13 @@ class Reporter(Messages):
             def update(done: int, total: int | None, trouble: str) -> None:
                 with suppress(OSError, ValueError):  # stderr is closed
                     if trouble:
-                        bar.write(printable(trouble), file=sys.stderr)
+                        bar.clear()
+                        self.info(trouble)
                         bar.reset()
                     bar.total = total
                     bar.update(done - bar.n)
 
             yield update
-
-
-def _plain_lines(info: Callable[[str], None]) -> Callable[[int, int | None, str], None]:
-    """Return a function that reports a line now and then, for logs and dumb terminals."""
-    due = time.monotonic() + _LINE_SECONDS
-
-    def update(done: int, total: int | None, trouble: str) -> None:
-        nonlocal due
-        if trouble:
-            info(trouble)
-        if time.monotonic() >= due:
-            due = time.monotonic() + _LINE_SECONDS
-            whole = f" of {readable_size(total)} ({100 * done // total} %)" if total else ""
-            info(f"{readable_size(done)}{whole}")
-
-    return update
 
 
 def readable_size(count: int) -> str:

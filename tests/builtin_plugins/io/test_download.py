@@ -80,7 +80,7 @@ BAD_ANSWERS = {
     ),
     "stall": (httpserver.stall(BODY, 1000), "no answer in time"),
     "reset": (httpserver.reset_after(BODY, 1000), "connection reset|cut short"),
-    "not HTTP": (lambda handler: handler.wfile.write(b"hello\r\n\r\n"), "connection failed|usable"),
+    "not HTTP": (lambda handler: handler.wfile.write(b"hello\r\n\r\n"), "connection failed"),
 }
 
 
@@ -159,16 +159,8 @@ def test_size_is_capped(answer: httpserver.Answer, site: httpserver.Site, target
     assert not target.exists()
 
 
-def test_a_length_beyond_the_free_space_is_refused(site: httpserver.Site, target: Path) -> None:
-    address = site.add("/file", httpserver.body(b"", content_length=10**17))
-    with pytest.raises(OperationError, match=r"bytes needed, [0-9]+ free"):
-        download(address, target, limits=Limits(size=10**18))
-
-
 def test_nobody_listens(target: Path) -> None:
-    with pytest.raises(
-        OperationError, match=r"connection refused \(tried 1|connection refused \(tried once"
-    ):
+    with pytest.raises(OperationError, match=r"connection refused \(tried 1 times\)"):
         download("http://127.0.0.1:9/x", target, limits=Limits(attempts=1))
 
 
@@ -184,7 +176,7 @@ def test_proxies_are_used_but_not_for_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     download(site.add("/file", BODY), target)
-    with pytest.raises(OperationError, match=r"refused|proxy"):
+    with pytest.raises(OperationError, match=r"refused"):
         download("https://example.invalid/x", target, limits=Limits(attempts=1))
 
 

@@ -16,7 +16,6 @@ from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.registry import (
     FRAMEWORK_WORDS,
     Entry,
-    Registry,
     is_plugin_name,
     read_registry,
     registry_path,
@@ -24,13 +23,11 @@ from builtin_plugins.plugins_folder.registry import (
 from host import HostError, PluginError
 from host.cli.session import Session
 
-Change = Callable[[Entry, Entry | None], object]
-
-_EARLIER_VERSIONS = 3  # that are kept beside the one that is on
+_EARLIER_VERSIONS = 3  # that are kept beside the current one
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
-    """Raise PluginError when a new plugin cannot have its name."""
+    """Raise PluginError if a new plugin cannot have its name."""
     name = entry.name
     if name in FRAMEWORK_WORDS:
         raise PluginError(f"{name} is a word of this program itself{source_of(entry).name_hint}")
@@ -56,31 +53,29 @@ def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool
 
 
 def install(
-    session: Session, entry: Entry, former: Entry | None, tx: Transaction, *, force: bool = True
+    session: Session, entry: Entry, tx: Transaction, *, new: bool = False, force: bool = True
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    Returns False, and changes nothing, if another process has just added the same version.
-    `former` is the entry before the change, None for a new plugin. Raises HostError if the
-    plugin breaks this program or takes words of others, or if another process changed it.
+    Returns False, and changes nothing, if another process has just installed the same version.
+    Raises HostError if the plugin breaks this program or takes words of others, or if it is `new`
+    and its name is taken.
     """
     source = source_of(entry)
     source.prepare_install(session, tx, force=force)
     with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
-        is_same = there and there.version_dir == entry.version_dir
-        if former is None and there and is_same and there.came_from == entry.came_from:
+        if there and _is_same(there, entry) and source.is_present(tx.plugins_dir):
             return False
-        if former is None:
+        if new:
             check_new_name(entry, registry.entries)
             place = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(place):
                 raise PluginError(f"{place} is in the way", f"remove it{source.name_hint}")
-        else:
-            entry = _unchanged(entry, former, registry)
-        entry = entry.replaced(installed_at=now())
+        enabled = there.enabled if there else entry.enabled
+        entry = entry.replaced(installed_at=now(), enabled=enabled)
         if entry.version_dir:
-            entry = entry.replaced(versions=_versions_to_keep(entry, former))
+            entry = entry.replaced(versions=_versions_to_keep(entry, there))
         keep(tx, entry, undo)
         source.install(tx, undo)
         registry.put(entry)
@@ -89,23 +84,16 @@ def install(
     return True
 
 
-def _unchanged(entry: Entry, former: Entry, registry: Registry) -> Entry:
-    """Return `entry` as it goes on from `former`; raises PluginError when that is not there now."""
-    there = registry.entries.get(entry.name)
-    if there is None:
-        raise PluginError(f"{entry.name} was removed meanwhile; nothing was changed")
-    if there != former.replaced(enabled=there.enabled):
-        raise PluginError(f"{entry.name} was changed by somebody else meanwhile", "try again")
-    # Switched on or off meanwhile, which stays.
-    return entry if there == former else entry.replaced(enabled=there.enabled)
+def _is_same(one: Entry, other: Entry) -> bool:
+    return (*one.came_from, one.version_dir) == (*other.came_from, other.version_dir)
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     """Return the version directories to keep, oldest first: the new one and the latest others."""
     known = (*former.versions, former.version_dir) if former else ()
-    version_dirs = list(dict.fromkeys(one for one in (*known, entry.version_dir) if one))
-    others = [one for one in version_dirs if one != entry.version_dir][-_EARLIER_VERSIONS:]
-    return tuple(one for one in version_dirs if one in (*others, entry.version_dir))
+    others = [one for one in dict.fromkeys(known) if one not in ("", entry.version_dir)]
+    kept = {*others[-_EARLIER_VERSIONS:], entry.version_dir}
+    return tuple(one for one in dict.fromkeys((*known, entry.version_dir)) if one in kept)
 
 
 def remove(entry: Entry, tx: Transaction) -> str:
@@ -127,17 +115,17 @@ def remove(entry: Entry, tx: Transaction) -> str:
 
 
 def for_each(
-    session: Session, plugins: Sequence[tuple[Entry, Entry | None]], change: Change
+    session: Session, plugins: Sequence[Entry], change: Callable[[Entry], object]
 ) -> list[str]:
     """Change plugins one after the other; return the names of those that could not be changed.
 
-    `change` gets a plugin and its entry in the registry. If one of several fails, the error is
-    printed and the others go on; the error of a single plugin is raised.
+    If one of several fails, the error is printed and the others go on; the error of a single
+    plugin is raised.
     """
     failed = []
-    for entry, former in plugins:
+    for entry in plugins:
         try:
-            change(entry, former)
+            change(entry)
         except HostError as error:
             if len(plugins) == 1:
                 raise

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Row(Record):
-    """One plugin: its entry (made up where the registry has none), its state and why.
+    """One plugin: its entry (invented if the registry has none), its state and the reason.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
-    distribution, whose entry points have the names `points`: listings and warnings know them
-    by these. `trees` hold its commands, `declared` are those in Python.
+    distribution. `points` are the names of a distribution's entry points; listings and warnings
+    use these. `trees` hold its commands, `declared` are those in Python.
     """
 
     entry: Entry
@@ -48,12 +48,12 @@ class Row(Record):
 
     @property
     def words(self) -> list[str]:
-        """Return the words that it adds at the top."""
+        """Return the first words of its commands."""
         found = {word for tree in self.trees for word in FolderTree(tree).words(tree)}
         return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the row of the JSON listing."""
         from host import masked_text
         from host.cli.contents import contents
         from host.run.catalog import Catalog
@@ -98,9 +98,9 @@ def inventory(session: Session) -> list[Row]:
 
 
 def find_row(rows: list[Row], name: str) -> Row | None:
-    """Return the plugin called so.
+    """Return the plugin of that name, None for none.
 
-    A distribution answers to any spelling of its name, and to those of its entry points.
+    A distribution is found by any spelling of its name, and by the names of its entry points.
     """
     from packaging.utils import canonicalize_name
 
@@ -113,7 +113,7 @@ def find_row(rows: list[Row], name: str) -> Row | None:
 
 
 def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
-    """Return the plugin called so, of all; raises UsageError, with the nearest names, for none."""
+    """Return the plugin of that name; raises UsageError with the nearest names if there is none."""
     rows = inventory(session) if rows is None else rows
     row = find_row(rows, name)
     if row is not None:

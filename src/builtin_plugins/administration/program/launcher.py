@@ -68,10 +68,9 @@ def write_launcher(path: Path, *, replace: bool = False) -> bool:
 def make_file(path: Path, content: bytes, mode: int, *, replace: bool = False) -> bool:
     """Make a file and the directories above it; otherwise as `write_launcher`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        write_file(str(path), content, mode, new=not replace)
-    except FileExistsError:
+    if not replace and os.path.lexists(path):
         return False
+    write_file(str(path), content, mode)
     return True
 
 

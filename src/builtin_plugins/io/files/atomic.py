@@ -1,7 +1,7 @@
-"""Files, links and directories: whole or not at all, and still so after a crash.
+"""Files, links and directories that change whole or not at all, also in a crash.
 
-`write_file` and `write_link` are how everything here writes what others read. One writer
-at a time: who calls holds the lock that serializes changes of that file (`files.locks`).
+Everything that others read is written by `write_file` and `write_link`. The caller holds the lock
+on changes of that file (`flock`), so there is one writer at a time.
 """
 
 import errno
@@ -17,34 +17,26 @@ _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
-def write_file(
-    path: str, content: bytes | str, mode: int | None = None, *, new: bool = False
-) -> None:
-    """Put `content` at `path` so that a reader, or a power cut, finds the old file or the new.
+def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
+    """Write `content` to `path` so that a reader, or a power cut, finds the old file or the new.
 
-    Without `mode` a file that is replaced keeps its own mode and owner, and a new one is
-    for whom its directory is; never does the umask count. With `new`, raises
-    FileExistsError where something is there. Raises OSError naming `path`; nothing is
-    left behind then. What a kill leaves (`temporary`) goes with the next write.
+    Without `mode`, a replaced file keeps its mode and owner, and a new one is readable and writable
+    by those who can read and write its directory; the umask does not count. Raises OSError naming
+    `path`, and leaves nothing then. The next write removes the remains of a kill (`temporary`).
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
-        if new and os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         with open(os.open(beside, flags, 0o600), "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             _set_mode(path, file.fileno(), mode)
             os.fsync(file.fileno())
-        if new:
-            os.link(beside, path)
-        else:
-            os.rename(beside, path)
+        os.rename(beside, path)
     sync_directory(os.path.dirname(path))
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
-    """Give the new file `mode`, else that of the old one, else what its directory is for."""
+    """Set `mode`, else that of the old file, else one made from its directory's."""
     if mode is None:
         try:
             former = os.stat(path)
@@ -58,9 +50,9 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 
 
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
-    """Make `path` and what is missing above it; raises OSError.
+    """Make the directory `path` and those missing above it; raises OSError.
 
-    Without `mode` they are for whom the first one there is. `undo` removes those still empty.
+    Without `mode` they get the mode of the first existing one. `undo` removes those still empty.
     """
     above = os.path.dirname(path)
     if os.path.isdir(path):
@@ -79,7 +71,7 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the mode that a new directory in `directory` has for the same people."""
+    """Return the mode of a new directory in `directory` for the same users."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 
@@ -95,7 +87,7 @@ def write_link(path: str, target: str) -> None:
 
 @contextmanager
 def _successor(path: str) -> Iterator[str]:
-    """Give the name under which the successor of `path` is made; errors name `path` itself."""
+    """Yield the path under which the successor of `path` is made; errors name `path` itself."""
     beside = temporary(path)
     discard(beside)
     try:
@@ -113,13 +105,13 @@ def temporary(path: str) -> str:
 
 
 def discard(path: str) -> None:
-    """Remove a file or link that may be gone already, or may have to stay."""
+    """Remove a file or link; a failure, such as a missing file, is ignored."""
     with suppress(OSError):
         os.unlink(path)
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link, or a directory with all in it; raises OSError, OperationError."""
+    """Remove a file, a link, or a directory with its content; raises OSError, OperationError."""
     if not is_tree(path):
         os.unlink(path)
         return
@@ -132,12 +124,12 @@ def remove_tree(path: str) -> None:
 
 
 def is_tree(path: str) -> bool:
-    """Tell whether `path` is a directory itself, no link to one."""
+    """Return whether `path` is a directory and no link to one."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 
 def sync_directory(path: str) -> None:
-    """Make the names in `path` survive a power cut; a file system that cannot is no error."""
+    """Flush the names in `path`, so that they survive a power cut, if the file system can."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -147,7 +139,7 @@ def sync_directory(path: str) -> None:
 
 
 def sync_file_system(path: str) -> None:
-    """Write everything on the file system of `path` through to the disk; raises OSError."""
+    """Flush the whole file system of `path` to the disk; raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _call("syncfs", descriptor, path=path)
@@ -160,7 +152,7 @@ def sync_file_system(path: str) -> None:
 
 
 def exchange(one: str, other: str) -> None:
-    """Let two directories change places in one step; raises OSError where that cannot be done."""
+    """Swap two directories in one step; raises OSError if the system cannot."""
     first, second = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin":
         _call("renamex_np", first, second, _EXCHANGE, path=other)
@@ -169,7 +161,7 @@ def exchange(one: str, other: str) -> None:
 
 
 def _call(name: str, *arguments: int | bytes, path: str) -> None:
-    """Call a function of the system that Python does not have; raises OSError naming `path`."""
+    """Call a function of the C library that Python lacks; raises OSError naming `path`."""
     import ctypes  # here, as listings of plugins load this module and need none
 
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)

@@ -1,4 +1,4 @@
-"""One change at a time: a lock on an open file or directory, waited for with patience."""
+"""One change at a time: a lock on an open file or directory."""
 
 import fcntl
 import os
@@ -20,10 +20,10 @@ Waiting = Callable[[str], object]  # gets a line if another process has the lock
 def locked(
     path: str, patience: float = 0.0, waiting: Waiting | None = None, *, create: bool = False
 ) -> Iterator[int]:
-    """Be the only one who has the lock on the file or directory `path`; gives its descriptor.
+    """Hold the lock on the file or directory `path`; yields its descriptor.
 
-    With `create` the file is made where it is missing. Raises OperationError when it cannot
-    be opened, or another one keeps it for `patience` seconds.
+    With `create`, a missing file is made. Raises OperationError if it cannot be opened, or if
+    another process has the lock for `patience` seconds.
     """
     flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
     with os_errors_explained(path):
@@ -39,8 +39,8 @@ def locked(
 def take_lock(descriptor: int, patience: float = 0.0, waiting: Waiting | None = None) -> bool:
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
-    Returns False if another process keeps it for `patience` seconds; after the first of them
-    `waiting` gets a line. Closing the descriptor gives the lock back. Raises OSError.
+    Returns False if another process has the lock for `patience` seconds; after the first second
+    `waiting` gets a line. Closing the descriptor releases the lock. Raises OSError.
     """
     started = time.monotonic()
     while True:

@@ -1,4 +1,4 @@
-"""How a change ends: undone when it fails, not torn by a signal, its failure told in one line."""
+"""How a change ends: undone if it fails, not cut by a signal, its failure in one line."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from host import HostError, OperationError
 
 @contextmanager
 def os_errors_explained(otherwise: object = "") -> Iterator[None]:
-    """Turn a failed system call into an OperationError that names its file, else `otherwise`."""
+    """Turn an OSError into an OperationError that names its file, else `otherwise`."""
     try:
         yield
     except OSError as failure:
@@ -22,8 +22,7 @@ def os_errors_explained(otherwise: object = "") -> Iterator[None]:
 def undoing() -> Iterator[ExitStack]:
     """Collect undo steps (`undo.callback(step, *arguments)`), run backwards if the block fails.
 
-    Raises what the block raised, or OperationError when that could not be undone; the next
-    run heals from there then.
+    Raises the block's error, or OperationError if an undo step fails; the next run repairs that.
     """
     undo = ExitStack()
     try:
@@ -48,7 +47,7 @@ def _said(failure: BaseException, otherwise: object = "") -> str:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Hold Ctrl-C and polite kills back for the few milliseconds of a change."""
+    """Delay SIGINT, SIGTERM and SIGHUP for the few milliseconds of a change."""
     held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     former = signal.pthread_sigmask(signal.SIG_BLOCK, held)
     try:

@@ -1,4 +1,4 @@
-"""One call of git: bounded, without prompts, with nothing of a foreign repository run."""
+"""One call of git: bounded, without prompts; nothing of a foreign repository is run."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _OPTIONS = (
     *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
 )
 _ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
-_UNREAD = "fatal: Could not read from remote repository"  # what ssh said of it stands before
-_KEPT_WORDS = 4000  # bytes of what git said, for the error
+_UNREAD = "fatal: Could not read from remote repository"  # after the reason, in ssh's words
+_KEPT_WORDS = 4000  # characters of git's message that are read for the error
 
 # Run by git with `get`, `store` or `erase`; printf is a builtin, so no process gets its words.
 _HELPER = (
@@ -42,8 +42,8 @@ _HELPER = (
 class Login(NamedTuple):
     """A user and a password for one site (scheme, host, port).
 
-    git hands an address on to its children as an argument, and everybody on a machine can
-    read those. So git gets the address without them, and asks this credential helper.
+    git passes an address to its children as an argument, and every user of a machine can read
+    those. So git gets the address without user and password, and asks this credential helper.
     """
 
     site: str
@@ -52,7 +52,7 @@ class Login(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Return options of git: no helper but ours is asked, or told to store anything."""
+        """Return the options of git that make ours the only credential helper."""
         name = f"credential.{self.site}.helper"
         return ("-c", f"{name}=", "-c", f"{name}={_HELPER}")
 
@@ -74,10 +74,10 @@ class GitTimeoutError(OperationError):
 
 @dataclass
 class Git:
-    """git in one directory; `login` is what it may answer with when a server asks.
+    """git in one directory; `login` is for the server.
 
-    A call takes `seconds` at most, and keeps the descriptors in `held` open (one marks the
-    staging area as in use).
+    A call takes `seconds` at most, and inherits the descriptors in `held` (one marks the stage as
+    in use).
     """
 
     directory: str
@@ -87,9 +87,9 @@ class Git:
     login: Login | None = None
 
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
-        """Return what `git ARGUMENTS` printed, whose input is `given`.
+        """Run `git ARGUMENTS` with the input `given`; return its output.
 
-        Raises OperationError when it fails or hangs.
+        Raises OperationError if it fails or hangs.
         """
         called = f"git {arguments[0]}"
         login = self.login.options if self.login else ()

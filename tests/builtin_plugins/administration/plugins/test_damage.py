@@ -238,3 +238,18 @@ def test_repair_removes_what_it_can_prove_to_have_made(install: Install, tmp_pat
     assert not (plugins / ".registry.json.tmp").exists()
     assert set(registry(made)) == {"packed"}
     assert hidden(made) == [".change-log", ".editor.tmp"]
+
+
+def test_a_marked_removal_is_finished_by_the_next_command(two: Made) -> None:
+    """As a kill between the mark and the removal leaves it."""
+    path = two.root / "plugins/registry.json"
+    write_tree(two.root / "plugins/dropped", plugin_files("dropped/hi"))
+    assert set(listed(two)) == {"one", "two", "three", "dropped"}
+    for name in ("three", "dropped"):
+        text = path.read_text()
+        path.write_text(text.replace(f'"name": "{name}",', f'"name": "{name}", "removing": true,'))
+    assert two.run("both", "hi").stdout == "one\n"
+    assert set(registry(two)) == set(listed(two)) == {"one", "two"}
+    [kept] = (two.root / "plugins/.removed").iterdir()
+    assert kept.name.startswith("dropped-")
+    assert "removing" not in path.read_text()

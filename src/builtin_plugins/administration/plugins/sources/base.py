@@ -95,7 +95,7 @@ class PluginSource:
         entry = self.entry.replaced(source=source, commit="", version="", sha256=sha256)
         return type(self)(entry, self.entry.source, "" if entry.pinned else self.entry.version)
 
-    # How a version comes, and what is here now.
+    # How a version is fetched, and what is installed now.
 
     def fetch(self, tx: Transaction) -> Staged:
         """Stage a version; nothing of the plugin is run."""

@@ -69,14 +69,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def _add_staged(
     session: Session, staged: Staged, tx: Transaction, *, force: bool, yes: bool
 ) -> None:
-    """Show what a staged plugin adds, and put it in place when nothing is against it."""
+    """Show what a staged plugin adds, ask, and install it."""
     entry, found = staged.entry, staged.contents
     source_of(entry).check_staged(staged, tx, session.program)
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
-    else:
-        entry = entry.replaced(enabled=former.enabled)
     replaces = former is not None and _is_present(session, former)
     if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))
@@ -86,7 +84,7 @@ def _add_staged(
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    if not install(session, entry, former, tx, force=force):
+    if not install(session, entry, tx, new=former is None, force=force):
         session.show_lines(_installed(session, entry))
         return
     done = "added" if former is None else "updated" if replaces else "restored"
@@ -94,10 +92,9 @@ def _add_staged(
 
 
 def _former(session: Session, wanted: Entry) -> Entry | None:
-    """Return the plugin of that name, or before it has one, one that is here from that source.
+    """Return the installed plugin of that name; without a name, one from the same source.
 
-    Raises PluginError when the one of that name came from elsewhere; a distribution is the
-    same from everywhere.
+    Raises PluginError if the one of that name has another source; a distribution may have any.
     """
     plugins_dir = session.installation.plugins_dir
     entries = read_registry(registry_path(plugins_dir)).entries
@@ -121,12 +118,12 @@ def _is_present(session: Session, entry: Entry) -> bool:
 
 
 def _installed(session: Session, entry: Entry) -> str:
-    """Return what to say of a plugin that is there: what it is, how to update or remove it."""
+    """Return a line about an installed plugin, with how to update and remove it."""
     return "; ".join([f"{heading(entry)} is installed already", *_ways(session, entry)])
 
 
 def _ways(session: Session, entry: Entry) -> list[str]:
-    """Return how a plugin is brought to another version, and how it is removed."""
+    """Return how to update a plugin and how to remove it."""
     command = f"{session.program} self plugin"
     update = f"update it with: {command} update {entry.name}"
     if entry.pinned:

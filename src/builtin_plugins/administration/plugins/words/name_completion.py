@@ -1,9 +1,6 @@
-"""The names of plugins, for Tab: read as they stand, since a shell waits."""
+"""The names of plugins, for Tab: from directories alone, because a shell waits."""
 
 import os
-
-from host import HostError
-from host.run.json_file import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,15 +10,11 @@ if TYPE_CHECKING:
 def plugin_names(
     _given: object, installation: "OpenInstallation", _lock: object
 ) -> "list[tuple[str, str]]":
-    """Return the names in the registry, and of directories that it does not have yet."""
+    """Return the names of the directories in `plugins/`, and of packages with a kept version."""
     names = set()
-    try:
-        values = read_json(os.path.join(installation.plugins_dir, "registry.json"))
-        names = {str(one["name"]) for one in values["plugins"]}
-    except (HostError, OSError, LookupError, TypeError):
-        pass  # the directories are there all the same
-    try:
-        names |= {one for one in os.listdir(installation.plugins_dir) if "." not in one}
-    except OSError:
-        pass
-    return [(name, "") for name in sorted(names)]
+    for directory in (installation.plugins_dir, f"{installation.plugins_dir}/.versions"):
+        try:
+            names |= {one.name for one in os.scandir(directory) if one.is_dir()}
+        except OSError:
+            pass  # there is none yet
+    return [(name, "") for name in sorted(names) if not name.startswith(".")]

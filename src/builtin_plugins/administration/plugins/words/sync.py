@@ -41,8 +41,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
         warn_of_sharing(session, entry, "changes")
     if lacking and not dry_run:
         confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
-        chosen = [(entry, own.entries.get(entry.name)) for entry in lacking]
-        if failed := for_each(session, chosen, partial(_bring, session, timeout=timeout)):
+        if failed := for_each(session, lacking, partial(_bring, session, timeout=timeout)):
             raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
@@ -69,7 +68,7 @@ def _lacking(
             yield entry
 
 
-def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: float) -> None:
+def _bring(session: Session, entry: Entry, *, timeout: float) -> None:
     entry = checked_entry(entry)
     if not entry.version_dir:
         raise OperationError("the registry records no commit, version or sha256 of it")
@@ -82,5 +81,5 @@ def _bring(session: Session, entry: Entry, former: Entry | None, *, timeout: flo
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
             )
         check_collisions(session, staged.entry, staged.contents)
-        install(session, staged.entry, former, tx)
+        install(session, staged.entry, tx)
     session.show_lines(f"brought in {entry.name}")

@@ -31,29 +31,17 @@ def command(
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 
 
-def _chosen(session: Session, names: tuple[str, ...]) -> list[tuple[Entry, Entry | None]]:
-    """Return each plugin to update, with its entry in the registry, None where it has none."""
+def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
+    """Return the plugins to update, as the registry has them if it does."""
     entries = read_registry(registry_path(session.installation.plugins_dir)).entries
     if not names:
-        return [(entry, entry) for entry in entries.values()]
+        return list(entries.values())
     rows = inventory(session)
-    chosen = []
-    for name in dict.fromkeys(names):
-        row = named_row(session, name, rows)
-        former = entries.get(row.entry.name)
-        chosen.append((former or row.entry, former))
-    return chosen
+    found = [named_row(session, name, rows).entry for name in dict.fromkeys(names)]
+    return [entries.get(one.name, one) for one in found]
 
 
-def _update(
-    session: Session,
-    entry: Entry,
-    former: Entry | None,
-    *,
-    timeout: float,
-    dry_run: bool,
-    yes: bool,
-) -> None:
+def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
     label = entry.name
     if entry.is_local:
         session.show_lines(f"{label}: is a directory of yours; every edit is live")
@@ -80,7 +68,7 @@ def _update(
         if dry_run:
             return
         confirm(f"Update {label}?", yes, "stays as it is")
-        install(session, staged.entry, former, tx)
+        install(session, staged.entry, tx)
     session.show_lines(f"updated {label}")
 
 
