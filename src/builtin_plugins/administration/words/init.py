@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
@@ -16,8 +16,8 @@ from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     GITIGNORE,
     IN_CORE,
-    note_shipped,
     own_skeleton,
+    record_shipped,
     shipped_files,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
@@ -56,7 +56,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
             made = sum(_copies(root, program))
-            note_shipped(str(root), own_skeleton())
+            record_shipped(str(root), own_skeleton(), ExitStack())
             made += write_launcher(launcher)
             remember(str(root))
     said = f"{made} files made" if made else "nothing to do: every file is there"

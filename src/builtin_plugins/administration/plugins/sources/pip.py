@@ -7,7 +7,6 @@ Their code runs only after the user agreed: `fetch` brings a wheel and reads it;
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -48,7 +47,7 @@ from builtin_plugins.administration.program.environment.distributions import (
     protected,
 )
 from builtin_plugins.administration.program.environment.installations import remember
-from builtin_plugins.administration.program.environment.owned_files import check_change, check_wheel
+from builtin_plugins.administration.program.environment.owned_files import check_change
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
 from host.cli.session import Session
@@ -234,9 +233,10 @@ def _staged(path: str, entry: Entry) -> Staged:
     if not found.names:
         raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
     name = canonicalize_name(said.name)
+    if name in protected():
+        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: what came calls itself {name}")
-    check_wheel(name, found.files, sys.prefix)
     return Staged(entry.replaced(name=name, **said.facts), found)
 
 
