@@ -74,7 +74,7 @@ man_dir() {
   esac
 }
 
-page=$venv/share/man/man1/cli.1
+page=$venv/share/man/man1/$name.1
 page_link=$(man_dir)/$name.1
 
 is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
@@ -160,7 +160,7 @@ link_page() {
   local former
   [[ -f $page && $page_link == */man1/* ]] || return 0
   if [[ ! -e $page_link && ! -L $page_link ]] || is_our_page ||
-    is_of_removed_checkout "$page_link" ".venv/share/man/man1/cli.1"; then
+    is_of_removed_checkout "$page_link" ".venv/share/man/man1/$name.1"; then
     { mkdir -p "$(man_dir)" && ln -sfn "$page" "$page_link"; } 2>/dev/null || return 0
   fi
   for former in "$(man_dir)"/*.1; do

@@ -84,7 +84,7 @@ def test_the_symlink_runs_commands_under_its_name(checkout: Path, env: dict[str,
 
 def test_its_man_page_has_its_name(checkout: Path, env: dict[str, str]) -> None:
     page = Path(env["HOME"]) / ".local/share/man/man1/acme.1"
-    assert page.readlink() == checkout / ".venv/share/man/man1/cli.1"
+    assert page.readlink() == checkout / ".venv/share/man/man1/acme.1"
     assert '\n.TH ACME 1 "' in page.read_text()
     assert "\\fBacme\\fR self plugin add" in page.read_text()
     assert "\\fBcli\\fR" not in page.read_text()

@@ -75,12 +75,28 @@ def make_file(path: Path, content: bytes, mode: int, *, replace: bool = False) -
     return True
 
 
+def write_man_page(name: str) -> None:
+    """Make the man page of a program with another name, from the one that came with the package.
+
+    `release/share.py` puts the name in bold wherever it stands. Raises OSError.
+    """
+    pages = Path(sys.prefix, "share", "man", "man1")
+    shipped = pages / "cli.1"
+    if name == "cli" or not shipped.is_file():
+        return
+    text = shipped.read_text("utf-8").replace("\n.TH CLI ", f"\n.TH {name.upper()} ", 1)
+    escaped = name.replace("-", "\\-")
+    text = text.replace("\\fBcli\\fR", f"\\fB{escaped}\\fR")
+    write_file(str(pages / f"{name}.1"), text.encode())
+
+
 def command(_: Session, path: str) -> None:
-    """Make the launcher PATH, which starts the program with this Python, anew.
+    """Make the launcher PATH, which starts the program with this Python, and its man page anew.
 
     install.sh and `self update` call this in the environment that they made.
     """
     launcher = Path(os.path.abspath(path))
     with os_errors_explained(path):
         write_launcher(launcher, replace=True)
+        write_man_page(launcher.name)
     remember(str(launcher.parent.parent))
