@@ -6,13 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
 
 from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
-from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
 from host.cli.session import Session
@@ -27,15 +26,22 @@ def check_collisions(
     """Warn of each collision of the commands that reading finds in a plugin.
 
     Words that the plugin has already do not count. The existing command wins (the order of
-    precedence is fixed). Raises PluginError without `force`, if the plugin would win, and if its
-    Python has the name of another plugin, because only one of a name is asked.
+    precedence is fixed). Raises PluginError without `force`, if the plugin would win, and if a
+    package has the name of another plugin, because only one of a name is asked.
     """
-    _check_names(session.plugins_known, entry, found)
-    own, others = _parted(session.plugins_known, entry)
+    for name in found.names:
+        there = session.plugins_known.plugins.get(name)
+        if there and there.project != entry.name:
+            raise PluginError(
+                f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
+                "and only one of a name works",
+                "ask for another name" if there.ours else "remove that one first",
+            )
+    lock = session.plugins_known
+    own, others = _parted(lock, entry)
     after = others
     if found.manifest.tree:
-        tree = Tree(found.manifest.tree, entry.name)
-        after = Lock(_placed(session, tree, others.trees), others.commands)
+        after = Lock(_with_tree(lock, Tree(found.manifest.tree, entry.name)), others.commands)
     taken = dict(_collisions(set(found.commands) - _words(own), others, after))
     _refuse(session, entry, taken, force=force)
 
@@ -58,11 +64,11 @@ def check_collisions_in_copy(
     environ, seconds = tx.environ, tx.seconds
     printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
     try:  # whatever starts with Python may print before it
-        has_contents, broken, taken = json.loads(printed.rpartition("\n")[2])
+        has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])
     except ValueError:
         raise OperationError(failing) from None
-    for line in broken:
-        session.messages.warn(line)
+    for warning in warnings:
+        session.messages.warn(warning)
     if entry.enabled and not has_contents:
         raise PluginError(f"{entry.name}: holds no command and no hook")
     _refuse(session, entry, taken, force=force)
@@ -76,22 +82,9 @@ def _answer() -> None:
     entry = Entry(name, "pip")
     own, others = _parted(lock, entry)
     points = _points(lock, entry)
-    broken = [f"plugin {one.name} is broken: {one.broken}" for one in points if one.broken]
     taken = dict(_collisions(_words(own).difference(map(tuple, known)), others, lock))
-    print(json.dumps([any(one.hooks or one.broken for one in points), broken, taken]))  # noqa: T201
-
-
-def _check_names(lock: Lock, entry: Entry, found: PluginContents) -> None:
-    own = (entry.name,) if found.hooks else ()
-    for name in found.names if entry.is_package else own:
-        there = lock.plugins.get(name)
-        if there is None or there in _points(lock, entry) or (there.file and there.name in own):
-            continue
-        raise PluginError(
-            f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
-            "and only one of a name works",
-            "ask for another name" if there.ours else "remove that one first",
-        )
+    has_contents = any(one.hooks or one.broken for one in points)
+    print(json.dumps([has_contents, lock.warnings(program), taken]))  # noqa: T201 - the answer
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
@@ -150,16 +143,16 @@ def _words(lock: Lock) -> set[Words]:
     return {one.words for one in contents(Catalog(lock), (), deep=True)[0].commands}
 
 
-def _placed(session: Session, tree: Tree, trees: list[Tree]) -> list[Tree]:
-    """Return `trees` with `tree` at its plugin's place in the registry, else after the last one.
+def _with_tree(lock: Lock, tree: Tree) -> list[Tree]:
+    """Return all trees with that of a directory plugin in its place.
 
-    Directories come before distributions, as everywhere.
+    That is its present one, or behind all directories, which come before packages.
     """
-    registry = read_registry(registry_path(session.installation.plugins_dir)).entries
-    order = [name for name, one in registry.items() if not one.is_package]
-    earlier = {"", *takewhile(lambda name: name != tree.plugin, order)}
-    before = list(takewhile(lambda one: one.plugin in earlier, trees))
-    return [*before, tree, *trees[len(before) :]]
+    packages = [one for one in lock.plugins.values() if one.reference and not one.ours]
+    behind = {place for one in packages for place in one.trees}
+    ends = [one.plugin == tree.plugin or one.path in behind for one in lock.trees]
+    at, others = [*ends, True].index(True), [one for one in lock.trees if one.plugin != tree.plugin]
+    return [*others[:at], tree, *others[at:]]
 
 
 if __name__ == "__main__":

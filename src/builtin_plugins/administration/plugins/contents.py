@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import os
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import importlib_metadata
@@ -15,26 +16,24 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from builtin_plugins.administration.plugins.hooks_source import Words, read_source
-from builtin_plugins.administration.program.environment.distributions import (
-    find_distribution,
-    packages_directory,
-)
-from builtin_plugins.administration.program.environment.owned_files import wheel_paths
+from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
-from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
+from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
-from host.run.command import parse_declared
-from host.run.json_file import Fields, parse_json, read_json
+from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
-_MEMBER_LIMIT = 4 << 20  # bytes of a file that is read in a wheel
-_READ = ("METADATA", "RECORD", "entry_points.txt", "/command.json", ".py")
+_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _TREE_NAMES = ("commands", "cli_commands")
-_SCRIPTS = ("console_scripts", "gui_scripts")
+# A top-level file that Python's `site` reads or imports, also where an installer moves it there.
+_AT_START = re.compile(
+    r"(?:[^/]+\.data/(?:pure|plat)lib/)?([^/]+\.pth|(?:site|user)customize(?:\.[^/]+)?)(?:/|\Z)"
+)
 
 _NONE: Mapping[Words, Definition] = {}
 
@@ -44,7 +43,8 @@ class PluginContents(Record):
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
     `manifest` has the plugin's own name and version. For a distribution, `names` are those of
-    its plugins, `requires` its requirements, and `files` their paths in the environment.
+    its plugins, `requires` its requirements, and `at_start` its files that each start of Python
+    runs.
     """
 
     commands: Mapping[Words, Definition] = _NONE
@@ -53,7 +53,7 @@ class PluginContents(Record):
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
+    at_start: tuple[str, ...] = ()
 
 
 def read_contents(root: str) -> PluginContents:
@@ -65,9 +65,8 @@ def read_contents(root: str) -> PluginContents:
     if not os.path.isdir(manifest.tree):
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
-    found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
-    problems = [*misspelt_keys(root), *wrong]
-    commands = {one.words: one.definition for one in found.commands}
+    problems = [*misspelt_keys(root)]
+    commands = _commands([manifest.tree], problems)
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
         path = manifest.hooks_file
@@ -90,97 +89,89 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     return fields.misspelt()
 
 
+def _commands(trees: Iterable[str], problems: list[Problem]) -> dict[Words, Definition]:
+    """Return the commands in directories of categories; add what is wrong there to `problems`."""
+    found, wrong = contents(Catalog(Lock([Tree(one) for one in trees])), (), deep=True)
+    problems += wrong
+    return {one.words: one.definition for one in found.commands}
+
+
 def read_wheel(path: str) -> PluginContents:
-    """Return the contents of the wheel at `path`; raises OperationError if it is none."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _read(archive)
-    except (zipfile.BadZipFile, KeyError, OSError, ValueError, NotImplementedError) as failure:
-        raise OperationError(f"{PurePosixPath(path).name}: not a sound wheel: {failure}") from None
+    """Return the contents of the wheel at `path`, which is unpacked for that.
+
+    Raises OperationError if it is no wheel.
+    """
+    called = os.path.basename(path)
+    with tempfile.TemporaryDirectory() as area:
+        root = os.path.join(area, "wheel")
+        extract(Path(path), Path(root), _RULES, called=called)
+        try:
+            return _read_unpacked(root)
+        except (KeyError, OSError, ValueError) as failure:
+            raise OperationError(f"{called}: not a sound wheel: {failure}") from None
 
 
-def _read(archive: zipfile.ZipFile) -> PluginContents:
-    names = [one for one in archive.namelist() if not one.endswith("/")]
-    for one in archive.infolist():
-        if one.file_size > _MEMBER_LIMIT and one.filename.endswith(_READ):
-            raise ValueError(f"{one.filename} is of unusual size")
-    tops = [one.removesuffix("/METADATA") for one in names if one.endswith(".dist-info/METADATA")]
-    infos = [one for one in tops if "/" not in one]  # others are packed into the wheel
-    if len(infos) != 1:
-        raise ValueError(f"expected one METADATA, found {len(infos)}")
-    place: Any = zipfile.Path(archive, f"{infos[0]}/")
-    distribution = importlib_metadata.PathDistribution(place)
-    facts = distribution.metadata
+def _read_unpacked(root: str) -> PluginContents:
+    found = list(importlib_metadata.distributions(path=[root]))
+    if len(found) != 1:
+        raise ValueError(f"expected one distribution, found {len(found)}")
+    facts = found[0].metadata
     name, version, summary = (facts.get(one) or "" for one in ("Name", "Version", "Summary"))
     canonicalize_name(name, validate=True)
     Version(version)  # both become names of files
-    for requirement in distribution.requires or ():
-        Requirement(requirement)
-    rows = csv.reader((distribution.read_text("RECORD") or "").splitlines())
-    if foreign := {row[0] for row in rows if row}.difference(names):
+    for one in found[0].requires or ():
+        Requirement(one)
+    rows = csv.reader((found[0].read_text("RECORD") or "").splitlines())
+    listed = {row[0] for row in rows if row}
+    files = {str(one.relative_to(root)) for one in Path(root).rglob("*") if one.is_file()}
+    if foreign := listed - files:
         raise ValueError(f"its RECORD lists {min(foreign)}, which it does not contain")
-    points = distribution.entry_points
-    scripts = [one.name for group in _SCRIPTS for one in points.select(group=group)]
-    files = wheel_paths(names, scripts, packages_directory(), name)
-    found = _of_distribution(distribution, names, files)
-    return found.replaced(manifest=Manifest(name, version, summary))
+    if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # a signature of it
+        raise ValueError(f"its RECORD does not list {min(unlisted)}")
+    return _of_distribution(found[0]).replaced(manifest=Manifest(name, version, summary))
 
 
 def read_installed(name: str) -> PluginContents:
     """Return the contents of an installed distribution, empty if it is not installed."""
     found = find_distribution(name)
-    if found is None:
-        return PluginContents()
-    names = [str(one) for one in found.files or ()]
     try:
-        return _of_distribution(found, names, (f"{packages_directory()}/{one}" for one in names))
+        return _of_distribution(found) if found else PluginContents()
     except OSError:
         return PluginContents()
 
 
-def _of_distribution(
-    distribution: Any, names: Sequence[str], files: Iterable[str]
-) -> PluginContents:
-    commands: dict[Words, Definition] = {}
+def _of_distribution(found: Any) -> PluginContents:
     problems: list[Problem] = []
     hooks: dict[str, None] = {}
-    points = list(distribution.entry_points.select(group=PROJECT))
+    declared: dict[Words, Definition] = {}
+    names, root = list(map(str, found.files or ())), str(found.locate_file(""))
+    points = list(found.entry_points.select(group=PROJECT))
     modules = {point.module.replace(".", "/") for point in points}
     for name in names:
         if name.removesuffix(".py").removesuffix("/__init__") in modules:
-            implemented, declared = read_source(name, _content(distribution, name), problems)
+            implemented, more = read_source(name, found.locate_file(name).read_bytes(), problems)
             hooks |= dict.fromkeys(implemented)
-            commands |= declared
-        elif name.endswith("/command.json"):
-            commands |= _in_tree(name, _content(distribution, name), problems)
+            declared |= more
+    trees = {os.path.join(root, _tree_of(one)) for one in names if one.endswith("/command.json")}
+    commands = declared | _commands(sorted(trees), problems)
+    at_start = {match[1] for match in map(_AT_START.match, names) if match}
     return PluginContents(
         commands,
         tuple(hooks),
-        tuple(one.inside(distribution.metadata["Name"]) for one in problems),
+        tuple(_inside(found.metadata["Name"], one, root) for one in problems),
         names=tuple(point.name for point in points),
-        requires=tuple(distribution.requires or ()),
-        files=tuple(files),
+        requires=tuple(found.requires or ()),
+        at_start=tuple(sorted(at_start)),
     )
 
 
-def _content(distribution: Any, name: str) -> bytes:
-    content: bytes = distribution.locate_file(name).read_bytes()
-    return content
+def _tree_of(name: str) -> str:
+    """Return the directory of categories that a command.json is in, as far as names tell."""
+    parts = name.split("/")[:-1]
+    end = next((at + 1 for at, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
+    return "/".join(parts[: max(end, 0)])
 
 
-def _in_tree(name: str, content: bytes, problems: list[Problem]) -> dict[Words, Definition]:
-    """Return the command of a command.json; its words are what follows a `commands` directory."""
-    parts = PurePosixPath(name).parts[:-1]
-    start = next((i + 1 for i, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
-    words = tuple(parts[max(start, 0) :])
-    try:
-        fields: Any = parse_json(name, content)
-        if not words or not all(map(is_word, words)) or not isinstance(fields, dict):
-            return {}
-        if not (fields.get("entrypoint") or fields.get("script")):
-            return {}
-        # Only the words matter here, not the place of the script.
-        return {words: parse_declared(name, fields | {"entrypoint": "a:b"})}
-    except HostError as error:
-        problems.append(error.problem)
-        return {}
+def _inside(whole: str, problem: Problem, root: str) -> Problem:
+    path, text = problem.path.removeprefix(f"{root}/"), problem.text.replace(f"{root}/", "")
+    return problem.replaced(path, text).inside(whole)

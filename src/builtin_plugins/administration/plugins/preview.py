@@ -8,12 +8,8 @@ from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
-from builtin_plugins.administration.program.environment.distributions import (
-    installed_version,
-    packages_directory,
-)
+from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.program.environment.installations import other_installations
-from builtin_plugins.administration.program.environment.owned_files import run_at_start
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
@@ -72,7 +68,7 @@ def _package_facts(entry: Entry, found: PluginContents) -> list[tuple[str, list[
     """Return the needs of a package, and its files that each start of Python runs."""
     return [
         ("needs", [str(one).partition(";")[0] for one in source_of(entry).needs(found)]),
-        ("runs at each start of Python", run_at_start(found.files, packages_directory())),
+        ("runs at each start of Python", list(found.at_start)),
     ]
 
 

@@ -86,29 +86,19 @@ def skeleton_in(prefix: str) -> Path:
     return Path(prefix, package, "skeleton")
 
 
-def note_shipped(root: str, skeleton: Path, undo: ExitStack | None = None) -> None:
+def record_shipped(root: str, skeleton: Path, undo: ExitStack) -> None:
     """Record the program's own files of a version in an installation, before they are written.
 
     So a later version knows them from files with changes of the user's. Raises OSError.
     """
     path = os.path.join(root, RECORD)
     directory = os.path.dirname(path)
-    if not skeleton.is_dir() or not os.path.isdir(directory) or os.path.islink(directory):
+    if not os.path.isdir(directory) or os.path.islink(directory):
         return
-    lines = set()
-    for file in shipped_files(skeleton):
-        if file.is_programs:
-            there = _content(os.path.join(root, file.relative))
-            lines |= {file.checksum(there or b"")} & _recorded(root)
-            lines.add(file.checksum(file.source.read_bytes()))
+    files = _own_files(root, skeleton)
+    lines = _recorded(root) | {file.checksum(file.source.read_bytes()) for file in files}
     by_path = sorted(lines, key=lambda one: one.split()[::-1])
-    former, text = _content(path), "".join(f"{one}\n" for one in by_path).encode()
-    if former != text:
-        write_file(path, text)
-    if undo is not None and former is None:
-        undo.callback(discard, path)
-    elif undo is not None and former is not None:
-        undo.callback(write_file, path, former)
+    _write(path, "".join(f"{one}\n" for one in by_path).encode(), undo)
 
 
 def _recorded(root: str) -> set[str]:
@@ -118,40 +108,52 @@ def _recorded(root: str) -> set[str]:
         return set()
 
 
-def catch_up(root: str, warn: Callable[[str], None]) -> None:
-    """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
-    skeleton = own_skeleton()
-    with signals_blocked(), undoing() as undo:
-        note_shipped(root, skeleton, undo)
-        renew(root, skeleton, skeleton, warn, undo)
+def renew(
+    root: str, warn: Callable[[str], None], undo: ExitStack, skeleton: Path | None = None
+) -> None:
+    """Bring the program's own files in an installation to this version, or to a `skeleton`'s.
 
-
-def renew(root: str, former: Path, new: Path, warn: Callable[[str], None], undo: ExitStack) -> None:
-    """Bring the program's own files in an installation from one skeleton's to another's.
-
-    What is neither's is the user's: it stays, and where the new version has another, `warn`
-    is told. `undo` gets the way back. Raises OSError.
+    A file that no version shipped is the user's: it stays, and `warn` gets a line. `undo` gets
+    the steps back. Raises OSError.
     """
-    for file in shipped_files(new) if new.is_dir() else ():
-        path = os.path.join(root, file.relative)
-        directory = os.path.dirname(path)
-        if not file.is_programs or not os.path.isdir(directory) or os.path.islink(directory):
-            continue
-        there, wanted = _content(path), file.source.read_bytes()
-        if there == wanted:
-            continue
-        if there is None:
-            write_file(path, wanted)
-            undo.callback(discard, path)
-        elif there == _content(former / file.relative) or file.became(root) == "former":
-            write_file(path, wanted)
-            undo.callback(write_file, path, there)
-        else:
+    skeleton = skeleton or own_skeleton()
+    record_shipped(root, skeleton, undo)
+    for file in _own_files(root, skeleton):
+        path, became = os.path.join(root, file.relative), file.became(root)
+        if became in ("missing", "former"):
+            _write(path, file.source.read_bytes(), undo)
+        elif became == "changed":
             warn(f"{path}: has changes of yours and stays; this version has another")
 
 
+def catch_up(root: str, warn: Callable[[str], None]) -> None:
+    """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
+    with signals_blocked(), undoing() as undo:
+        renew(root, warn, undo)
+
+
+def _own_files(root: str, skeleton: Path) -> Iterator[ShippedFile]:
+    """Yield the program's own files of a version whose directories an installation has itself."""
+    for file in shipped_files(skeleton) if skeleton.is_dir() else ():
+        directory = os.path.join(root, file.relative.parent)
+        if file.is_programs and os.path.isdir(directory) and not os.path.islink(directory):
+            yield file
+
+
+def _write(path: str, content: bytes, undo: ExitStack) -> None:
+    """Write a file unless it has that content; `undo` gets the step back."""
+    former = _content(path)
+    if former == content:
+        return
+    write_file(path, content)
+    if former is None:
+        undo.callback(discard, path)
+    else:
+        undo.callback(write_file, path, former)
+
+
 def _content(path: str | Path) -> bytes | None:
-    """Return what a file holds, or where a link leads; None where there is neither."""
+    """Return what a file holds, or where a link leads; None if there is neither."""
     try:
         return os.readlink(os.fsencode(path)) if os.path.islink(path) else Path(path).read_bytes()
     except (FileNotFoundError, NotADirectoryError):

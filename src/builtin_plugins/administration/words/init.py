@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from builtin_plugins.administration.findings import plural
@@ -16,8 +16,8 @@ from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     GITIGNORE,
     IN_CORE,
-    note_shipped,
     own_skeleton,
+    record_shipped,
     shipped_files,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
@@ -55,7 +55,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
             made = sum(_copies(root, program))
-            note_shipped(str(root), own_skeleton())
+            record_shipped(str(root), own_skeleton(), ExitStack())
             made += write_launcher(launcher)
             remember(str(root))
     session.show_lines(

@@ -31,7 +31,6 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.program.shipped_files import (
     catch_up,
-    note_shipped,
     renew,
     skeleton_in,
 )
@@ -102,11 +101,9 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
 
     def bring() -> None:
         tx.reporter.debug("the new version is whole; it takes the old one's place")
-        former, new = skeleton_in(copy.prefix), skeleton_in(copy.path)
         with signals_blocked(), undoing() as undo:
             # Before the program: what a kill leaves then is taken up by the next update.
-            note_shipped(layout.root, new, undo)
-            renew(layout.root, former, new, tx.reporter.warn, undo)
+            renew(layout.root, tx.reporter.warn, undo, skeleton_in(copy.path))
             _swap_in(copy, layout, undo)
 
     return _Update(now, check_starts(copy.python, "the new version"), bring)

@@ -19,12 +19,14 @@ from host import CommandDeclaration, hookimpl
 def discover_commands(installation):
     yield CommandDeclaration(("acme", "py"), {"name": "P", "description": "D", "entrypoint": "a:b"})
 """
+AT_START = ("b.pth", "acme_cli-1.0.data/purelib/a.pth", "sitecustomize.py", "usercustomize/x.py")
 INFO = "acme_cli-1.0.dist-info"
 METADATA = f"{INFO}/METADATA"
 
 
 def test_what_a_wheel_says(tmp_path: Path) -> None:
-    path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=("click>=8", "six; extra == 'x'"))
+    needs, run = ("click>=8", "six; extra == 'x'"), [*AT_START, "x.py", "share/d.pth", "a.pthx"]
+    path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=needs, top=dict.fromkeys(run, ""))
     found = read_wheel(str(path))
     assert found.manifest.values() == Manifest("acme-cli", "1.0", "A test").values()
     assert (found.names, list(found.commands)) == (
@@ -32,7 +34,18 @@ def test_what_a_wheel_says(tmp_path: Path) -> None:
         [("acme", "py")],
     )
     assert found.hooks == ("discover_commands",)
-    assert found.requires == ("click>=8", "six; extra == 'x'")
+    assert found.requires == needs
+    assert found.at_start == ("a.pth", "b.pth", "sitecustomize.py", "usercustomize")
+
+
+def test_a_wheel_whose_record_differs_from_its_files(tmp_path: Path) -> None:
+    path = wheel(tmp_path, "acme-cli", "1.0", "")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"{INFO}/RECORD.jws", "")
+        read_wheel(str(path))
+        archive.writestr("hidden.py", "")
+    with pytest.raises(OperationError, match=r"its RECORD does not list hidden\.py$"):
+        read_wheel(str(path))
 
 
 def test_a_distribution_that_is_packed_into_it_is_not_it(tmp_path: Path) -> None:
@@ -47,13 +60,12 @@ BAD = {
     "a path as name": {METADATA: "Name: ../acme\nVersion: 1.0\n"},
     "an option as name": {METADATA: "Name: --index-url\nVersion: 1.0\n"},
     "no name": {METADATA: "Version: 1.0\n"},
-    "no METADATA": {},
+    "no METADATA": {"acme/x.py": ""},
     "two distributions": {
         METADATA: "Name: acme\nVersion: 1.0\n",
         "pip-1.dist-info/METADATA": "Name: pip\nVersion: 1\n",
     },
     "requirements that are none": {METADATA: "Name: a\nVersion: 1\nRequires-Dist: -r /etc/x\n"},
-    "too much METADATA": {METADATA: "Name: a\nVersion: 1\n" + "X: y\n" * (1 << 20)},
     "entry points that are none": {
         METADATA: "Name: a\nVersion: 1\n",
         f"{INFO}/entry_points.txt": "[cli_host]\nacme = !!\n",

@@ -148,12 +148,12 @@ def test_uv_tells_why_in_one_line(with_uv: Environment) -> None:
     done = plugin(made, "add", "pip:acme-cli")
     assert done.status == 1
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("cli: uv pip install: Because ")
+    assert last.startswith("cli: uv pip install: No solution found when resolving dependencies")
     assert "click<1" in last
-    assert plugin(made, "add", "pip:nothing").stderr.splitlines()[-1] == (
-        "cli: uv pip compile: Because nothing was not found in the provided package locations "
-        "and you require nothing, we can conclude that your requirements are unsatisfiable."
-    )
+    assert (
+        "Because nothing was not found in the provided package locations and you require nothing, "
+        "we can conclude that your requirements are unsatisfiable."
+    ) in plugin(made, "add", "pip:nothing").stderr.splitlines()[-1]
 
 
 def test_uv_does_not_read_the_project_where_it_is_called(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+from builtin_plugins.administration.program.shipped_files import record_shipped
 from testing.installation import PROJECT, command
 from testing.plugin_sources import Repository, write_tree
 from testing.sweep import FULL, run_sweep
@@ -68,6 +70,8 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
     else:
         write_tree(root, files)
         python = _environment(ground / "venv")
+        skeleton = next(ground.glob("venv/lib/*/site-packages/host/skeleton"))
+        record_shipped(str(root), skeleton, ExitStack())
     write_tree(
         root,
         {

@@ -7,13 +7,12 @@ Their code runs only after the user agreed: `fetch` brings a wheel and reads it;
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
@@ -46,7 +45,7 @@ from builtin_plugins.administration.program.environment.distributions import (
     protected,
 )
 from builtin_plugins.administration.program.environment.installations import remember
-from builtin_plugins.administration.program.environment.owned_files import check_change, check_wheel
+from builtin_plugins.administration.program.environment.owned_files import check_change
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
@@ -106,21 +105,25 @@ class Source(PluginSource):
         if self.is_one_version:
             return self._fetch_wheel(tx)
         if repository := self.repository:
-            name = self._checked_name(repository.requirement)
+            name = self.entry.name or canonicalize_name(repository.requirement.name)
             entry = repository.fetch(self.entry, tx)
             return Staged(entry.replaced(name=name), PluginContents(), unbuilt=True)
         requirement = parse_requirement(self.entry.source)
-        name = self._checked_name(requirement)
+        name = self.entry.name or canonicalize_name(requirement.name)
         if self.entry.version:
-            requirement.specifier = SpecifierSet(f"=={_checked_version(self.entry)}")
+            try:  # of somebody else's registry
+                requirement.specifier = SpecifierSet(f"=={self.entry.version}")
+            except InvalidSpecifier:
+                what = f"{self.entry.source}: {self.entry.version} is no version"
+                raise UsageError(what) from None
         else:
             with suppress(InvalidVersion):  # the newest with a wheel may be older than this one
                 requirement.specifier &= SpecifierSet(f">={Version(self.least).public}")
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
-        found = package_index.find(requirement, self.entry.sha256, tx)
-        if found.path:
-            return _staged(found.path, self.entry.replaced(sha256=found.sha256))
-        entry = self.entry.replaced(name=name, version=found.version)
+        path, found = package_index.find(requirement, self.entry.sha256, tx)
+        if path:
+            return _staged(path, self.entry.replaced(sha256=found))
+        entry = self.entry.replaced(name=name, version=found)
         return Staged(entry, PluginContents(), unbuilt=True)
 
     def _fetch_wheel(self, tx: Transaction) -> Staged:
@@ -133,22 +136,14 @@ class Source(PluginSource):
         sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
 
-    def _checked_name(self, requirement: Requirement) -> str:
-        name = canonicalize_name(requirement.name)
-        if self.entry.name not in ("", name):
-            raise PluginError(f"{self.entry.name}: its source is the package {name}")
-        return name
-
     def build(self, tx: Transaction) -> Staged:
         entry = self.entry
-        if repository := self.repository:
-            tx.reporter.info(f"building {entry.name}")
-            built = package_index.build_from(repository.place(tx), Requirement(entry.name), tx)
-            return _staged(built, entry)
-        tx.reporter.info(f"building {entry.name} {entry.version}")
+        tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
+        if self.repository:
+            return _staged(package_index.build_from(self.repository.place(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
-        found = package_index.build(exact, entry.sha256, tx)
-        return _staged(found.path, entry.replaced(sha256=found.sha256))
+        path, sha256 = package_index.build(exact, entry.sha256, tx)
+        return _staged(path, entry.replaced(sha256=sha256))
 
     def kept_version(self, tx: Transaction) -> Staged | None:
         try:
@@ -232,15 +227,8 @@ def _staged(path: str, entry: Entry) -> Staged:
     if not found.names:
         raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
     name = canonicalize_name(said.name)
+    if name in protected():
+        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: what came calls itself {name}")
-    check_wheel(name, found.files, sys.prefix)
     return Staged(entry.replaced(name=name, **said.facts), found)
-
-
-def _checked_version(entry: Entry) -> str:
-    """Return the version that somebody else's registry may ask for; raises UsageError."""
-    try:
-        return str(Version(entry.version))
-    except InvalidVersion:
-        raise UsageError(f"{entry.source}: {entry.version} is no version") from None

@@ -22,7 +22,6 @@ from builtin_plugins.io.files.atomic import exchange, sync_file_system, write_fi
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from host import OperationError
 
-_SCRIPT_LIMIT = 1 << 20
 _SECONDS = 60.0  # for one start of this program
 # The command that every version answers with "cli-host X.Y.Z", for an old version that checks a
 # new one. It names no installation, so none can get in the way.
@@ -142,8 +141,6 @@ def _repoint_scripts(path: str, prefix: str) -> None:
     with os.scandir(os.path.join(path, "bin")) as entries:
         scripts = [one.path for one in entries if one.is_file(follow_symlinks=False)]
     for script in scripts:
-        if os.path.getsize(script) > _SCRIPT_LIMIT:
-            continue
         with open(script, "rb") as file:
             content = file.read()
         if old in content:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -19,11 +18,7 @@ from host.run.importing import complete_import_path
 
 INSTALLERS = ("pip", "uv")
 
-_CONFLICT = re.compile(r"^The conflict is caused by:\n(?P<sides>(?:[ \t]+\S.*\n)+)", re.MULTILINE)
-_HASHES = re.compile(r"Expected sha256 (?P<expected>\w+)\s+Got\s+(?P<found>\w+)")
-_CAUSE = re.compile(r"(?:^\s*cause:|╰─▶)\s*(?P<text>.*?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
-_UNSOLVED = "No solution found"  # its cause says all of it
-_BUILD = re.compile(r"\xd7 (?P<what>[^\n]+?)\.?\n[^\xd7]*?(?P<last>[^\n]+)\n\s*\[end of output\]")
+_HEAD, _TAIL = 200, 400  # characters of a long failure that are shown
 
 # What would send it to another place than the environment that it is to change.
 _ELSEWHERE = frozenset(
@@ -97,24 +92,18 @@ class Installer(NamedTuple):
         text = ended.stdout.decode("utf-8", "replace")
         if ended.returncode:
             reason = _reason(f"{text}\n{ended.stderr.decode('utf-8', 'replace')}")
-            raise OperationError(f"{called}: {masked_text(reason)[:600]}")
+            raise OperationError(f"{called}: {masked_text(reason) or 'failed'}")
         return text
 
 
 def _reason(output: str) -> str:
-    if conflict := _CONFLICT.search(output):
-        sides = "; ".join(line.strip() for line in conflict["sides"].splitlines())
-        return f"these cannot be met together: {sides}"
-    if hashes := _HASHES.search(output):
-        return f"the SHA-256 is {hashes['found']}, expected {hashes['expected']}"
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    told = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
-    if cause := _CAUSE.search(output):
-        text = " ".join(cause["text"].split())
-        return text if not told or told[0].startswith(_UNSOLVED) else f"{told[0]}: {text}"
-    if build := _BUILD.search(output):
-        return f"{build['what']}: {build['last'].strip()}"
-    text = told[-1] if told else (lines[-1] if lines else "failed without a word")
-    if told and "No matching distribution" in told[-1] and len(told) > 1:
-        text = f"{told[-2]}; {told[-1]}"
-    return text
+    """Return on one line what an installer printed from its first error on, or all of it.
+
+    pip prints the sides of a conflict before that.
+    """
+    lines = [one.strip() for one in output.split("\n")]
+    start = next((at for at, one in enumerate(lines) if one.lower().startswith("error: ")), 0)
+    sides = output.partition("The conflict is caused by:")[2].partition("\n\n")[0] if start else ""
+    text = " ".join(" ".join([*lines[start:], sides]).split())
+    text = text.removeprefix("ERROR: ").removeprefix("error: ")
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]} … {text[-_TAIL:]}"

@@ -22,7 +22,6 @@ from builtin_plugins.administration.program.environment.distributions import (
 from host import OperationError, Record
 
 _METADATA = (".dist-info", ".egg-info")
-_AT_START = ("sitecustomize", "usercustomize")  # Python's `site` imports them
 _ENVIRONMENT = "the environment itself"
 # The RECORD of an editable installation does not list them.
 _OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
@@ -73,40 +72,6 @@ def _top(path: str, packages: str) -> str:
     return inside.partition("/")[0] if path.casefold().startswith(f"{packages}/".casefold()) else ""
 
 
-def run_at_start(paths: Iterable[str], packages: str) -> list[str]:
-    """Return the top-level names of files that each start of Python runs."""
-    tops = {_top(path, packages) for path in paths}
-    return sorted(one for one in tops if one.endswith(".pth") or one.partition(".")[0] in _AT_START)
-
-
-def wheel_paths(
-    members: Iterable[str], scripts: Iterable[str], packages: str, name: str
-) -> Iterator[str]:
-    """Yield where an installer puts the files and scripts of the wheel of distribution `name`.
-
-    Raises ValueError for a name that may lead elsewhere.
-    """
-    schemes = {
-        "purelib": packages,
-        "platlib": packages,
-        "scripts": "bin",
-        "data": "",
-        "headers": f"include/site/{packages.split('/')[-2]}/{name}",
-    }
-    for member in [*members, *(f"{name}.data/scripts/{one}" for one in scripts)]:
-        is_plain = posixpath.normpath(member) == member and "\\" not in member
-        if not is_plain or f"{member}/".startswith(("/", "./", "../")):
-            raise ValueError(f"{member} is no plain path")
-        top, _, inside = member.partition("/")
-        scheme, _, rest = inside.partition("/")
-        if not top.endswith(".data"):
-            yield f"{packages}/{member}"
-        elif scheme in schemes and rest:
-            yield posixpath.join(schemes[scheme], rest)
-        else:
-            raise ValueError(f"{member} is in no place of a wheel")
-
-
 def installed_files(prefix: str) -> InstalledFiles:
     """Return the files in the environment at `prefix`."""
     owners: dict[str, str] = {}
@@ -141,14 +106,6 @@ def _files(distribution: Any, prefix: str) -> Iterator[str]:
             yield path
 
 
-def check_wheel(name: str, paths: Iterable[str], prefix: str) -> None:
-    """Raise OperationError if the wheel of `name` may not bring files at `paths` there."""
-    there = installed_files(prefix)
-    if name in there.names.values():
-        raise OperationError(f"{name}: this program itself needs it, so it can be no plugin")
-    _refuse(name, problems(paths, {name}, there))
-
-
 def check_change(name: str, prefix: str, copy: str) -> None:
     """Raise OperationError if a distribution that came with `name` may not bring its files.
 
@@ -156,12 +113,8 @@ def check_change(name: str, prefix: str, copy: str) -> None:
     """
     before, after = installed(prefix), installed(copy)
     came = {one for one in after if one not in before or after[one].version != before[one].version}
-    paths = {path for one in came for path in _files(after[one], copy)}
-    _refuse(name, problems(paths, came | {name}, installed_files(prefix)))
-
-
-def _refuse(name: str, found: Iterator[str]) -> None:
-    lines = list(found)
-    if lines:
-        more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
-        raise OperationError(f"{name}: {lines[0]}{more}; nothing was changed")
+    paths = {path for one in {*came, name} for path in _files(after[one], copy)}
+    found = list(problems(paths, came | {name}, installed_files(prefix)))
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise OperationError(f"{name}: {found[0]}{more}; nothing was changed")

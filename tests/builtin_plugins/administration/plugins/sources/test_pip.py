@@ -145,10 +145,8 @@ def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) ->
     wheel(environment.wheels, "other-cli", "1.0", "", points={}, requires=("needed<2",))
     environment.acme("1.0", requires=("needed>=2", "other-cli"))
     torn = plugin(made, "add", "pip:acme-cli")
-    assert torn.stderr.splitlines()[-1] == (
-        "cli: pip install: these cannot be met together: acme-cli 1.0 depends on needed>=2; "
-        "other-cli 1.0 depends on needed<2"
-    )
+    for side in ("acme-cli 1.0 depends on needed>=2", "other-cli 1.0 depends on needed<2"):
+        assert side in torn.stderr.splitlines()[-1]
     assert made.run("cloud", "py").status == 2
     assert made.run("demo", "hi").stdout == "hi\n"
 
@@ -159,10 +157,10 @@ def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
     assert "it has no entry point for cli_host" in plugin(made, "add", str(plain)).stderr
     own = wheel(tmp_path, "click", "99", "", points={"click": "click.plugin"})
     assert "this program itself needs it" in plugin(made, "add", str(own)).stderr
-    (tmp_path / "evil-1.0-py3-none-any.whl").write_bytes(b"PK\x03\x04")
-    assert (
-        "not a sound wheel" in plugin(made, "add", f"{tmp_path}/evil-1.0-py3-none-any.whl").stderr
-    )
+    evil = tmp_path / "evil-1.0-py3-none-any.whl"
+    evil.write_bytes(b"PK\x03\x04")
+    done = plugin(made, "add", str(evil))
+    assert done.stderr == f"cli: {evil.name}: it is damaged or cut short\n"
     for text in ("pip:--index-url=x", "pip:-r x", "pip:a @ https://x", "pip:./x", "pip:a;b"):
         assert plugin(made, "add", text).status == 2, text
     assert listed(made) == {}
@@ -197,8 +195,9 @@ def test_a_wheel_with_files_of_another_distribution(with_uv: Environment) -> Non
     with_uv.unpack(wheel(with_uv.wheels, "other-cli", "1.0", ""))
     for file, problem in FOREIGN.items():
         path = with_uv.acme("1.0", top={file: "VERSION = 1\n"})
-        said = f"cli: acme-cli: {problem}; nothing was changed\n"
-        assert plugin(made, "add", str(path)).all == (1, "", said)
+        refused = plugin(made, "add", str(path))
+        last = refused.stderr.splitlines()[-1].replace(" (and 1 more)", "")
+        assert (refused.status, last) == (1, f"cli: acme-cli: {problem}; nothing was changed")
     path = with_uv.acme("1.0", recorded=("idna/__init__.py",))
     assert plugin(made, "add", str(path)).all == (
         1,
@@ -509,7 +508,7 @@ def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_pa
     environment.acme("1.0", "other")
     refused = plugin(made, "sync", str(team))
     assert refused.status == 1
-    assert "the SHA-256 is" in refused.stderr
+    assert "Expected sha256" in refused.stderr
     assert listed(made) == {}
 
 
@@ -528,7 +527,7 @@ def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Pa
     with tarfile.open(packed, "w:gz") as archive:
         archive.add(tmp_path / "acme_cli-1.0/backend.py", "acme_cli-1.0/other.py")
     refused = plugin(made, "sync", str(team))
-    assert (refused.status, "the SHA-256 is" in refused.stderr) == (1, True)
+    assert (refused.status, "Expected sha256" in refused.stderr) == (1, True)
     assert listed(made) == {}
 
 

@@ -9,18 +9,18 @@ import pytest
 from builtin_plugins.administration.program.environment.installer import Installer
 from host import OperationError
 
-# What uv 0.13 prints, and what of it is told.
+LINE = "A line of what was built\n"
 FAILURES = {
     "a folder that is not there": (
         "error: Failed to read `--find-links` directory: /nope\n"
         "  cause: No such file or directory (os error 2)\n",
-        "Failed to read `--find-links` directory: /nope: No such file or directory (os error 2)",
+        "Failed to read `--find-links` directory: /nope cause: No such file or directory "
+        "(os error 2)",
     ),
-    "nothing that fits": (
-        "error: No solution found when resolving dependencies\n"
-        "  cause: Because a-cli was not found in the package registry, it cannot be.\n",
-        "Because a-cli was not found in the package registry, it cannot be.",
-    ),
+    "lines before the error": (f"{LINE}ERROR: one\n\n  two\n", "one two"),
+    "no error": ("one\ntwo\n", "one two"),
+    "nothing": ("", "failed"),
+    "much": (f"error: {'a' * 800}\n{'b' * 800}\n", f"{'a' * 200} … {'b' * 400}"),
 }
 
 

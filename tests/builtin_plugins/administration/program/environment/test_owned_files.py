@@ -7,8 +7,6 @@ import pytest
 from builtin_plugins.administration.program.environment.owned_files import (
     InstalledFiles,
     problems,
-    run_at_start,
-    wheel_paths,
 )
 
 SITE = "lib/python3.11/site-packages"
@@ -59,46 +57,3 @@ def test_what_comes_along_may_replace_its_own() -> None:
     paths = [f"{SITE}/one/plugin.py", f"{SITE}/one-2.0.dist-info/RECORD"]
     assert list(problems(paths, {"acme", "one"}, THERE)) == []
     assert list(problems([f"{SITE}/click-9.dist-info/x"], {"acme", "click"}, THERE)) != []
-
-
-PLACES = {
-    "acme/plugin.py": f"{SITE}/acme/plugin.py",
-    "acme-1.data/purelib/host/x.py": f"{SITE}/host/x.py",
-    "acme-1.data/platlib/x.so": f"{SITE}/x.so",
-    "acme-1.data/scripts/python": "bin/python",
-    "acme-1.data/headers/x.h": "include/site/python3.11/acme/x.h",
-    "acme-1.data/data/etc/acme.conf": "etc/acme.conf",
-}
-
-
-def test_where_the_files_of_a_wheel_go() -> None:
-    assert dict(zip(PLACES, wheel_paths(PLACES, [], SITE, "acme"), strict=True)) == PLACES
-    assert list(wheel_paths([], ["acme-tool"], SITE, "acme")) == ["bin/acme-tool"]
-
-
-ODD = ["../x", "a/../../x", "..", ".", "/x", "./host/x.py", "host//x.py", "host\\x.py", ""]
-ODD += ["a.data/lib/x", "a.data/data", "a.data/data/../x"]
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_names_that_may_lead_elsewhere(name: str) -> None:
-    with pytest.raises(ValueError, match=r"is no plain path|is in no place of a wheel"):
-        list(wheel_paths([name], [], SITE, "acme"))
-
-
-def test_a_script_that_leads_elsewhere() -> None:
-    with pytest.raises(ValueError, match="is no plain path"):
-        list(wheel_paths([], ["../pyvenv.cfg"], SITE, "acme"))
-
-
-def test_what_each_start_runs() -> None:
-    names = [
-        "b.pth",
-        "a.pth",
-        "acme/c.pth",
-        "sitecustomize.py",
-        "usercustomize/__init__.py",
-        "x.py",
-    ]
-    found = run_at_start([*(f"{SITE}/{one}" for one in names), "share/d.pth"], SITE)
-    assert found == ["a.pth", "b.pth", "sitecustomize.py", "usercustomize"]
