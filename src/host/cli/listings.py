@@ -13,6 +13,7 @@ from host.cli.global_options import (
     parse_options,
     refuse_separator,
 )
+from host.cli.listing_hooks import ask
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
@@ -115,8 +116,7 @@ def rendered(
     """Return what is `inside` of a category as text; raises UsageError for an unknown format."""
     listing = _listing(session, found, inside, everything=everything, deep=deep)
     call = {"listing": listing, "format": format, "terminal": session.terminal}
-    ask = session.listing_hooks.ask
-    [text] = ask("render_listing", [call], only_ours=format in FORMATS)
+    [text] = ask(session, "render_listing", [call], only_builtin=format in FORMATS)
     if not isinstance(text, str):
         raise UsageError(
             f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
@@ -160,7 +160,7 @@ def root_notes(program: str) -> Iterator[str]:
 def _with_installed(session: Session, commands: tuple[Command, ...]) -> tuple[Command, ...]:
     """Return the commands with `installed` answered for those of `setup`, all asked at once."""
     asked = [{"command": one} for one in commands if one.words[0] == _SETUP]
-    answers = iter(session.listing_hooks.ask("is_installed", asked) if asked else ())
+    answers = iter(ask(session, "is_installed", asked))
     return tuple(
         one.replaced(installed=bool(next(answers))) if one.words[0] == _SETUP else one
         for one in commands

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from host.cli.contents import Contents
     from host.cli.definition_index import DefinitionIndex
     from host.listing_records import Terminal
-    from host.planning.listing_hooks import ListingHooks
     from host.run.catalog import Catalog, Match
     from host.run.command import Definition
     from host.run.environment import Layers, SourceReader
@@ -142,17 +141,15 @@ class Session:
     def checked(self, lock: Lock) -> Lock:
         """Return `lock`; a plugin whose files of variables cannot be read is broken there."""
         from host.run.dotenv import read_env_file
-        from host.run.lock import Lock, Plugin
 
-        plugins = {name: Plugin.of_row(one.row()) for name, one in lock.plugins.items()}
         for source in lock.sources:
             for path in source.files if source.reader == "dotenv" else ():
                 try:
                     read_env_file(path, lambda _: None)
                 except SourceError as failure:
-                    plugin = plugins[source.plugin]
+                    plugin = lock.plugins[source.plugin]
                     plugin.broken = plugin.broken or failure.what
-        return Lock(lock.trees, lock.commands, lock.sources, plugins, lock.stamps)
+        return lock
 
     def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
         """Return what plugins say now, in safe mode without anybody's Python; nothing is written.
@@ -198,12 +195,6 @@ class Session:
 
         there = (self.installation, self.lock, caller, self.messages)
         return layers_of(words, definition, *there, reading=reading or SourceReader)
-
-    @cached_property
-    def listing_hooks(self) -> ListingHooks:
-        from host.planning.listing_hooks import ListingHooks
-
-        return ListingHooks(self.lock, self.installation, self.messages)
 
     @cached_property
     def _index(self) -> DefinitionIndex:

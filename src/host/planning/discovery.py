@@ -55,11 +55,11 @@ def refresh(
 
 
 def own_commands(layout: Layout) -> list[Declared]:
-    """Return what our own plugins declare, where there is no installation yet."""
-    installation = Installation(layout.program, layout.root, "", "", "")
+    """Return what the built-in plugins declare if there is no installation yet."""
     collected = _Collected({})
-    ours = [one for one in entry_points() if one.ours]
-    collected.ask_ours(ours, ["discover_commands"], installation)
+    builtin = [one for one in entry_points() if one.ours]
+    installation = Installation(layout.program, layout.root, "", "", "")
+    collected.ask_builtin(builtin, ["discover_commands"], installation)
     return list(collected.lock().commands)
 
 
@@ -73,7 +73,7 @@ def ask_plugins(
     """Return what plugins say now, checked; a failure costs only the plugin that failed.
 
     `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
-    lets ours bring the disk into order.
+    lets built-in plugins bring the disk into order.
     """
     layout = installation.layout
     record = Installation(
@@ -85,8 +85,8 @@ def ask_plugins(
     )
     collected = _Collected({path: stamp(path) for path in _import_places()})
     points = entry_points()
-    ours = [one for one in points if one.ours]
-    collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
+    builtin = [one for one in points if one.ours]
+    collected.ask_builtin(builtin, ["prepare", *_ASKED] if prepare else _ASKED, record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
     for answer in query(asked, record):
@@ -114,10 +114,10 @@ class _Collected:
         self.disabled: dict[str, tuple[tuple[str, ...], ...]] = {}
         self.declared: list[tuple[int, Tree | Declared | Source]] = []
 
-    def ask_ours(
+    def ask_builtin(
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
-        """Ask this distribution's own plugins, in this process."""
+        """Ask the built-in plugins, in this process."""
         loaded = [LoadedPlugin(one) for one in plugins]
         for one in loaded:
             one.plugin.hooks = one.hooks
@@ -130,7 +130,7 @@ class _Collected:
             one.plugin.broken = one.plugin.broken or one.broken
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
-        """Return the plugins that are not ours and are on, each name once.
+        """Return the plugins that are not built in and are on, each name once.
 
         A name that comes again is noted as broken under name and origin.
         """
@@ -158,10 +158,6 @@ class _Collected:
         for hook, record in answer.records:
             self.take(plugin, hook, record)
 
-    def note(self, name: str, reason: str) -> None:
-        """Note why something that may be no plugin at all is broken."""
-        self.plugins.setdefault(name, Plugin(name)).broken = reason
-
     def take(self, plugin: Plugin, hook: str, record: Any) -> None:
         """Add a record; a wrong one makes its plugin broken."""
         try:
@@ -175,7 +171,7 @@ class _Collected:
             path = _path(record.path, "a Watch's path")
             self.stamps.setdefault(path, stamp(path))
         elif isinstance(record, BrokenPlugin) and plugin.ours:
-            self.note(record.plugin, record.reason)
+            self.plugins.setdefault(record.plugin, Plugin(record.plugin)).broken = record.reason
         elif hook == "env_sources":
             self.declared.append((place, _source(plugin, record)))
         elif isinstance(record, CommandTree):
