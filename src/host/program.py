@@ -25,18 +25,38 @@ from host.run.text import Messages
 class Program:
     """An installation: where its files are, what commands it has, what a run of one would get.
 
-    All methods raise HostError. Paths are absolute. `words` are those of the command that this
-    process runs. Which plugins there are is looked up once::
+    All methods raise HostError. Paths are absolute::
 
         program = Program.current()
         for command in program.commands(("deploy",)):
             print(" ".join(command.words), command.definition.description)
         program.run(("deploy", "status"), ["--short"])
+
+    name           the name that its executable was called by
+    root           its directory
+    version        the version in its cli.json
+    commands_dir   its own commands
+    plugins_dir    its directory plugins and registry.json
+    core_dir       its launcher and cli.json
+    lib_dir        the shell library
+    config_dir     its settings.conf, and what plugins keep beside that
+    words          those of the command that this process runs
+    messages       lines on stderr: `error(text)`, `warn(text)`, `debug(text)`, shown escaped
     """
 
     def __init__(self, session: Session, words: Sequence[str] = ()) -> None:
+        installation, layout = session.installation, session.layout
         self._session = session
-        self.words = tuple(words)  # of the command that this process runs
+        self.name: str = layout.program
+        self.root: str = layout.root
+        self.version: str = installation.config.version
+        self.commands_dir: str = installation.commands_dir
+        self.plugins_dir: str = installation.plugins_dir
+        self.core_dir: str = layout.core_dir
+        self.lib_dir: str = layout.lib_dir
+        self.config_dir: str = layout.config_dir
+        self.words: tuple[str, ...] = tuple(words)
+        self.messages: Messages = session.messages
 
     @classmethod
     def current(cls, environ: Mapping[str, str] | None = None) -> Program:
@@ -51,10 +71,8 @@ class Program:
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
         called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint says it
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
-        messages = Messages(program + behind, environ)
-        return cls(
-            Session(Layout(program, root, config_file), environ, messages, safe=False), words
-        )
+        layout, messages = Layout(program, root, config_file), Messages(program + behind, environ)
+        return cls(Session(layout, environ, messages, safe=False), words)
 
     @classmethod
     def at(cls, root: str | os.PathLike[str], environ: Mapping[str, str] | None = None) -> Program:
@@ -77,51 +95,8 @@ class Program:
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
-        found = cls(
-            Session(Layout(program, root, config_file), own, Messages(program, own), safe=False)
-        )
-        found.version  # noqa: B018 - says what is wrong with it
-        return found
-
-    @property
-    def name(self) -> str:
-        """The name that its executable was called by."""
-        return self._session.program
-
-    @property
-    def root(self) -> str:
-        """The directory of the installation."""
-        return self._session.layout.root
-
-    @property
-    def version(self) -> str:
-        """The version in its cli.json."""
-        return self._session.installation.config.version
-
-    @property
-    def commands_dir(self) -> str:
-        """Its own commands."""
-        return self._session.installation.commands_dir
-
-    @property
-    def plugins_dir(self) -> str:
-        """Its directory plugins and registry.json."""
-        return self._session.installation.plugins_dir
-
-    @property
-    def core_dir(self) -> str:
-        """Its launcher and cli.json."""
-        return self._session.layout.core_dir
-
-    @property
-    def lib_dir(self) -> str:
-        """The shell library."""
-        return self._session.layout.lib_dir
-
-    @property
-    def config_dir(self) -> str:
-        """Its settings.conf, and what plugins keep beside that."""
-        return self._session.layout.config_dir
+        layout, messages = Layout(program, root, config_file), Messages(program, own)
+        return cls(Session(layout, own, messages, safe=False))
 
     @property
     def executable(self) -> str:
@@ -131,11 +106,6 @@ class Program:
             again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
             raise MissingError(f"{path}: the launcher is missing", f"make it again with: {again}")
         return path
-
-    @property
-    def messages(self) -> Messages:
-        """Lines on stderr: `error(text)`, `warn(text)`, `debug(text)`; text is escaped there."""
-        return self._session.messages
 
     def commands(
         self, words: Sequence[str] = (), *, everything: bool = False
