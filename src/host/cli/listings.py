@@ -114,7 +114,25 @@ def rendered(
     deep: bool = False,
 ) -> str:
     """Return what is `inside` of a category as text; raises UsageError for an unknown format."""
-    listing = _listing(session, found, inside, everything=everything, deep=deep)
+    config = session.installation.config
+    about = found if found.words else config
+    runs = found.definition is not None and found.definition.entrypoint != ""
+    at_root = not found.words and not deep
+    listing = Listing(
+        program=session.program,
+        words=found.words,
+        name=about.name,
+        description=about.description,
+        version="" if found.words else config.version,
+        categories=inside.categories,
+        commands=_with_installed(session, inside.commands),
+        deep=deep,
+        everything=everything,
+        runnable=runs,
+        arguments=found.definition.args if runs and found.definition else (),
+        options=(*OPTIONS.items(),) if at_root else (),
+        notes=(*root_notes(session.program),) if at_root else (),
+    )
     call = {"listing": listing, "format": format, "terminal": session.terminal}
     [text] = ask(session, "render_listing", [call], only_builtin=format in FORMATS)
     if not isinstance(text, str):
@@ -122,32 +140,6 @@ def rendered(
             f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
         )
     return text
-
-
-def _listing(
-    session: Session, found: Match, inside: Contents, *, everything: bool, deep: bool
-) -> Listing:
-    config = session.installation.config
-    definition = found.definition
-    name, description, version = config.name, config.description, config.version
-    if found.words:
-        name, description, version = found.name, found.description, ""
-    at_root = not found.words and not deep
-    return Listing(
-        program=session.program,
-        words=found.words,
-        name=name,
-        description=description,
-        version=version,
-        categories=inside.categories,
-        commands=_with_installed(session, inside.commands),
-        deep=deep,
-        everything=everything,
-        runnable=bool(definition and definition.entrypoint),
-        arguments=definition.args if definition and definition.entrypoint else (),
-        options=(*OPTIONS.items(),) if at_root else (),
-        notes=(*root_notes(session.program),) if at_root else (),
-    )
 
 
 def root_notes(program: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from host.errors import HostError, PluginError, SourceError
 from host.run.child_process import TIMEOUT_VARIABLE, fork_and_read, time_limit
 from host.run.expand import is_name
-from host.run.importing import load_reference
+from host.run.importing import complete_import_path, load_reference
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -56,6 +56,7 @@ def _answer(
 ) -> "tuple[str, dict[bytes, bytes] | str]":
     """Return "" and the provider's variables, or what kind of failure there is, and its words."""
     try:
+        complete_import_path()
         return "", _checked(load_reference(reference)(words, environ))
     except PluginError as failure:
         return _NOT_LOADED, str(failure)
