@@ -69,18 +69,17 @@ class Program:
         if not root or not words:
             raise HostError("this works in a command of an installation only")
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
-        called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint says it
+        called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint sets it
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
         layout, messages = Layout(program, root, config_file), Messages(program + behind, environ)
         return cls(Session(layout, environ, messages, safe=False), words)
 
     @classmethod
     def at(cls, root: str | os.PathLike[str], environ: Mapping[str, str] | None = None) -> Program:
-        """Return the installation in the directory `root`, whoever asks: a test, a script.
+        """Return the installation in the directory `root`, for a test or a script.
 
-        `environ` is the caller's environment, by default this process's; what it says of a
-        run or of an installation does not count. Raises InstallationError, here where it is
-        none::
+        `environ` is the caller's environment, by default this process's; variables that describe
+        a run or an installation are ignored. Raises InstallationError if there is none::
 
             def test_what_it_adds(tmp_path):
                 cli = [sys.executable, "-m", "host"]
@@ -90,8 +89,8 @@ class Program:
                 assert program.run(("greet", "hello")).returncode == 0
         """
         caller = os.environ if environ is None else environ
-        ours = (*FRAMEWORK_NAMES, RUN)
-        own = {name: value for name, value in caller.items() if name not in ours}
+        of_a_run = (*FRAMEWORK_NAMES, RUN)
+        own = {name: value for name, value in caller.items() if name not in of_a_run}
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
@@ -159,8 +158,7 @@ class Program:
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the variables `ARG_…` that `args` give to the command's declared arguments.
 
-        Nothing is run. Raises UsageError where they do not fit; so it says beforehand whether
-        a run would take them.
+        Nothing is run. Raises UsageError if they do not fit, as a run would.
         """
         arguments = command.definition.args
         return given_variables(arguments, args, self.name, command.words) if arguments else {}
@@ -195,9 +193,9 @@ class Program:
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         layers = self._session.layers(command.words, command.definition, system)
         required = {*command.definition.required_envs, *(facts or {})}
-        told = {winner.name for winner, _ in layers.trace()}
+        given = {winner.name for winner, _ in layers.trace()}
         every = traced_variables(layers)
-        return {name: one for name, one in every.items() if name in told or name in required}
+        return {name: one for name, one in every.items() if name in given or name in required}
 
     def run(
         self,
@@ -219,7 +217,7 @@ class Program:
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])
             agreed = program.run(("db", "drop"), environ={**os.environ, "CLI_YES": "1"})
         """
-        env = self._session.environ if environ is None else environ  # it takes away what is ours
+        env = self._session.environ if environ is None else environ
         return subprocess.run(  # noqa: PLW1510 - check is an option
             [self.executable, *words, *args], env=dict(env), **options
         )

@@ -1,7 +1,7 @@
 """What may stand where the cursor is: the answer to a shell's Tab.
 
 A stub in the shell (`self completion`) calls `<program> --complete SHELL …` and shows what
-this prints: a line that says what to do beside (`files`, `directories`, `none`), then
+this prints: a line with which paths to add (`files`, `directories`, `none`), then
 a line for each candidate, with its description behind a tab. Nothing of a command
 is run to find out, but the `complete` program that an argument declares; no click and no
 pluggy is loaded, and only the category in question is looked at.

@@ -91,7 +91,7 @@ def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
-    gc.disable()  # what a listing is made of stays until its end; a search would find nothing
+    gc.disable()  # a listing makes no garbage, so collecting it only costs time
     everything_below = deep or format == "tree"
     inside, problems = session.contents(found.words, deep=everything_below)
     for problem in problems:
@@ -143,7 +143,7 @@ def rendered(
 
 
 def root_notes(program: str) -> Iterator[str]:
-    """Yield what the root's listing says of where to read on."""
+    """Yield the lines of the root's listing with what to read next."""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"
     yield f"More: {DOCS}"

@@ -97,7 +97,7 @@ class Session:
 
     @property
     def version(self) -> str:
-        """What `--version` says: the host's own version where there is no installation.
+        """What `--version` prints: the host's own version if there is no installation.
 
         Raises InstallationError where there is one that is wrong.
         """
@@ -152,7 +152,7 @@ class Session:
         return lock
 
     def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
-        """Return what plugins say now, in safe mode without anybody's Python; nothing is written.
+        """Return a new lock without writing it; in safe mode without third-party Python.
 
         `directory_hooks` includes the Python of directory plugins.
         """
@@ -190,7 +190,7 @@ class Session:
         caller: Mapping[str, str],
         reading: type[SourceReader] | None = None,
     ) -> Layers:
-        """Return what the sources say of a command that `caller` starts; raises SourceError."""
+        """Return the variables of a command that `caller` starts; raises SourceError."""
         from host.run.environment import SourceReader, layers_of
 
         there = (self.installation, self.lock, caller, self.messages)

@@ -101,8 +101,8 @@ def settings_names(path: str) -> dict[str, int]:
 def traced_variables(layers: Layers) -> dict[str, Variable]:
     """Return every variable of a run, the caller's own too, by name: not masked.
 
-    A source is told with its line or key; bash does not say the line of an assignment, so
-    settings.conf is read for that.
+    A source has its line or key. bash does not report the line of an assignment, so
+    settings.conf is searched for it.
     """
     settings: dict[str, dict[str, int]] = {}
 

@@ -69,7 +69,7 @@ def ask_plugins(
     directory_hooks: bool = True,
     prepare: bool = False,
 ) -> Lock:
-    """Return what plugins say now, checked; a failure costs only the plugin that failed.
+    """Ask the plugins and return the lock; a failing plugin loses only its own records.
 
     `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
     lets built-in plugins bring the disk into order.
@@ -123,7 +123,7 @@ def entry_points() -> list[Plugin]:
 
 
 def _import_places() -> Iterator[str]:
-    """Yield what tells that installed distributions came, went or changed."""
+    """Yield the paths that change if an installed distribution comes, goes or changes."""
     for path in sys.path:
         if os.path.isdir(path):
             yield path
@@ -131,7 +131,7 @@ def _import_places() -> Iterator[str]:
 
 
 class _Collected:
-    """What plugins said so far, checked record by record."""
+    """The records of the plugins asked so far, checked one by one."""
 
     def __init__(self, stamps: dict[str, str]) -> None:
         self.stamps = stamps
@@ -178,7 +178,7 @@ class _Collected:
         plugin.hooks = answer.hooks
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
-            # also where it fails before it says which files it has
+            # its answer lacks the files that it failed to import
             self.stamps.update({path: stamp(path) for path in source_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
