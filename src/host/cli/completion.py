@@ -94,10 +94,9 @@ def complete_words(
     if left[:1] == ["help"]:
         asks_help = True
         del left[0]
-    from host.cli.definition_index import DefinitionIndex
+    from host.cli.definition_index import IndexedCatalog
 
-    index = DefinitionIndex(installation)
-    catalog = Catalog(lock, index.read_definition)
+    catalog = IndexedCatalog(lock, installation)
     found = catalog.find(left)
     rest = left[len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
@@ -116,7 +115,7 @@ def complete_words(
     if current.startswith("-"):
         return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
     inside = _inside(catalog, found, current, asks_help=asks_help)
-    index.save()
+    catalog.save()
     return inside
 
 

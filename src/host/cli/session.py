@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from functools import cached_property
 
     from host.cli.contents import Contents
-    from host.cli.definition_index import DefinitionIndex
+    from host.cli.definition_index import IndexedCatalog
     from host.listing_records import Terminal
-    from host.run.catalog import Catalog, Match
+    from host.run.catalog import Match
     from host.run.command import Definition
     from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
@@ -197,17 +197,10 @@ class Session:
         return layers_of(words, definition, *there, reading=reading or SourceReader)
 
     @cached_property
-    def _index(self) -> DefinitionIndex:
-        from host.cli.definition_index import DefinitionIndex
+    def catalog(self) -> IndexedCatalog:
+        from host.cli.definition_index import IndexedCatalog
 
-        return DefinitionIndex(self.installation)
-
-    @cached_property
-    def catalog(self) -> Catalog:
-        """All commands; definitions come from the index, which parses only changed files."""
-        from host.run.catalog import Catalog
-
-        return Catalog(self.lock, self._index.read_definition)
+        return IndexedCatalog(self.lock, self.installation)
 
     def contents(
         self, words: tuple[str, ...], *, deep: bool = False
@@ -216,7 +209,7 @@ class Session:
         from host.cli.contents import contents
 
         found = contents(self.catalog, words, deep=deep)
-        self._index.save()
+        self.catalog.save()
         return found
 
     def find(self, words: tuple[str, ...]) -> Match:
