@@ -1,4 +1,4 @@
-"""`main`: a command line → the process to become; `host.cli` answers anything else."""
+"""`main`: a command line → the process to become; `host.cli` answers everything else."""
 
 import _signal  # `signal` costs a module of enums
 import gc
@@ -71,9 +71,9 @@ def main() -> int:
 
 
 def leave(status: int) -> int:
-    """End at once: taking the interpreter apart costs a Tab a tenth, and a long listing more.
+    """End the process without taking the interpreter apart, which costs a tenth of a Tab.
 
-    All output is written by then. Who has more to do at the end has told `atexit`.
+    All output is written by then. Functions registered with `atexit` still run.
     """
     import atexit
 
@@ -166,7 +166,7 @@ def plan_run(
     *,
     may_ask: bool = False,
 ) -> "Exec | None":
-    """Return the process to become, or None when the words ask for a listing or a help page.
+    """Return the process to become, or None if the words ask for a listing or a help page.
 
     With `may_ask` a terminal's user is asked for required arguments that are missing.
     """
@@ -214,7 +214,7 @@ def exec_of(
     args: "Sequence[str]",
     environment: "Mapping[str, str]",
 ) -> Exec:
-    """Return the process to become: `file`, or the Python reference when it is ""."""
+    """Return the process to become: `file`, or the Python reference if `file` is ""."""
     if not file:
         from host.run.interrupts import UNBLOCK, interrupt_is_blocked
 
@@ -250,7 +250,7 @@ def _library(lib_dir: str) -> str:
 
 
 def _as_bash_env(path: str) -> str:
-    """Return what BASH_ENV must hold for bash to read `path`: it expands the value."""
+    """Return the value of BASH_ENV that makes bash read `path`, as bash expands the value."""
     text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
     return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text
 

@@ -49,7 +49,7 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """What is wrong, for somebody who looks at the file."""
+        """What is wrong, without the path and line."""
         return f'"{self.key}": {self.text}' if self.key else self.text
 
     @property
@@ -127,7 +127,7 @@ class OperationError(HostError):
 
 
 class NotConfirmedError(HostError):
-    """A command that asks before it runs was not told to go on; nothing was run."""
+    """A command that asks before it runs was not confirmed; nothing was run."""
 
 
 class UsageError(HostError):

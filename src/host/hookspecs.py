@@ -64,7 +64,7 @@ def prepare(installation: Installation) -> None:
 def find_plugins(
     installation: Installation,
 ) -> Iterable[PluginFile | Disabled | Watch | BrokenPlugin]:
-    """Say which plugins there are beside those of entry points, and which of those are off.
+    """Return the plugins that have no entry point, and those that are switched off.
 
     Called when the lock is built, before the other plugins are loaded. Only the plugins
     of this distribution are asked. A `Watch` comes before what it stands for is read::
@@ -82,11 +82,11 @@ def find_plugins(
 def discover_commands(
     installation: Installation,
 ) -> Iterable[CommandTree | CommandDeclaration | CategoryDeclaration | Watch]:
-    """Say what commands there are: directories to look in, or commands in Python.
+    """Return the commands: directories to look in, or commands in Python.
 
     Called when the lock is built. Directories are looked at again in every run, so
-    name the directory, not what is in it today. `self` is reserved. Where words
-    meet, `commands/` wins, then plugins in registry order, then this order::
+    name the directory, not what is in it today. `self` is reserved. If two places define the
+    same words, `commands/` wins, then plugins in registry order, then this order::
 
         @hookimpl
         def discover_commands(installation):
@@ -101,15 +101,15 @@ def discover_commands(
                 },
             )
 
-    A hook that reads a file to find out yields `Watch(path)` beside, so that a
-    change of that file is noticed.
+    A hook that reads a file also yields `Watch(path)`, so that a change of that file is
+    noticed.
     """
     raise NotImplementedError
 
 
 @hookspec
 def env_sources(installation: Installation) -> Iterable[EnvSource]:
-    """Say which sources contribute variables, each with its rank.
+    """Return the sources that contribute variables, each with its rank.
 
     Called when the lock is built. Ranks: 1 the caller's environment, which nothing
     outranks, 2 `envs` of a command.json, 3 settings.conf, 4 `.env` files; a plugin's is
@@ -146,7 +146,7 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
 
 @hookspec(firstresult=True)
 def is_installed(command: Command) -> bool | None:
-    """Tell whether what a `setup` command installs is there, or None if you can't say.
+    """Return whether what a `setup` command installs is there, None if the plugin cannot know.
 
     Called for the commands of `setup` when a listing is shown. Look at files only:
     nothing is run to find out, and a listing waits for the answer::

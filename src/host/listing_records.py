@@ -29,7 +29,7 @@ class Command(Record):
     """A command as listings show it.
 
     words        such as ("cloud", "login")
-    definition   what its command.json says, checked: a `Definition`
+    definition   the checked content of its command.json: a `Definition`
     directory    of its command.json, "" for one declared in Python
     origin       "commands", "plugin" (a directory or a `CommandTree`) or "python" (declared)
     plugin       the plugin that it is from, "" for the installation's own
@@ -92,14 +92,14 @@ class Listing(Record):
     program       the name that the program was called by
     words         of the category, () for the root
     name, description, version   what heads it; the version is the root's
-    categories    directly below, or all below where it is `deep`; sorted by words
+    categories    directly below, or all below if it is `deep`; sorted by words
     commands      likewise
     deep          for `self list`, `self search` and `--format tree`
     everything    whether hidden commands and those for other systems are among them
     runnable      whether the category has an entrypoint of its own
     arguments     the `Argument`s that this takes
     options       the root's: each global option with what it does
-    notes         the root's: lines that say where to read on
+    notes         the root's: lines with what to read next
     """
 
     program: str
@@ -159,7 +159,7 @@ class Terminal(Record):
     is_interactive: bool = False
 
     def can_print(self, text: str) -> bool:
-        """Tell whether stdout takes these characters."""
+        """Return whether stdout takes these characters."""
         try:
             text.encode(self.encoding)
         except (UnicodeEncodeError, LookupError):
@@ -167,7 +167,7 @@ class Terminal(Record):
         return True
 
     def styled(self, text: str, style: str) -> str:
-        """Return a printable text in the colour of what it is, or as it is where there is none.
+        """Return a printable text in the colour of its style, unchanged without colours.
 
         `style` is "heading", "name", "installed", "missing", or an indicator such as `[sudo]`.
         """

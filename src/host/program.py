@@ -27,18 +27,38 @@ from host.run.text import Messages
 class Program:
     """An installation: where its files are, what commands it has, what a run of one would get.
 
-    All methods raise HostError. Paths are absolute. `words` are those of the command that this
-    process runs. Which plugins there are is looked up once::
+    All methods raise HostError. Paths are absolute::
 
         program = Program.current()
         for command in program.commands(("deploy",)):
             print(" ".join(command.words), command.definition.description)
         program.run(("deploy", "status"), ["--short"])
+
+    name           the name that its executable was called by
+    root           its directory
+    version        the version in its cli.json
+    commands_dir   its own commands
+    plugins_dir    its directory plugins and registry.json
+    core_dir       its launcher and cli.json
+    lib_dir        the shell library
+    config_dir     its settings.conf, and what plugins keep beside that
+    words          those of the command that this process runs
+    messages       lines on stderr: `error(text)`, `warn(text)`, `debug(text)`, shown escaped
     """
 
     def __init__(self, session: Session, words: Sequence[str] = ()) -> None:
+        installation, layout = session.installation, session.layout
         self._session = session
-        self.words = tuple(words)  # of the command that this process runs
+        self.name: str = layout.program
+        self.root: str = layout.root
+        self.version: str = installation.config.version
+        self.commands_dir: str = installation.commands_dir
+        self.plugins_dir: str = installation.plugins_dir
+        self.core_dir: str = layout.core_dir
+        self.lib_dir: str = layout.lib_dir
+        self.config_dir: str = layout.config_dir
+        self.words: tuple[str, ...] = tuple(words)
+        self.messages: Messages = session.messages
 
     @classmethod
     def current(cls, environ: Mapping[str, str] | None = None) -> Program:
@@ -51,20 +71,17 @@ class Program:
         if not root or not words:
             raise HostError("this works in a command of an installation only")
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
-        called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint says it
+        called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint sets it
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
-        messages = Messages(program + behind, environ)
-        return cls(
-            Session(Layout(program, root, config_file), environ, messages, safe=False), words
-        )
+        layout, messages = Layout(program, root, config_file), Messages(program + behind, environ)
+        return cls(Session(layout, environ, messages, safe=False), words)
 
     @classmethod
     def at(cls, root: str | os.PathLike[str], environ: Mapping[str, str] | None = None) -> Program:
-        """Return the installation in the directory `root`, whoever asks: a test, a script.
+        """Return the installation in the directory `root`, for a test or a script.
 
-        `environ` is the caller's environment, by default this process's; what it says of a
-        run or of an installation does not count. Raises InstallationError, here where it is
-        none::
+        `environ` is the caller's environment, by default this process's; variables that describe
+        a run or an installation are ignored. Raises InstallationError if there is none::
 
             def test_what_it_adds(tmp_path):
                 cli = [sys.executable, "-m", "host"]
@@ -74,56 +91,13 @@ class Program:
                 assert program.run(("greet", "hello")).returncode == 0
         """
         caller = os.environ if environ is None else environ
-        ours = (*FRAMEWORK_NAMES, RUN)
-        own = {name: value for name, value in caller.items() if name not in ours}
+        of_a_run = (*FRAMEWORK_NAMES, RUN)
+        own = {name: value for name, value in caller.items() if name not in of_a_run}
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
-        found = cls(
-            Session(Layout(program, root, config_file), own, Messages(program, own), safe=False)
-        )
-        found.version  # noqa: B018 - says what is wrong with it
-        return found
-
-    @property
-    def name(self) -> str:
-        """The name that its executable was called by."""
-        return self._session.program
-
-    @property
-    def root(self) -> str:
-        """The directory of the installation."""
-        return self._session.layout.root
-
-    @property
-    def version(self) -> str:
-        """The version in its cli.json."""
-        return self._session.installation.config.version
-
-    @property
-    def commands_dir(self) -> str:
-        """Its own commands."""
-        return self._session.installation.commands_dir
-
-    @property
-    def plugins_dir(self) -> str:
-        """Its directory plugins and registry.json."""
-        return self._session.installation.plugins_dir
-
-    @property
-    def core_dir(self) -> str:
-        """Its launcher and cli.json."""
-        return self._session.layout.core_dir
-
-    @property
-    def lib_dir(self) -> str:
-        """The shell library."""
-        return self._session.layout.lib_dir
-
-    @property
-    def config_dir(self) -> str:
-        """Its settings.conf, and what plugins keep beside that."""
-        return self._session.layout.config_dir
+        layout, messages = Layout(program, root, config_file), Messages(program, own)
+        return cls(Session(layout, own, messages, safe=False))
 
     @property
     def executable(self) -> str:
@@ -133,11 +107,6 @@ class Program:
             again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
             raise MissingError(f"{path}: the launcher is missing", f"make it again with: {again}")
         return path
-
-    @property
-    def messages(self) -> Messages:
-        """Lines on stderr: `error(text)`, `warn(text)`, `debug(text)`; text is escaped there."""
-        return self._session.messages
 
     def commands(
         self, words: Sequence[str] = (), *, everything: bool = False
@@ -191,8 +160,7 @@ class Program:
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the variables `ARG_…` that `args` give to the command's declared arguments.
 
-        Nothing is run. Raises UsageError where they do not fit; so it says beforehand whether
-        a run would take them.
+        Nothing is run. Raises UsageError if they do not fit, as a run would.
         """
         return self._line(command, args).variables()
 
@@ -245,9 +213,9 @@ class Program:
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         layers = self._session.layers(command.words, command.definition, system)
         required = {*command.definition.required_envs, *(facts or {})}
-        told = {winner.name for winner, _ in layers.trace()}
+        given = {winner.name for winner, _ in layers.trace()}
         every = traced_variables(layers)
-        return {name: one for name, one in every.items() if name in told or name in required}
+        return {name: one for name, one in every.items() if name in given or name in required}
 
     def run(
         self,
@@ -269,7 +237,7 @@ class Program:
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])
             agreed = program.run(("db", "drop"), environ={**os.environ, "CLI_YES": "1"})
         """
-        env = self._session.environ if environ is None else environ  # it takes away what is ours
+        env = self._session.environ if environ is None else environ
         return subprocess.run(  # noqa: PLW1510 - check is an option
             [self.executable, *words, *args], env=dict(env), **options
         )

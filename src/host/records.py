@@ -72,7 +72,7 @@ class EnvSource(Record):
     Plugin sources are read after settings.conf and before `.env` files. One of `files` and
     `provider` is given.
 
-    name       for people: `self env` says it
+    name       for people, as `self env` shows it
     rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); only this
                distribution's own plugins leave it out, with a `reader` that has a rank
     files      absolute paths of `.env` files

@@ -1,4 +1,4 @@
-"""What is secret, told by the names of variables, and how values and texts are shown without it."""
+"""Which variables are secret, by their names, and how values and texts are shown without them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "tr
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a variable of this name holds a secret, by the words between its `_`.
+    """Return whether a variable of this name holds a secret, by the words between its `_`.
 
     The digits at the end of a word do not count. A secret can be in other values, too: use
     `masked` for variables that people are shown.
@@ -48,7 +48,7 @@ def is_secret(name: str) -> bool:
 
 
 def is_hidden_everywhere(value: str) -> bool:
-    """Tell whether the value of a secret is hidden wherever a text contains it.
+    """Return whether the value of a secret is hidden wherever a text contains it.
 
     A value of one or two characters is not, as too many texts contain it; nor is `true`, `off`
     or another switch::

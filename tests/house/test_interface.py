@@ -74,6 +74,11 @@ def test_the_public_names_are_those_of_the_package() -> None:
         host.nothing  # noqa: B018 - asking is the test
 
 
+def test_the_host_names_no_module_of_the_built_in_plugins() -> None:
+    files = (PROJECT / "src/host").rglob("*.py")
+    assert [file for file in files if "builtin_plugins" in file.read_text()] == []
+
+
 def test_what_scripts_beside_the_program_import_is_there() -> None:
     used = re.compile(r"from ((?:host|builtin_plugins)[\w.]*) import (\w+)")  # in strings, too
     found = 0

@@ -1,7 +1,7 @@
 """What may stand where the cursor is: the answer to a shell's Tab.
 
 A stub in the shell (`self completion`) calls `<program> --complete SHELL …` and shows what
-this prints: a line that says what to do beside (`files`, `directories`, `none`), then
+this prints: a line with which paths to add (`files`, `directories`, `none`), then
 a line for each candidate, with its description behind a tab. Nothing of a command
 is run to find out, but the `complete` program that an argument declares; no click and no
 pluggy is loaded, and only the category in question is looked at.
@@ -32,10 +32,6 @@ _SHELLS = ("bash", "zsh", "fish")
 _HELP = ("help", "Show help")
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
 _MOST_READ = 1 << 20  # bytes of what it prints
-_PLAIN = "_-./:=@%+,"  # what bash takes as it is, beside letters and digits
-_BLANKS = " \t\n"
-_ENDS = ";|&("  # what begins another command
-_ESCAPED = '"\\$`'  # what a backslash stands before inside double quotes
 
 
 class Offer:
@@ -60,13 +56,15 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         see = f"see: {installation.layout.program} self completion --help"
         raise UsageError("--complete is for Tab in a shell", see)
     if shell == "bash":
+        from host.cli.bash_line import bash_candidate, broken_at, split_line
+
         breaks, line = words
         words, quote = split_line(line)
         called, program = [basename(word) for word in words], installation.layout.program
         if called[0] == "sudo" and program in called:
             words = words[called.index(program) :]
         words = words[1:] or [""]
-        dropped = _broken_at(words[-1], breaks, quote)
+        dropped = broken_at(words[-1], breaks, quote)
     try:
         found = complete_words(words[:-1], words[-1], installation, lock)
     except HostError:
@@ -76,7 +74,7 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         if not word.startswith(words[-1]) or "\n" in word:
             continue
         if shell == "bash":
-            lines.append(_for_bash(word[dropped:], quote))
+            lines.append(bash_candidate(word[dropped:], quote))
         else:
             line, _, _ = about.partition("\n")
             lines.append(f"{word}\t{printable(line)}")
@@ -96,10 +94,9 @@ def complete_words(
     if left[:1] == ["help"]:
         asks_help = True
         del left[0]
-    from host.cli.definition_index import DefinitionIndex
+    from host.cli.definition_index import IndexedCatalog
 
-    index = DefinitionIndex(installation)
-    catalog = Catalog(lock, index.read_definition)
+    catalog = IndexedCatalog(lock, installation)
     found = catalog.find(left)
     rest = left[len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
@@ -118,7 +115,7 @@ def complete_words(
     if current.startswith("-"):
         return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
     inside = _inside(catalog, found, current, asks_help=asks_help)
-    index.save()
+    catalog.save()
     return inside
 
 
@@ -231,47 +228,3 @@ def _printed(program: str) -> list[str]:
     except (OSError, subprocess.SubprocessError):
         return []
     return done.stdout[:_MOST_READ].decode("utf-8", "replace").splitlines()
-
-
-def split_line(line: str) -> tuple[list[str], str]:
-    """Return the words of the last command on a `line` of bash, unquoted, and the open quote.
-
-    The last word is what is typed of it up to the cursor, "" after a blank. Nothing is expanded.
-    """
-    words: list[str] = [""]
-    quote = ""
-    started = False  # also by a quote with nothing in it
-    signs = iter(line)
-    for sign in signs:
-        if quote != "'" and sign == "\\":
-            following = next(signs, "")
-            words[-1] += following if not quote or following in _ESCAPED else f"\\{following}"
-            started = True
-        elif quote:
-            words[-1] += "" if sign == quote else sign
-            quote = "" if sign == quote else quote
-        elif sign in "'\"":
-            quote, started = sign, True
-        elif sign in _ENDS:
-            words, started = [""], False
-        elif sign not in _BLANKS:
-            words[-1] += sign
-            started = True
-        elif started:
-            words.append("")
-            started = False
-    return words, quote
-
-
-def _broken_at(word: str, breaks: str, quote: str) -> int:
-    """Return how much of the word bash does not replace: up to the last of its word breaks."""
-    if quote:
-        return 0
-    return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1
-
-
-def _for_bash(word: str, quote: str) -> str:
-    """Return a word as bash reads it back; inside quotes it stands as it is."""
-    if quote:
-        return word
-    return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)

@@ -1,6 +1,6 @@
 """The index of definitions: what listings show of each file, so that no file is parsed twice.
 
-Only listings, search and completion use it, as the reader of a Catalog; a run never does.
+Only listings, search and completion use it, inside their `IndexedCatalog`; a run never does.
 An entry counts while its file has the stamp that was taken before the file was read. No change
 hides behind a stamp: a file is kept only after it was left alone for longer than the clock of any
 file system stands still, so any later write changes its `st_ctime`, which nobody can set back.
@@ -15,8 +15,9 @@ import time
 from host.errors import DefinitionError, HostError, Problem
 from host.run import command as definition_files
 from host.run import read_regular
+from host.run.catalog import Catalog
 from host.run.command import SYSTEM_OS, Definition, RequiredVariable
-from host.run.lock import checksum, stamp
+from host.run.lock import Lock, checksum, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +89,17 @@ class DefinitionIndex:
         body = marshal.dumps((self._key, parts))
         if len(body) <= _MOST_BYTES:
             any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
+
+
+class IndexedCatalog(Catalog):
+    """The catalog of listings and Tab, which parses only the definitions that changed."""
+
+    __slots__ = ("save",)
+
+    def __init__(self, lock: "Lock", installation: "OpenInstallation") -> None:
+        index = DefinitionIndex(installation)
+        super().__init__(lock, index.read_definition)
+        self.save = index.save
 
 
 class KnownDefinition(Definition):

@@ -67,8 +67,8 @@ def parse_options(
 ) -> GlobalOptions:
     """Return what the options before the first word ask for; raises UsageError.
 
-    Behind the words of a `category`, be it the root, stand those of listings only. --color is
-    for `messages`.
+    After the words of a `category`, be it the root, only options of listings are allowed. --color
+    is for `messages`.
     """
     asked, left = GlobalOptions(), list(words)
     label = " ".join([messages.program, *(category or ())])
@@ -76,7 +76,7 @@ def parse_options(
     while left and left[0].startswith("-") and left[0] != "--":
         option, value = take_option(left)
         if option == "--color":
-            messages.color_mode = _colour(value)
+            messages.color_mode = _color_mode(value)
         elif option == "--format":
             if value is None:
                 raise UsageError(f"option '{option}' requires an argument", f"see: {label} --help")
@@ -86,42 +86,36 @@ def parse_options(
         elif option in switches:
             asked.switches |= {option}
         else:
-            near = _nearest(option, (*_FLAGS, *VALUES, *switches))
+            from host.run.suggestions import closest
+
+            near = closest(option, (*_FLAGS, *VALUES, *switches))
             raise UsageError(f"no such option '{option}'", f"see: {label} --help", suggestions=near)
     refuse_separator(left, label)
     asked.words = tuple(left)
     return asked
 
 
-def _nearest(word: str, options: "Sequence[str]") -> list[str]:
-    from host.run.suggestions import closest
-
-    return closest(word, options)
-
-
-def _colour(value: str | None) -> str:
+def _color_mode(value: str | None) -> str:
     if value not in COLOURS:
-        said = f"expected auto, always or never, found {value or 'nothing'}"
-        raise UsageError(f"--color: {said}")
+        raise UsageError(f"--color: expected auto, always or never, found {value or 'nothing'}")
     return value
 
 
 def refuse_separator(words: "Sequence[str]", label: str) -> None:
     """Raise UsageError for `--` before words that are no arguments."""
-    if words[:1] in (["--"], ("--",)):
+    if [*words[:1]] == ["--"]:
         raise UsageError("--: there are no arguments to keep apart here", f"see: {label} --help")
 
 
 def without_color(words: "Sequence[str]", messages: "Messages") -> tuple[str, ...]:
-    """Return `words` without --color, which is for `messages`, up to `--`; raises UsageError.
+    """Return the words of `self` or `help` without --color, which is for `messages`.
 
-    For words that no command of an installation gets: of `self` and `help`.
+    Words after `--` stay. Raises UsageError.
     """
-    kept: list[str] = []
-    left = list(words)
+    kept, left = list[str](), list(words)
     while left and left[0] != "--":
         if left[0].partition("=")[0] == "--color":
-            messages.color_mode = _colour(take_option(left)[1])
+            messages.color_mode = _color_mode(take_option(left)[1])
         else:
             kept.append(left.pop(0))
     return (*kept, *left)

@@ -13,6 +13,7 @@ from host.cli.global_options import (
     parse_options,
     refuse_separator,
 )
+from host.cli.listing_hooks import ask
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
@@ -90,7 +91,7 @@ def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
-    gc.disable()  # what a listing is made of stays until its end; a search would find nothing
+    gc.disable()  # a listing makes no garbage, so collecting it only costs time
     everything_below = deep or format == "tree"
     inside, problems = session.contents(found.words, deep=everything_below)
     for problem in problems:
@@ -113,10 +114,27 @@ def rendered(
     deep: bool = False,
 ) -> str:
     """Return what is `inside` of a category as text; raises UsageError for an unknown format."""
-    listing = _listing(session, found, inside, everything=everything, deep=deep)
+    config = session.installation.config
+    about = found if found.words else config
+    runs = found.definition is not None and found.definition.entrypoint != ""
+    at_root = not found.words and not deep
+    listing = Listing(
+        program=session.program,
+        words=found.words,
+        name=about.name,
+        description=about.description,
+        version="" if found.words else config.version,
+        categories=inside.categories,
+        commands=_with_installed(session, inside.commands),
+        deep=deep,
+        everything=everything,
+        runnable=runs,
+        arguments=found.definition.args if runs and found.definition else (),
+        options=(*OPTIONS.items(),) if at_root else (),
+        notes=(*root_notes(session.program),) if at_root else (),
+    )
     call = {"listing": listing, "format": format, "terminal": session.terminal}
-    ask = session.listing_hooks.ask
-    [text] = ask("render_listing", [call], only_ours=format in FORMATS)
+    [text] = ask(session, "render_listing", [call], only_builtin=format in FORMATS)
     if not isinstance(text, str):
         raise UsageError(
             f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
@@ -124,34 +142,8 @@ def rendered(
     return text
 
 
-def _listing(
-    session: Session, found: Match, inside: Contents, *, everything: bool, deep: bool
-) -> Listing:
-    config = session.installation.config
-    definition = found.definition
-    name, description, version = config.name, config.description, config.version
-    if found.words:
-        name, description, version = found.name, found.description, ""
-    at_root = not found.words and not deep
-    return Listing(
-        program=session.program,
-        words=found.words,
-        name=name,
-        description=description,
-        version=version,
-        categories=inside.categories,
-        commands=_with_installed(session, inside.commands),
-        deep=deep,
-        everything=everything,
-        runnable=bool(definition and definition.entrypoint),
-        arguments=definition.args if definition and definition.entrypoint else (),
-        options=(*OPTIONS.items(),) if at_root else (),
-        notes=(*root_notes(session.program),) if at_root else (),
-    )
-
-
 def root_notes(program: str) -> Iterator[str]:
-    """Yield what the root's listing says of where to read on."""
+    """Yield the lines of the root's listing with what to read next."""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"
     yield f"More: {DOCS}"
@@ -160,7 +152,7 @@ def root_notes(program: str) -> Iterator[str]:
 def _with_installed(session: Session, commands: tuple[Command, ...]) -> tuple[Command, ...]:
     """Return the commands with `installed` answered for those of `setup`, all asked at once."""
     asked = [{"command": one} for one in commands if one.words[0] == _SETUP]
-    answers = iter(session.listing_hooks.ask("is_installed", asked) if asked else ())
+    answers = iter(ask(session, "is_installed", asked))
     return tuple(
         one.replaced(installed=bool(next(answers))) if one.words[0] == _SETUP else one
         for one in commands

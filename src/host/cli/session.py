@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from functools import cached_property
 
     from host.cli.contents import Contents
-    from host.cli.definition_index import DefinitionIndex
+    from host.cli.definition_index import IndexedCatalog
     from host.listing_records import Terminal
-    from host.planning.listing_hooks import ListingHooks
-    from host.run.catalog import Catalog, Match
+    from host.run.catalog import Match
     from host.run.command import Definition
     from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
@@ -98,7 +97,7 @@ class Session:
 
     @property
     def version(self) -> str:
-        """What `--version` says: the host's own version where there is no installation.
+        """What `--version` prints: the host's own version if there is no installation.
 
         Raises InstallationError where there is one that is wrong.
         """
@@ -142,20 +141,18 @@ class Session:
     def checked(self, lock: Lock) -> Lock:
         """Return `lock`; a plugin whose files of variables cannot be read is broken there."""
         from host.run.dotenv import read_env_file
-        from host.run.lock import Lock, Plugin
 
-        plugins = {name: Plugin.of_row(one.row()) for name, one in lock.plugins.items()}
         for source in lock.sources:
             for path in source.files if source.reader == "dotenv" else ():
                 try:
                     read_env_file(path, lambda _: None)
                 except SourceError as failure:
-                    plugin = plugins[source.plugin]
+                    plugin = lock.plugins[source.plugin]
                     plugin.broken = plugin.broken or failure.what
-        return Lock(lock.trees, lock.commands, lock.sources, plugins, lock.stamps)
+        return lock
 
     def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
-        """Return what plugins say now, in safe mode without anybody's Python; nothing is written.
+        """Return a new lock without writing it; in safe mode without third-party Python.
 
         `directory_hooks` includes the Python of directory plugins.
         """
@@ -193,30 +190,17 @@ class Session:
         caller: Mapping[str, str],
         reading: type[SourceReader] | None = None,
     ) -> Layers:
-        """Return what the sources say of a command that `caller` starts; raises SourceError."""
+        """Return the variables of a command that `caller` starts; raises SourceError."""
         from host.run.environment import SourceReader, layers_of
 
         there = (self.installation, self.lock, caller, self.messages)
         return layers_of(words, definition, *there, reading=reading or SourceReader)
 
     @cached_property
-    def listing_hooks(self) -> ListingHooks:
-        from host.planning.listing_hooks import ListingHooks
+    def catalog(self) -> IndexedCatalog:
+        from host.cli.definition_index import IndexedCatalog
 
-        return ListingHooks(self.lock, self.installation, self.messages)
-
-    @cached_property
-    def _index(self) -> DefinitionIndex:
-        from host.cli.definition_index import DefinitionIndex
-
-        return DefinitionIndex(self.installation)
-
-    @cached_property
-    def catalog(self) -> Catalog:
-        """All commands; definitions come from the index, which parses only changed files."""
-        from host.run.catalog import Catalog
-
-        return Catalog(self.lock, self._index.read_definition)
+        return IndexedCatalog(self.lock, self.installation)
 
     def contents(
         self, words: tuple[str, ...], *, deep: bool = False
@@ -225,7 +209,7 @@ class Session:
         from host.cli.contents import contents
 
         found = contents(self.catalog, words, deep=deep)
-        self._index.save()
+        self.catalog.save()
         return found
 
     def find(self, words: tuple[str, ...]) -> Match:

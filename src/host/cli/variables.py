@@ -1,7 +1,7 @@
 """The variables of a command: as a run traced them, and as its help page shows them.
 
 settings.conf is code, and a source of a plugin may be; neither is run to show a page
-(CONTRACT 7). What such a file plainly says is read as text, the rest is left open.
+(CONTRACT 7). A page shows which names settings.conf assigns, and no values.
 """
 
 from __future__ import annotations
@@ -39,13 +39,6 @@ _SHORTEST_VALUE = 20  # columns of a value that is cut
 UNKNOWN = "\0"  # the value of a source that is not asked, as it would run code; none holds a NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
-# A line that does one thing, whatever else the file does: it gives a name this text.
-_PLAIN = re.compile(
-    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)=
-    (?:"(?P<double>[^"$`\\]*)"|'(?P<single>[^']*)'|(?P<bare>[\w./:@%,+-]*))
-    \s*(?:\#.*)?""",
-    re.VERBOSE | re.ASCII,
-)
 
 
 def page_variables(session: Session, found: Match, definition: Definition) -> list[Variable]:
@@ -84,8 +77,7 @@ class _Look(SourceReader):
 
     def settings(self, source: Source) -> None:
         for path in source.files:
-            values = {name: value for name, (_, value) in settings_names(path).items()}
-            self.offer_all(source, path, values)
+            self.offer_all(source, path, dict.fromkeys(settings_names(path), UNKNOWN))
 
     def provided(self, source: Source) -> dict[str, str]:
         del source
@@ -96,46 +88,29 @@ class _Look(SourceReader):
             super().listed_file(source, written, definition)
 
 
-def settings_names(path: str) -> dict[str, tuple[int, str]]:
-    """Return the names that a settings file assigns, each with its line and value.
-
-    The value is known where the whole file is lines that give names a text.
-    """
+def settings_names(path: str) -> dict[str, int]:
+    """Return the names that a settings file seems to assign, each with its line."""
     try:
         lines = decode(read_regular(path, _LARGEST, SourceError)).splitlines()
     except (OSError, HostError):
         return {}
-    found: dict[str, tuple[int, str]] = {}
-    plain = True
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        said = _PLAIN.fullmatch(line)
-        if said:
-            value = said["double"] or said["single"] or said["bare"] or ""
-            found[said["name"]] = (number, value)
-            continue
-        plain = False
-        found.update((name, (number, UNKNOWN)) for name in _ASSIGNED.findall(line))
-    if plain:
-        return found
-    return {name: (number, UNKNOWN) for name, (number, _) in found.items()}
+    code = [(number, line) for number, line in enumerate(lines, 1) if line.lstrip()[:1] != "#"]
+    return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
 
 
 def traced_variables(layers: Layers) -> dict[str, Variable]:
     """Return every variable of a run, the caller's own too, by name: not masked.
 
-    A source is told with its line or key; bash does not say the line of an assignment, so
-    settings.conf is read for that.
+    A source has its line or key. bash does not report the line of an assignment, so
+    settings.conf is searched for it.
     """
-    settings: dict[str, dict[str, tuple[int, str]]] = {}
+    settings: dict[str, dict[str, int]] = {}
 
     def source(one: Assignment) -> str:
         path = one.origin
         if one.rank == SETTINGS and path not in settings:
             settings[path] = settings_names(path)
-        line, _ = settings.get(path, {}).get(one.name, (0, ""))
+        line = settings.get(path, {}).get(one.name)
         return f"{path}:{line}" if line else path
 
     def variable(one: Assignment, weaker: Iterable[Assignment] = ()) -> Variable:

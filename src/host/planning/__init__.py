@@ -1,1 +1,1 @@
-"""What plugins say, gathered into the lock."""
+"""Asking plugins what there is, and writing the lock."""

@@ -18,8 +18,7 @@ _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10
 def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
     """Write `lock` to the first of `places` that can be written, whole or not at all.
 
-    When one of its stamps no longer holds, nothing is written. Where no place can be
-    written, nothing is either.
+    Nothing is written if a stamp of the lock no longer holds.
     """
     content = content_of(lock, key)
     if not _settled(lock.stamps):
@@ -30,7 +29,7 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
 
 
 def _settled(stamps: Mapping[str, str]) -> bool:
-    """Tell whether the stamps still hold, once a change could no longer hide behind them."""
+    """Wait until a change must show in a stamp, and return whether all stamps still hold."""
     time.sleep(_CLOCK_GRAIN)
     return all(stamp(path) == then for path, then in stamps.items())
 
@@ -57,7 +56,7 @@ def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
 
 
 def can_be_made(place: str) -> bool:
-    """Tell whether the directory of `place` can be written, or made."""
+    """Return whether the directory of `place` can be written, or made."""
     directory = os.path.dirname(place)
     while not os.path.lexists(directory):
         directory = os.path.dirname(directory)

@@ -5,30 +5,29 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+import importlib_metadata
+
 from host.errors import HostError
+from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.planning.cache_files import write_lock
-from host.planning.distributions import entry_points
+from host.planning.checked_records import absolute_path, declared_of, source_of, tree_of
 from host.planning.loading import LoadedPlugin, short_reason, source_files
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import (
     BrokenPlugin,
-    CategoryDeclaration,
-    CommandDeclaration,
     CommandTree,
     Disabled,
-    EnvSource,
     Installation,
     PluginFile,
     Watch,
 )
-from host.run.catalog import RESERVED
-from host.run.command import is_reference, is_word
-from host.run.environment import ENV_FILES, ENVS, LOAD_ORDER, RANKS
+from host.run.environment import LOAD_ORDER
 from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
@@ -55,11 +54,11 @@ def refresh(
 
 
 def own_commands(layout: Layout) -> list[Declared]:
-    """Return what our own plugins declare, where there is no installation yet."""
-    installation = Installation(layout.program, layout.root, "", "", "")
+    """Return what the built-in plugins declare if there is no installation yet."""
     collected = _Collected({})
-    ours = [one for one in entry_points() if one.ours]
-    collected.ask_ours(ours, ["discover_commands"], installation)
+    builtin = [one for one in entry_points() if one.ours]
+    installation = Installation(layout.program, layout.root, "", "", "")
+    collected.ask_builtin(builtin, ["discover_commands"], installation)
     return list(collected.lock().commands)
 
 
@@ -70,10 +69,10 @@ def ask_plugins(
     directory_hooks: bool = True,
     prepare: bool = False,
 ) -> Lock:
-    """Return what plugins say now, checked; a failure costs only the plugin that failed.
+    """Ask the plugins and return the lock; a failing plugin loses only its own records.
 
     `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
-    lets ours bring the disk into order.
+    lets built-in plugins bring the disk into order.
     """
     layout = installation.layout
     record = Installation(
@@ -85,8 +84,8 @@ def ask_plugins(
     )
     collected = _Collected({path: stamp(path) for path in _import_places()})
     points = entry_points()
-    ours = [one for one in points if one.ours]
-    collected.ask_ours(ours, [*(["prepare"] if prepare else []), *_ASKED], record)
+    builtin = [one for one in points if one.ours]
+    collected.ask_builtin(builtin, ["prepare", *_ASKED] if prepare else _ASKED, record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
     for answer in query(asked, record):
@@ -96,8 +95,35 @@ def ask_plugins(
     return collected.lock()
 
 
+def entry_points() -> list[Plugin]:
+    """Return what installed distributions register, the built-in plugins first, then by name.
+
+    A distribution whose metadata cannot be read is left out.
+    """
+    found = []
+    for distribution in importlib_metadata.distributions():
+        try:
+            place = getattr(distribution, "_path", None)  # there is no public name for it
+            files = [place / name for name in ("entry_points.txt", "METADATA")] if place else []
+            if any(one.exists() and not one.is_file() for one in files):
+                continue  # reading a FIFO never ends
+            points = distribution.entry_points.select(group=PROJECT)
+            if not points:
+                continue  # reading a distribution's metadata costs more than all of this
+            name, version = str(distribution.metadata["Name"]), str(distribution.version)
+        except Exception:  # noqa: BLE001, S112 - another package's files may hold anything
+            continue
+        builtin = name == OWN_DISTRIBUTION
+        project = re.sub("[-_.]+", "-", name).lower()  # as packaging compares names
+        found += [
+            Plugin(point.name, name, version, point.value, ours=builtin, project=project)
+            for point in points
+        ]
+    return sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))
+
+
 def _import_places() -> Iterator[str]:
-    """Yield what tells that installed distributions came, went or changed."""
+    """Yield the paths that change if an installed distribution comes, goes or changes."""
     for path in sys.path:
         if os.path.isdir(path):
             yield path
@@ -105,7 +131,7 @@ def _import_places() -> Iterator[str]:
 
 
 class _Collected:
-    """What plugins said so far, checked record by record."""
+    """The records of the plugins asked so far, checked one by one."""
 
     def __init__(self, stamps: dict[str, str]) -> None:
         self.stamps = stamps
@@ -114,10 +140,10 @@ class _Collected:
         self.disabled: dict[str, tuple[tuple[str, ...], ...]] = {}
         self.declared: list[tuple[int, Tree | Declared | Source]] = []
 
-    def ask_ours(
+    def ask_builtin(
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
-        """Ask this distribution's own plugins, in this process."""
+        """Ask the built-in plugins, in this process."""
         loaded = [LoadedPlugin(one) for one in plugins]
         for one in loaded:
             one.plugin.hooks = one.hooks
@@ -130,7 +156,7 @@ class _Collected:
             one.plugin.broken = one.plugin.broken or one.broken
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
-        """Return the plugins that are not ours and are on, each name once.
+        """Return the plugins that are not built in and are on, each name once.
 
         A name that comes again is noted as broken under name and origin.
         """
@@ -152,15 +178,11 @@ class _Collected:
         plugin.hooks = answer.hooks
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
-            # also where it fails before it says which files it has
+            # its answer lacks the files that it failed to import
             self.stamps.update({path: stamp(path) for path in source_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
             self.take(plugin, hook, record)
-
-    def note(self, name: str, reason: str) -> None:
-        """Note why something that may be no plugin at all is broken."""
-        self.plugins.setdefault(name, Plugin(name)).broken = reason
 
     def take(self, plugin: Plugin, hook: str, record: Any) -> None:
         """Add a record; a wrong one makes its plugin broken."""
@@ -172,21 +194,21 @@ class _Collected:
     def _add_record(self, plugin: Plugin, hook: str, record: Any) -> None:
         place = plugin.hooks.get(hook, 0)
         if isinstance(record, Watch):
-            path = _path(record.path, "a Watch's path")
+            path = absolute_path(record.path, "a Watch's path")
             self.stamps.setdefault(path, stamp(path))
         elif isinstance(record, BrokenPlugin) and plugin.ours:
-            self.note(record.plugin, record.reason)
+            self.plugins.setdefault(record.plugin, Plugin(record.plugin)).broken = record.reason
         elif hook == "env_sources":
-            self.declared.append((place, _source(plugin, record)))
+            self.declared.append((place, source_of(plugin, record)))
         elif isinstance(record, CommandTree):
-            self.declared.append((place, _tree(plugin, record)))
+            self.declared.append((place, tree_of(plugin, record)))
             plugin.trees = [*plugin.trees, record.path]
         elif isinstance(record, PluginFile) and plugin.ours:
             self.files.append(record)
         elif isinstance(record, Disabled) and plugin.ours:
             self.disabled[record.plugin] = record.commands
         else:
-            self.declared.append((place, _declared(plugin, record)))
+            self.declared.append((place, declared_of(plugin, record)))
 
     def lock(self) -> Lock:
         """Return it all in order of precedence: the installation's own, then as plugins asked."""
@@ -201,77 +223,3 @@ class _Collected:
             self.stamps,
             json.dumps(self.disabled).encode(),
         )
-
-
-def _tree(plugin: Plugin, record: CommandTree) -> Tree:
-    owner = record.plugin or ("" if plugin.ours else plugin.name)
-    path = _path(record.path, "a CommandTree's path")
-    scripts = record.scripts
-    if scripts is not None:
-        scripts = {key: _text(scripts[key], f"scripts: {key}") for key in dict(scripts)}
-    return Tree(path, _text(owner, "plugin"), record.dev is True, scripts)
-
-
-def _declared(plugin: Plugin, record: Any) -> Declared:
-    fields: dict[str, Any] = {}
-    if isinstance(record, CategoryDeclaration):
-        fields = {"name": record.name, "description": record.description}
-    elif isinstance(record, CommandDeclaration):
-        fields = {"entrypoint": None, **record.definition}
-    else:
-        raise TypeError(f"expected a CommandTree, Command- or CategoryDeclaration, not {record!r}")
-    words = _words(record.words)
-    if not words:
-        raise ValueError("a command or category needs words")
-    if words[0] == RESERVED and not plugin.ours:
-        raise ValueError(f"{words!r}: {RESERVED} is reserved")
-    runs = isinstance(record, CommandDeclaration)
-    declared = Declared(words, json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
-    declared.definition  # noqa: B018 - asking for it checks it
-    return declared
-
-
-def _source(plugin: Plugin, record: Any) -> Source:
-    if not isinstance(record, EnvSource):
-        raise TypeError(f"expected an EnvSource, not {record!r}")
-    name = _text(record.name, "an EnvSource's name")
-    reader = "python" if record.provider else record.reader
-    rank = RANKS.get(reader, record.rank) if plugin.ours else record.rank
-    if rank is None or type(rank) not in (int, float) or not ENVS <= rank <= ENV_FILES:
-        raise ValueError(f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}")
-    if reader not in ("dotenv", "python") and not plugin.ours:
-        raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
-    if record.provider and not is_reference(_text(record.provider, f"{name}: provider")):
-        raise ValueError(f"{name}: provider must be a reference module:attr")
-    files = [_path(one, f"{name}: a file") for one in _several(record.files, f"{name}: files")]
-    words = _words(record.words)
-    return Source(name, rank, reader, files, record.provider, words, plugin.name)
-
-
-def _text(value: Any, what: str) -> str:
-    """Return `value`, a str that a file name could be; raises TypeError or ValueError."""
-    if type(value) is not str:
-        raise TypeError(f"{what}: expected a str, not {value!r:.80}")
-    if "\0" in value:
-        raise ValueError(f"{what}: holds a NUL")
-    os.fsencode(value)
-    return value
-
-
-def _path(value: Any, what: str) -> str:
-    if not _text(value, what).startswith("/"):
-        raise ValueError(f"{what}: expected an absolute path, not {value!r:.80}")
-    return str(value)
-
-
-def _several(value: Any, what: str) -> Iterable[Any]:
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"{what}: expected a tuple, not {value!r:.80}")
-    return value
-
-
-def _words(value: Any) -> tuple[str, ...]:
-    found = tuple(_text(word, "a word") for word in _several(value, "words"))
-    if not all(map(is_word, found)):
-        raise ValueError(f"words cannot be {found!r:.80}")
-    return found

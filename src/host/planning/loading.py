@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from glob import escape, glob
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -23,7 +24,6 @@ from host.run.text import is_on
 _ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 _BUILTIN_ONLY = frozenset(["prepare", "find_plugins"])
 _FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
-_MOST_FILES = 2000  # of one plugin, to look at for changes
 _LONGEST = 300  # characters of a reason
 
 
@@ -140,24 +140,17 @@ def _load_file(plugin: Plugin) -> ModuleType:
 
 
 def source_files(plugin: Plugin) -> list[str]:
-    """Return the files and directories that a plugin may be made of, without running it.
-
-    These are not all of them if there are more than `_MOST_FILES`.
-    """
+    """Return the files and folders that a plugin may be made of, without running it."""
     if plugin.file:
         return [plugin.file]
     try:
         spec = importlib.util.find_spec(package_of(plugin))
     except (ImportError, ValueError, AttributeError):
         return []
+    roots = (spec and spec.submodule_search_locations) or ()
+    inside = [one for root in roots for one in glob(f"{escape(root)}/**", recursive=True)]
     found = [spec.origin] if spec and spec.origin else []
-    for root in (spec and spec.submodule_search_locations) or ():
-        for directory, inner, names in os.walk(root):
-            inner[:] = [name for name in inner if name != "__pycache__"]
-            found += [directory, *(f"{directory}/{name}" for name in names if name.endswith(".py"))]
-            if len(found) > _MOST_FILES:
-                return found
-    return found
+    return found + [one for one in inside if "__pycache__" not in one]
 
 
 def short_reason(text: str) -> str:

@@ -9,13 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_OWN = ("builtin_plugins.", "host.")
-
 
 def load_reference(reference: str) -> "Any":
-    """Return the object that `reference` names; raises PluginError when it cannot be imported."""
-    if not reference.startswith(_OWN):
-        complete_import_path()
+    """Return the object that `reference` names; raises PluginError if it cannot be imported."""
     module, _, attribute = reference.partition(":")
     try:
         __import__(module)  # importlib would be one module more to import

@@ -3,7 +3,7 @@
 from host.errors import HostError, Problem, SourceError
 from host.run.child_process import TIMEOUT_VARIABLE, fork_and_read, time_limit
 from host.run.expand import is_name
-from host.run.importing import load_reference
+from host.run.importing import complete_import_path, load_reference
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -45,6 +45,7 @@ def _answer(
 ) -> tuple[str, dict[bytes, bytes]]:
     """Return "" and the provider's variables, or what is wrong."""
     try:
+        complete_import_path()
         return "", _checked(load_reference(reference)(words, environ))
     except HostError as failure:
         return str(failure).removeprefix(f"{reference}: "), {}

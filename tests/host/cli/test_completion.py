@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from host.cli.completion import split_line
+from host.cli.bash_line import split_line
 from testing.installation import PROJECT, Made, command
 from testing.shells import shell_path
 

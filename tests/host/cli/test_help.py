@@ -106,12 +106,12 @@ def test_a_help_page_has_the_values_that_a_run_would_have(install: Install) -> N
     assert (shown.status, shown.stderr) == (0, "")
     assert variables(shown.stdout) == [
         "  TOKEN    ********  ← .env:1, required",
-        "  REGION   eu 1  ← config/settings.conf:3, required",
+        "  REGION   …  ← config/settings.conf:3, required",
         "  GONE     missing  required",
-        "  URL      https://…@fromfile/eu 1  ← envs",
+        "  URL      …  ← envs",
         "  MODE     slow  ← your environment",
         '  EMPTY    ""  ← envs',
-        "  TIMEOUT  30  ← config/settings.conf:2",
+        "  TIMEOUT  …  ← config/settings.conf:2",
         "  LINK     x-********  ← .env:2",
         "  HOST     fromfile  ← .env:4",
     ]

@@ -17,7 +17,6 @@ from host import (
     hookimpl,
 )
 from host.planning import discovery
-from host.planning.distributions import entry_points
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.lock import Plugin
 from testing.installation import Made, builder, command
@@ -101,7 +100,7 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
     everything = discovery.ask_plugins(places, python=True)
-    left = [one for one in entry_points() if one.name != "builtin.plugins_folder"]
+    left = [one for one in discovery.entry_points() if one.name != "builtin.plugins_folder"]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
     without = discovery.ask_plugins(places, python=True)
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]

@@ -1,4 +1,4 @@
-"""`help TOPIC`: what the program does that no single command's page tells, a text file each."""
+"""`help TOPIC`: what the program does that no single command's page explains, a text file each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def topic(name: str, program: str) -> str:
 
 
 def without_installation(session: Session) -> str:
-    """Return what --help says where there is no installation."""
+    """Return the page of --help if there is no installation."""
     return _text("no-installation").format(
         version=session.version,
         file=printable(session.layout.config_file),

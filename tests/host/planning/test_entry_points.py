@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ASK = """from host.planning.distributions import entry_points
+ASK = """from host.planning.discovery import entry_points
 for one in entry_points():
     print(one.name)
 """
