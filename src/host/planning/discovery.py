@@ -75,7 +75,14 @@ def ask_plugins(
     `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
     lets ours bring the disk into order.
     """
-    record = installation.record()
+    layout = installation.layout
+    record = Installation(
+        program=layout.program,
+        root=layout.root,
+        commands_dir=installation.commands_dir,
+        plugins_dir=installation.plugins_dir,
+        config_dir=layout.config_dir,
+    )
     collected = _Collected({path: stamp(path) for path in _import_places()})
     points = list(entry_points())
     ours = [one for one in points if one.ours]

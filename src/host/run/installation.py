@@ -12,11 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.records import Installation
-
-
-_LONGEST_RUN = 100_000  # characters; Linux takes 128 KiB in one variable
-
 
 class Layout(Struct):
     """The paths of one installation; all absolute.
@@ -170,21 +165,7 @@ class OpenInstallation:
             from host.run.nested import chained
 
             entry = chained(environ, layout.root, entry)
-        if len(entry) > _LONGEST_RUN:  # the command could not start
-            entry = " ".join([f"{one.rpartition(':')[0]}:" for one in entry.split(" ")])
         return entry
-
-    def record(self) -> "Installation":
-        """Return what hooks are told about the installation."""
-        from host.records import Installation
-
-        return Installation(
-            program=self.layout.program,
-            root=self.layout.root,
-            commands_dir=self.commands_dir,
-            plugins_dir=self.plugins_dir,
-            config_dir=self.layout.config_dir,
-        )
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:

@@ -7,7 +7,7 @@ from typing import Any
 from host import SourceError, Terminal, UsageError, Variable, masked, printable, width_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
-from host.cli.variables import shown_value, traced_variables
+from host.cli.variables import shown_value, trace, traced_variables
 from host.run.environment import check_required
 
 
@@ -25,7 +25,7 @@ def command(
     found, definition = find_command(session, words)
     layers = session.layers(found.words, definition, session.caller)
     every = traced_variables(layers)
-    told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
+    told = {winner.name for winner, _ in trace(layers)}.union(definition.required_envs)
     shown = every if show_secrets else masked(every, {})
     chosen = set(names) or (set(every) if all else told)
     rows = [one for name, one in shown.items() if name in chosen]
