@@ -183,12 +183,13 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     except (FileNotFoundError, NotADirectoryError):
         remedy = 'put it there, or mend "entrypoint"'
         raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
-    except PermissionError:
+    except OSError as failure:
         if posix.access(file, posix.X_OK) and is_file(file):
             return b"\0", True  # a binary that may be run but not read
-        raise CannotStartError(Problem(file, "cannot be read", "check its permissions")) from None
-    except OSError as failure:
-        raise CannotStartError(Problem(file, f"{failure.strerror}")) from None
+        remedy = "check its permissions"
+        raise CannotStartError(
+            Problem(file, f"cannot be read: {failure.strerror}", remedy)
+        ) from None
     try:
         mode = posix.fstat(descriptor).st_mode
         if not _stat.S_ISREG(mode):

@@ -10,7 +10,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this Python started
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
-from host.errors import HostError, PluginError
+from host.errors import HostError, PluginError, Problem
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts, die_of
 
@@ -94,7 +94,8 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
         return 0
     if not isinstance(status, int):
         kind = type(status).__name__
-        raise PluginError(f"{reference}: it returned {kind}; expected an exit status, or None")
+        what = f"it returned {kind}; expected an exit status, or None"
+        raise PluginError(Problem(reference, what))
     return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
 
 
