@@ -12,7 +12,7 @@ from host.cli.contents import Contents, command_of
 from host.cli.prompt import masked_words
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
-from host.cli.variables import traced_variables
+from host.cli.variables import trace, traced_variables
 from host.errors import HostError, MissingError, Problem, UsageError
 from host.listing_records import Category, Command
 from host.records import Variable
@@ -213,7 +213,7 @@ class Program:
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         layers = self._session.layers(command.words, command.definition, system)
         required = {*command.definition.required_envs, *(facts or {})}
-        given = {winner.name for winner, _ in layers.trace()}
+        given = {winner.name for winner, _ in trace(layers)}
         every = traced_variables(layers)
         return {name: one for name, one in every.items() if name in given or name in required}
 

@@ -15,6 +15,7 @@ from host.run.command import Definition
 from host.run.environment import (
     ENV_FILES,
     ENVS,
+    FRAMEWORK,
     SETTINGS,
     SYSTEM,
     Assignment,
@@ -27,7 +28,7 @@ from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from host.cli.session import Session
     from host.listing_records import Terminal
@@ -48,7 +49,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     nothing sets the variable. A source that cannot be read causes a warning.
     """
     layers = session.layers(found.words, definition, session.caller, _Look)
-    traced = list(layers.trace())
+    traced = list(trace(layers))
     own = [
         winner.name
         for winner, shadowed in traced
@@ -98,6 +99,30 @@ def settings_names(path: str) -> dict[str, int]:
     return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
 
 
+def trace(
+    layers: Layers, *, everything: bool = False
+) -> Iterator[tuple[Assignment, list[Assignment]]]:
+    """Yield each variable's winner and what it shadows, strongest first.
+
+    These are the names that a source or the framework set; with `everything` also the caller's.
+    """
+    by_name: dict[str, list[Assignment]] = {}
+    if everything:
+        by_name = {name: [] for name in layers.system}
+    for assignment in layers.offered:
+        by_name.setdefault(assignment.name, []).append(assignment)
+    for name, value in layers.fixed.items():
+        origin = "args" if name in layers.given else "framework"
+        by_name.setdefault(name, []).append(Assignment(name, value, FRAMEWORK, origin))
+    for name, assignments in by_name.items():
+        value_outside = layers.system.get(name)
+        if value_outside is not None and layers.fixed.get(name) != value_outside:
+            assignments.insert(0, Assignment(name, value_outside, SYSTEM, "system"))
+        assignments.reverse()  # within a rank the later one wins
+        assignments.sort(key=lambda one: one.rank)
+        yield assignments[0], assignments[1:]
+
+
 def traced_variables(layers: Layers) -> dict[str, Variable]:
     """Return every variable of a run, the caller's own too, by name: not masked.
 
@@ -117,7 +142,7 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
         rank = int(one.rank) if one.rank == int(one.rank) else one.rank
         return Variable(one.name, one.value, source(one), rank, tuple(map(variable, weaker)))
 
-    traced = layers.trace(everything=True)
+    traced = trace(layers, everything=True)
     return {winner.name: variable(winner, shadowed) for winner, shadowed in traced}
 
 

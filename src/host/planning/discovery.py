@@ -76,11 +76,11 @@ def ask_plugins(
     """
     layout = installation.layout
     record = Installation(
-        layout.program,
-        layout.root,
-        installation.commands_dir,
-        installation.plugins_dir,
-        layout.config_dir,
+        program=layout.program,
+        root=layout.root,
+        commands_dir=installation.commands_dir,
+        plugins_dir=installation.plugins_dir,
+        config_dir=layout.config_dir,
     )
     collected = _Collected({path: stamp(path) for path in _import_places()})
     points = entry_points()

@@ -14,7 +14,7 @@ from host.run.text import Messages, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Source
@@ -39,10 +39,11 @@ LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
 
 _LARGEST = 16 << 20  # characters of all expanded values; no program starts with so many
-_HASH_KEY = 1  # any number
-_HASH_SIZE = 4  # bytes
 
 _NOTHING: "Mapping[str, str]" = {}
+
+_HASH_KEY = 1  # any number
+_HASH_SIZE = 4  # bytes
 
 
 class Assignment:
@@ -64,12 +65,13 @@ class Assignment:
 class Layers:
     """What the sources said so far; the lowest rank number wins, within a rank the later.
 
-    A name in `system` is never changed, even when its value is empty (SPEC 2.6 rule 4).
-    `missing` are the files of `env_files` that are not there. `describe` makes CLI_RUN of what
-    was set so far.
+    A name in `system` is never changed, even if its value is empty (SPEC 2.6 rule 4); `fixed` goes
+    before all, and `given` is the part of it that declared arguments set. `offered` is what the
+    sources said, in order. `missing` are the files of `env_files` that are not there. `describe`
+    makes CLI_RUN of what was set so far.
     """
 
-    __slots__ = ("_describe", "_fixed", "_given", "_offered", "_winners", "missing", "system")
+    __slots__ = ("_describe", "_winners", "fixed", "given", "missing", "offered", "system")
 
     def __init__(
         self,
@@ -80,26 +82,26 @@ class Layers:
     ) -> None:
         self.system = system
         self.missing: list[str] = []
-        self._given = given
+        self.given = given
         self._describe = describe
-        self._fixed = {**framework, **given}
+        self.fixed = {**framework, **given}
         self._winners: dict[str, Assignment] = {}
-        self._offered: list[Assignment] = []
+        self.offered: list[Assignment] = []
 
     def get(self, name: str) -> str | None:
         """Return the value that wins so far, or None when nothing set `name`."""
-        if name in self._fixed:
-            return self._fixed[name]
+        if name in self.fixed:
+            return self.fixed[name]
         winner = self._winners.get(name)
         return self.system.get(name) if winner is None else winner.value
 
     def offer(self, assignment: Assignment) -> bool:
         """Add what a source says; return whether it wins for now."""
-        self._offered.append(assignment)
+        self.offered.append(assignment)
         name = assignment.name
         winner = self._winners.get(name)
         wins = winner is None or winner.rank >= assignment.rank
-        if name in self._fixed or name in self.system or not wins:
+        if name in self.fixed or name in self.system or not wins:
             return False
         self._winners[name] = assignment
         return True
@@ -107,32 +109,10 @@ class Layers:
     def environment(self) -> dict[str, str]:
         """Return the whole environment: the system's, changed only where a layer won."""
         won = {name: winner.value for name, winner in self._winners.items()}
-        found = {**self.system, **self._fixed, **won}
+        found = {**self.system, **self.fixed, **won}
         if self._describe is not None:
-            found[RUN] = self._describe({**self._given, **won})
+            found[RUN] = self._describe({**self.given, **won})
         return found
-
-    def trace(self, everything: bool = False) -> "Iterator[tuple[Assignment, list[Assignment]]]":
-        """Yield each variable's winner and what it shadows, strongest first.
-
-        Only names that a source or the framework spoke of, or, with `everything`,
-        the caller's others too.
-        """
-        by_name: dict[str, list[Assignment]] = {}
-        if everything:
-            by_name = {name: [] for name in self.system}
-        for assignment in self._offered:
-            by_name.setdefault(assignment.name, []).append(assignment)
-        for name, value in self._fixed.items():
-            origin = "args" if name in self._given else "framework"
-            by_name.setdefault(name, []).append(Assignment(name, value, FRAMEWORK, origin))
-        for name, assignments in by_name.items():
-            said = self.system.get(name)
-            if said is not None and self._fixed.get(name) != said:
-                assignments.insert(0, Assignment(name, said, SYSTEM, "system"))
-            assignments.reverse()  # within a rank the later one wins
-            assignments.sort(key=lambda one: one.rank)
-            yield assignments[0], assignments[1:]
 
 
 _STAYS = (
@@ -254,13 +234,11 @@ def value_hash(value: str) -> str:
 
 
 def _may_be_there(path: str) -> bool:
-    """Tell whether there is something at `path`, or nobody can tell."""
+    """Return whether there is something at `path`, or its folder cannot be read."""
     try:
         posix.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
+    except OSError as failure:
+        return not isinstance(failure, FileNotFoundError | NotADirectoryError)
     return True
 
 

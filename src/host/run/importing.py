@@ -3,7 +3,7 @@
 import os
 import sys
 
-from host.errors import PluginError
+from host.errors import PluginError, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ def load_reference(reference: str) -> "Any":
         for name in attribute.split("."):
             found = getattr(found, name)
     except (Exception, SystemExit) as failure:
-        raise PluginError(
-            f"{reference}: cannot be loaded: {type(failure).__name__}: {failure}"
-        ) from failure
+        what = f"cannot be loaded: {type(failure).__name__}: {failure}"
+        raise PluginError(Problem(reference, what)) from failure
     return found
 
 
@@ -53,12 +52,10 @@ class StdoutOnStderr:
         self._inheritable = True
 
     def __enter__(self) -> None:
-        import fcntl
-
         try:
             sys.stdout.flush()
             self._inheritable = os.get_inheritable(1)
-            self._saved = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+            self._saved = os.dup(1)
             os.dup2(2, 1)
         except (OSError, AttributeError):
             pass  # there is no stdout, or no stderr

@@ -4,7 +4,7 @@ import posix
 import sys
 
 from host.errors import InstallationError, Problem
-from host.run import Record, basename, dirname, is_there, join, realpath
+from host.run import basename, dirname, is_there, join, realpath
 from host.run.command import Config, read_config
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
@@ -12,41 +12,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_LONGEST_RUN = 100_000  # characters; Linux takes 128 KiB in one variable
 
-
-class Layout(Record):
+class Layout:
     """The paths of one installation; all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation,
     `config_file` its cli.json. `started` is the program as an `Entry` of CLI_RUN has it.
     """
 
-    program: str
-    root: str
-    config_file: str
-    started: str = ""
-    default: bool = False
-
-    @property
-    def core_dir(self) -> str:
-        return join(self.root, "core")
-
-    @property
-    def lib_dir(self) -> str:
-        return join(self.core_dir, "lib")
-
-    @property
-    def config_dir(self) -> str:
-        return join(self.root, "config")
-
-    @property
-    def settings_file(self) -> str:
-        return join(self.config_dir, "settings.conf")
-
-    @property
-    def lock_file(self) -> str:
-        return join(self.root, "cli.lock")
+    def __init__(
+        self, program: str, root: str, config_file: str, started: str = "", default: bool = False
+    ) -> None:
+        self.program = program
+        self.root = root
+        self.config_file = config_file
+        self.started = started
+        self.default = default
+        self.core_dir = join(root, "core")
+        self.lib_dir = join(root, "core/lib")
+        self.config_dir = join(root, "config")
+        self.settings_file = join(root, "config/settings.conf")
+        self.lock_file = join(root, "cli.lock")
 
 
 def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
@@ -62,7 +48,7 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     try:
         directory = dirname(realpath(executable))
         default = basename(directory) != "core"
-        own = join(data_home(environ), program) if default else dirname(directory)
+        own = realpath(join(data_home(environ), program)) if default else dirname(directory)
         named, chosen, started = _set_by_caller(own, program if default else own, environ)
         root = realpath(named) if named else own
         config_file = realpath(chosen) if chosen else join(root, "core/cli.json")
@@ -80,8 +66,12 @@ def program_name(executable: str) -> str:
 
 def data_home(environ: "Mapping[str, str]") -> str:
     """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME does not count."""
-    chosen = environ.get("XDG_DATA_HOME", "")
-    return chosen if chosen.startswith("/") else join(home(environ), ".local/share")
+    return _xdg_home(environ, "XDG_DATA_HOME", ".local/share")
+
+
+def _xdg_home(environ: "Mapping[str, str]", variable: str, usual: str) -> str:
+    chosen = environ.get(variable, "")
+    return chosen if chosen.startswith("/") else join(home(environ), usual)
 
 
 def home(environ: "Mapping[str, str]") -> str:
@@ -167,8 +157,6 @@ class OpenInstallation:
             from host.run.nested import chained
 
             entry = chained(environ, layout.root, entry)
-        if len(entry) > _LONGEST_RUN:  # the command could not start
-            entry = " ".join([f"{one.rpartition(':')[0]}:" for one in entry.split(" ")])
         return entry
 
 
@@ -183,9 +171,7 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
                 error.what, f"to make an installation run: {layout.program} self init"
             ) from None
         raise
-    cache_home = environ.get("XDG_CACHE_HOME", "")
-    if not cache_home.startswith("/"):
-        cache_home = join(home(environ), ".cache")
+    cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
     python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
     return OpenInstallation(layout, config, cache_home, python_path)
 

@@ -215,11 +215,9 @@ def _parse(content: bytes, key: str) -> Lock | None:
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
         return None
     sources = [Source.of_row(row) for row in values["sources"]]
-    for source in sources:  # JSON has neither tuples nor, as read here, numbers
-        source.rank, source.words = float(source.rank), tuple(source.words)
+    for source in sources:
+        source.words = tuple(source.words)
     plugins = [Plugin.of_row(row) for row in values["plugins"]]
-    for plugin in plugins:
-        plugin.hooks = {hook: int(place) for hook, place in plugin.hooks.items()}
     return Lock(
         [Tree.of_row(row) for row in values["trees"]],
         [

@@ -5,7 +5,7 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 `OpenInstallation.run_entry` writes it. A run imports this module only if it is an inner one.
 """
 
-from host.run import Record, join, realpath
+from host.run import Record, join
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
 TYPE_CHECKING = False
@@ -40,9 +40,8 @@ def outer_runs(environ: "Mapping[str, str]") -> list[Entry]:
 
 
 def entry_of(root: str, runs: list[Entry]) -> Entry | None:
-    """Return the entry of the installation at `root`, however its path is written."""
-    where = realpath(root) if runs else ""
-    return next((one for one in reversed(runs) if where in (one.root, realpath(one.root))), None)
+    """Return the entry of the installation at `root`."""
+    return next((one for one in reversed(runs) if one.root == root), None)
 
 
 def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]:

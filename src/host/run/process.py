@@ -19,7 +19,7 @@ _PLAIN = frozenset(
 )  # characters that `env -S` takes as they are
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
-_MOST_NAMED = 3  # variables, where an environment is too large
+TOO_LARGE = "unset large variables, or give fewer arguments"  # the remedy
 # What a new interpreter does for a command in Python; -m would import `runpy` first.
 PYTHON_COMMAND = (
     "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
@@ -114,30 +114,25 @@ def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
 
 def execute(plan: Exec) -> HostError:
     """Become the planned process; returns only the error that kept it from starting."""
+    argv = [encode(word) for word in plan.argv]
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
     for number in ignored_by_caller(plan.env):
         _signal.signal(number, _signal.SIG_IGN)
     if plan.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
-        posix.execve(encode(plan.path), [encode(word) for word in plan.argv], environment)
+        posix.execve(encode(plan.path), argv, environment)
     except OSError as failure:
         if failure.errno == E2BIG:
-            size = sum(len(encode(word)) + 1 for word in plan.argv)
-            what = f"arguments ({size:,} bytes) and environment are too large for this system"
-            return CannotStartError(Problem(plan.path, what, largest_variables(plan.env)))
+            sizes = [sum(map(len, one)) for one in (argv, [*environment, *environment.values()])]
+            what = "arguments ({:,} bytes) and environment ({:,} bytes) are too large".format(
+                *sizes
+            )
+            return CannotStartError(Problem(plan.path, what, TOO_LARGE))
         if failure.errno == ENOENT:
             return MissingError(Problem(plan.path, "it or its interpreter is missing"))
         return CannotStartError(Problem(plan.path, f"cannot be started: {failure.strerror}"))
     raise AssertionError("execve returned")  # pragma: no cover - it cannot
-
-
-def largest_variables(environ: "Mapping[str, str]") -> str:
-    """Name the variables that take most of an environment, with their sizes."""
-    sizes = {name: len(encode(name)) + len(encode(text)) + 2 for name, text in environ.items()}
-    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:_MOST_NAMED]
-    named = ", ".join(f"{name} ({sizes[name]:,} bytes)" for name in largest)
-    return f"of {sum(sizes.values()):,} bytes of variables the largest are {named}"
 
 
 class Start(Record):
@@ -188,12 +183,13 @@ def _read_head(file: str) -> tuple[bytes, bool]:
     except (FileNotFoundError, NotADirectoryError):
         remedy = 'put it there, or mend "entrypoint"'
         raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
-    except PermissionError:
+    except OSError as failure:
         if posix.access(file, posix.X_OK) and is_file(file):
             return b"\0", True  # a binary that may be run but not read
-        raise CannotStartError(Problem(file, "cannot be read", "check its permissions")) from None
-    except OSError as failure:
-        raise CannotStartError(Problem(file, f"{failure.strerror}")) from None
+        remedy = "check its permissions"
+        raise CannotStartError(
+            Problem(file, f"cannot be read: {failure.strerror}", remedy)
+        ) from None
     try:
         mode = posix.fstat(descriptor).st_mode
         if not _stat.S_ISREG(mode):

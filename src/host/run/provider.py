@@ -62,8 +62,5 @@ def _checked(values: "Any") -> dict[bytes, bytes]:
             raise SourceError("expected names of variables with strings as values")
         if "\0" in value:
             raise SourceError(f"{name} holds a NUL")
-        try:
-            found[encode(name)] = encode(value)
-        except UnicodeEncodeError:
-            raise SourceError(f"{name} holds half a character, which is no text") from None
+        found[encode(name)] = encode(value)
     return found

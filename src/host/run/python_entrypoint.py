@@ -10,7 +10,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this Python started
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
-from host.errors import HostError, PluginError
+from host.errors import HostError, PluginError, Problem
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts, die_of
 
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_UNWATCHED = 100_000  # objects that importing may make before Python looks for garbage
-
 
 def main(argv: list[str]) -> int:
     """Call the referenced click command or callable with ARGS; return its exit status.
 
-    What it raises is told in one line, or with DEBUG on as a traceback.
+    What it raises is reported in one line, or with DEBUG on as a traceback.
     """
     label, reference, *args = argv
     sys.argv = [label, *args]  # by what name it was called, as programs expect it
@@ -42,7 +40,7 @@ def main(argv: list[str]) -> int:
     except Exception as failure:
         if isinstance(failure, BrokenPipeError) and reader_is_gone():
             return die_of(_signal.SIGPIPE)
-        if not tell(failure, label, environ):
+        if not report(failure, label, environ):
             raise
         return failure.status if isinstance(failure, HostError) else HostError.status
     return status
@@ -58,17 +56,15 @@ def drop_lc_ctype() -> None:
 
 def load(reference: str) -> "Any":
     """Return what the reference names. Python does not look for garbage while it imports."""
-    usual = gc.get_threshold()
-    gc.set_threshold(_UNWATCHED)
+    gc.disable()
     try:
         return load_reference(reference)
     finally:
-        if gc.get_threshold()[0] == _UNWATCHED:  # else the command wants it otherwise
-            gc.set_threshold(*usual)
+        gc.enable()
 
 
-def tell(failure: Exception, label: str, environ: "Mapping[str, str]") -> bool:
-    """Tell in one line what went wrong; returns False where a traceback is wanted instead."""
+def report(failure: Exception, label: str, environ: "Mapping[str, str]") -> bool:
+    """Print in one line what went wrong; return False if a traceback is wanted instead."""
     from host.run.text import Messages
 
     messages = Messages(label, environ)
@@ -98,7 +94,8 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
         return 0
     if not isinstance(status, int):
         kind = type(status).__name__
-        raise PluginError(f"{reference}: it returned {kind}; expected an exit status, or None")
+        what = f"it returned {kind}; expected an exit status, or None"
+        raise PluginError(Problem(reference, what))
     return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
 
 
@@ -111,7 +108,7 @@ def flush() -> None:
 
 
 def reader_is_gone() -> bool:
-    """Tell whether stdout is a pipe that nobody reads any more."""
+    """Return whether stdout is a pipe that nobody reads any more."""
     import select
 
     poll = select.poll()

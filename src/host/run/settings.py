@@ -15,7 +15,7 @@ from host.run.child_process import (
     time_limit,
 )
 from host.run.expand import is_name
-from host.run.process import largest_variables
+from host.run.process import TOO_LARGE
 from host.run.text import BOM, decode, is_utf_16
 
 TYPE_CHECKING = False
@@ -94,7 +94,7 @@ def _run(argv: list[str], environ: "Mapping[str, str]", timeout: float) -> bytes
     except OSError as failure:
         if failure.errno == E2BIG:
             what = "the environment is too large for this system"
-            raise CannotStartError(Problem(path, what, largest_variables(environ))) from None
+            raise CannotStartError(Problem(path, what, TOO_LARGE)) from None
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
 
 

@@ -40,16 +40,11 @@ def printable(text: str) -> str:
 
 def _escaped(character: str) -> str:
     code = ord(character)
-    if character == "\n":
-        return "\\n"
-    if character == "\t":
-        return "\\t"
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
-    if code < 0x20 or 0x7F <= code < 0xA0:
-        return f"\\x{code:02x}"
-    if code in _INVISIBLE or 0xD800 <= code <= 0xDFFF or 0xE0000 <= code <= 0xE007F:
-        return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    is_control = code < 0x20 or 0x7F <= code < 0xA0
+    if is_control or code in _INVISIBLE or 0xD800 <= code <= 0xDFFF or 0xE0000 <= code <= 0xE007F:
+        return repr(character)[1:-1]
     return character
 
 

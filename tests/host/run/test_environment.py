@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from host.cli.variables import trace
 from host.run.environment import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
 from testing.installation import command
 
@@ -262,7 +263,7 @@ def test_trace_names_the_winner_and_what_it_shadows():
     )
     traced = {
         winner.name: (winner.value, winner.rank, [(one.value, one.rank) for one in shadowed])
-        for winner, shadowed in layers.trace()
+        for winner, shadowed in trace(layers)
     }
     assert traced == {
         "X": ("4", ENVS, [("1", SETTINGS), ("3", ENV_FILES), ("2", ENV_FILES)]),
@@ -270,7 +271,7 @@ def test_trace_names_the_winner_and_what_it_shadows():
         "F": ("f", FRAMEWORK, [("old", SYSTEM), ("6", ENVS)]),
         "G": ("same", FRAMEWORK, []),
     }
-    everything = {winner.name: winner.rank for winner, _ in layers.trace(everything=True)}
+    everything = {winner.name: winner.rank for winner, _ in trace(layers, everything=True)}
     assert everything == {**{name: one[1] for name, one in traced.items()}, "OTHER": SYSTEM}
 
 
@@ -285,7 +286,7 @@ def test_values_that_expand_to_more_than_the_system_takes(install):
     )
     result = made.run("demo", "show")
     assert (result.status, result.stdout) == (126, "")
-    assert " environment are too large for this system; " in result.stderr
+    assert " are too large; unset large variables" in result.stderr
 
 
 def test_values_that_double_with_each_line_end_the_run_early(install):

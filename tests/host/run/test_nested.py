@@ -205,20 +205,6 @@ def test_the_way_back_through_another_installation(install):
     assert done.all == (0, "first one|\nfirst one|second two\nfirst two|second two\n", "")
 
 
-def test_more_variables_than_one_variable_can_describe(install):
-    """No run fails for want of room in CLI_RUN: its inner runs then take what they inherit."""
-    made = install(
-        {
-            "commands/outer/call/command.json": command(env_files=[".env"]),
-            "commands/outer/call/.env": "".join(f"V{n}=\n" for n in range(9_000)),
-            "commands/outer/call/main.sh": OUTER["sh"],
-            "commands/inner/show/command.json": command(),
-            "commands/inner/show/main.sh": '#!/bin/sh\necho "${V8999-unset}" "${#CLI_RUN}"\n',
-        }
-    )
-    assert made.run("outer", "call").all == (0, f" {len(str(made.root)) + 3}\n", "")
-
-
 def test_another_program_gets_what_the_command_has(install):
     other = install(
         {

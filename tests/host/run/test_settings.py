@@ -555,9 +555,7 @@ def test_an_environment_that_is_too_large(place):
     first = sizes[bisect_left(sizes, True, key=fails)]
     result = place.run("demo", "show", env={**environ, "LAST": "x" * first})
     assert (result.status, result.stderr.count("\n")) == (126, 1)
-    assert "too large for this system; of 2," in result.stderr
-    assert "the largest are V" in result.stderr
-    assert result.stderr.count(" (120,00") == 3
+    assert "too large for this system; unset large variables" in result.stderr
     assert "xx" not in result.stderr
 
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from host.cli.variables import trace
 from host.errors import SourceError
 from host.run.command import parse_declared
 from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
@@ -128,7 +129,7 @@ def test_the_stronger_of_two_that_say_the_same_keeps_its_rank(module, tmp_path):
         Source("b", ENV_FILES, "dotenv", [str(tmp_path / "b.env")]),
     )
     assert layers.environment() == {"A": "first"}
-    winner, shadowed = next(layers.trace())
+    winner, shadowed = next(trace(layers))
     assert (winner.rank, winner.value) == (3.5, "first")
     assert [one.value for one in shadowed] == ["second", "first"]
 
@@ -149,7 +150,7 @@ def test_ranks_between(module, tmp_path):
     ("answer", "told"),
     [(None, "a dict of strings"), ([], "a dict of strings"), ({"A": 1}, "strings as values"),
      ({1: "A"}, "names of variables"), ({"A B": ""}, "names of variables"),
-     ({"": ""}, "names of variables"), ({"A": "\ud83d"}, "half a character"),
+     ({"": ""}, "names of variables"), ({"A": "\ud83d"}, "surrogates not allowed"),
      ({"A": "\0"}, "A holds a NUL"), ({"A": None}, "strings")],
     ids=repr,
 )  # fmt: skip

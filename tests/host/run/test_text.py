@@ -9,7 +9,7 @@ from host.run.text import Messages, decode, encode, is_on, printable
 TABLE = {
     "plain text": "plain text",
     "é✓🎉 漢字": "é✓🎉 漢字",
-    "a\nb\tc\rd": "a\\nb\\tc\\x0dd",
+    "a\nb\tc\rd": "a\\nb\\tc\\rd",
     "\x1b[31m\x07\x7f\x9b": "\\x1b[31m\\x07\\x7f\\x9b",
     "\u202e\u2066\u200b\u2028\ufeff\u061c": "\\u202e\\u2066\\u200b\\u2028\\ufeff\\u061c",
     "👩\u200d💻 क\u200cष": "👩\u200d💻 क\u200cष",  # joiners belong to their words

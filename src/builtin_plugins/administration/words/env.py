@@ -16,7 +16,7 @@ from host import (
 )
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
-from host.cli.variables import shown_value, traced_variables
+from host.cli.variables import shown_value, trace, traced_variables
 from host.run.environment import check_required
 
 
@@ -34,7 +34,7 @@ def command(
     found, definition = find_command(session, words)
     layers = session.layers(found.words, definition, session.caller)
     every = traced_variables(layers)
-    told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
+    told = {winner.name for winner, _ in trace(layers)}.union(definition.required_envs)
     callers = {one.env for one in definition.args if one.env in session.caller}
     secrets = declared_secrets(definition, every)
     shown = every if show_secrets else masked(every, {}, secrets)
