@@ -57,7 +57,8 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "breaking: a b: --m M was added"]),
     "positional renamed": ({"args": [{"name": "x"}]}, {"args": [{"name": "y"}]}, [
         "text: a b: [y]: name was changed"]),
-    "positional required": ({"args": [{"name": "x"}]}, {"args": [{"name": "x", "required": True}]}, [
+    "positional required": (
+        {"args": [{"name": "x"}]}, {"args": [{"name": "x", "required": True}]}, [
         "breaking: a b: <x>: the need to give it was added"]),
     "short": (_args(short="-a"), _args(short="-b"), [
         "breaking: a b: -b, --n N: the short form -a was removed",
@@ -127,11 +128,11 @@ def test_git_refs(cli: Cli, below: str) -> None:
         0, "text: deploy status: description was changed\n")  # fmt: skip
     cli.git("commit", "--quiet", "--all", "--message", "two")
     (cli.root / "commands/deploy/app/command.json").unlink()
-    before = sorted(map(str, cli.root.rglob("*")))
+    before = sorted(map(str, (cli.root / "commands").rglob("*")))
     assert cli.run("docs", "diff", "HEAD~1", "HEAD")[:2] == (
         0, "text: deploy status: description was changed\n")  # fmt: skip
     assert cli.run("docs", "diff", "HEAD")[:2] == (1, "breaking: deploy app: was removed\n")
-    assert sorted(map(str, cli.root.rglob("*"))) == before
+    assert sorted(map(str, (cli.root / "commands").rglob("*"))) == before
 
 
 @pytest.mark.parametrize("ref", ["nope", "--all", "HEAD:commands"])
