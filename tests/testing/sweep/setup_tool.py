@@ -87,7 +87,7 @@ class Tool(Ground):
         if not self.action.startswith("put"):
             options = [*_OPTIONS[self.action], "--quiet"]
             return _told(lambda: setup.run(options, environ, "linux"))
-        arguments = elevated.arguments_of(self.settings.places, self.application)
+        arguments = [*self.settings.places, *self.application]
         return _told(lambda: elevated.main(arguments))
 
     def state(self) -> str:

@@ -57,7 +57,6 @@ def _check_out(root: str, ref: str, folder: str) -> None:
         return done.stdout
 
     commit = run("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    prefix = run("rev-parse", "--show-prefix")
-    packed = run("archive", "--format=tar", os.fsdecode(commit.strip() + b":" + prefix.strip()))
+    packed = run("archive", "--format=tar", commit.decode().strip())  # of root, with all below
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")

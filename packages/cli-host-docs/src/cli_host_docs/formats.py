@@ -12,7 +12,7 @@ from host import printable
 
 MADE = "Made by `docs build`; change the definitions of the commands instead."
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])|^(\s*\d*)([-+=.])|(?<=[a-z])(:)(?=//)")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])|^(\s*\d*)([-+=.)])|(?<=[a-z])(:)(?=//)")
 _ROFF = str.maketrans(
     {
         "\\": r"\(rs",

@@ -69,7 +69,9 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     by_parent: dict[Words, list[Command]] = {}
     for command in commands:
         by_parent.setdefault(command.words[:-1], []).append(command)
-    described = {one.words: one.description for one in program.categories()}
+    categories = program.categories()
+    described = {one.words: one.description for one in categories}
+    defaults = {one.words: facts.value_of(one, "default", "") for one in categories}
     described |= {
         one.words: one.definition.description for found in by_parent.values() for one in found
     }
@@ -77,6 +79,8 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     others = [Page(program.name, words, described.get(words, "")) for words in sorted(by_parent)]
     pages = [first, *(one for one in others if one.words)]
     for page in pages:
+        if default := defaults.get(page.words):
+            page.blocks.append(Paragraph(f"Without a further word it runs {default}."))
         for command in by_parent.get(page.words, ()):
             page.blocks.extend(_command(program.name, command))
     links = tuple((page.words, page.description) for page in pages[1:])

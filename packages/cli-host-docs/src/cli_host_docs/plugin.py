@@ -79,5 +79,6 @@ def discover_commands(
             "name": f"Docs {word}",
             "entrypoint": f"cli_host_docs.{word}:main",
             "sources": False,
+            "help": "page",
         }
         yield CommandDeclaration(("docs", word), definition)

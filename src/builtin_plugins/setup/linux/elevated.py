@@ -4,13 +4,13 @@ It runs as `sudo PYTHON -I -m builtin_plugins.setup.linux.elevated …` with eve
 argument, because sudo drops the environment. Both sides of it are here.
 """
 
-import argparse
 import os
 import stat
 import subprocess
 import sys
 import tarfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from builtin_plugins.io.archive import Rules, extract
@@ -19,8 +19,6 @@ from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import swap
 from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, variable
 from host import HostError, Messages, OperationError, find_program
-
-ISOLATION = ("-I",)  # no PYTHON* variable, no current directory
 
 
 def find_sudo(places: Places) -> str | None:
@@ -67,8 +65,9 @@ def run(
     places = settings.places
     changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
     reporter.info(f"sudo will be asked to change {changed}")
-    command = [sudo, sys.executable, *ISOLATION, "-m", "builtin_plugins.setup.linux.elevated"]
-    command += arguments_of(places, application)
+    # -I: no PYTHON* variable, no current directory
+    command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.elevated"]
+    command += [*places, *(application or ())]
     # After Ctrl-C sudo has the signal, too, and the elevated step undoes its work.
     with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
         _, printed = process.communicate()
@@ -79,31 +78,24 @@ def run(
         reporter.warn(line)
 
 
-def arguments_of(places: Places, application: swap.Application | None) -> list[str]:
-    """Return the arguments of the elevated step."""
-    given = places._asdict() | (application._asdict() if application else {})
-    return [f"--{name}={value}" for name, value in given.items()]
+def main(arguments: Sequence[str]) -> int:
+    """Install a version, or uninstall; print one line and return 1 if that fails.
+
+    The arguments are the fields of `Places`, to install followed by those of `Application`.
+    """
+    count = len(Places._fields)
+    return cleanup_on_signal(lambda: _change(Places(*arguments[:count]), arguments[count:]))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Install the given version, else uninstall; print one line and return 1 if that fails."""
-    parser = argparse.ArgumentParser(prog="setup_elevated", allow_abbrev=False)
-    for name in (*Places._fields, *swap.Application._fields):
-        parser.add_argument(f"--{name}", required=name in Places._fields, default="")
-    given = vars(parser.parse_args(arguments))
-    places = Places(*(given[name] for name in Places._fields))
-    application = swap.Application(*(given[name] for name in swap.Application._fields))
-    return cleanup_on_signal(lambda: _change(places, application))
-
-
-def _change(places: Places, application: swap.Application) -> int:
+def _change(places: Places, application: Sequence[str]) -> int:
     messages = Messages("setup", {})
     try:
         with os_errors_explained():
-            if not application.version:
+            if not application:
                 swap.uninstall(places)
                 return 0
-            for problem in swap.install(places, lambda stage: _unpack(application, stage)):
+            prepare = partial(_unpack, swap.Application(*application))
+            for problem in swap.install(places, prepare):
                 messages.line(str(problem))
     except HostError as failure:
         messages.line(str(failure))
@@ -132,4 +124,4 @@ def _unpack(application: swap.Application, stage: str) -> swap.Application:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

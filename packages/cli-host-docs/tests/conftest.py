@@ -1,0 +1,104 @@
+"""An installation in a temporary directory, and runs of its own command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass
+class Cli:
+    """An installation and its user's home."""
+
+    root: Path
+    home: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **{f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER")
+               for what in ("NAME", "EMAIL")},
+        }  # fmt: skip
+
+    def command(self, words: str, **definition: object) -> None:
+        """Write a command into the installation."""
+        folder = self.root / "commands" / words.replace(" ", "/")
+        folder.mkdir(parents=True, exist_ok=True)
+        usual = {"name": words.title(), "description": f"Do {words}", "entrypoint": "main.sh"}
+        (folder / "command.json").write_text(json.dumps(usual | definition))
+        (folder / "main.sh").write_text("echo ran\n")
+
+    def category(self, words: str, **definition: object) -> None:
+        folder = self.root / "commands" / words.replace(" ", "/")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "category.json").write_text(json.dumps(definition))
+
+    def run(self, *words: str, env: dict[str, str] | None = None) -> tuple[int, str, str]:
+        """Return status, stdout and stderr; the current directory is the user's home."""
+        done = subprocess.run(
+            [str(self.root / "core" / "acme"), *words],
+            env={**self.environ, **(env or {})},
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def git(self, *arguments: str) -> None:
+        subprocess.run(
+            ["git", "-C", self.root, *arguments], env=self.environ, check=True, capture_output=True
+        )
+
+
+def make(folder: Path) -> Cli:
+    """Return a new installation without commands."""
+    cli = Cli(folder / "acme", folder / "home")
+    cli.home.mkdir(parents=True)
+    subprocess.run(
+        [sys.executable, "-m", "host", "self", "init", cli.root, "--name", "acme"],
+        env=cli.environ,
+        check=True,
+        capture_output=True,
+    )
+    for path in sorted((cli.root / "commands").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    return cli
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """An installation that deploys."""
+    made = make(tmp_path)
+    made.category("deploy", name="Deploy", description="Bring it to the servers")
+    arguments: list[dict[str, Any]] = [
+        {"name": "env", "required": True, "choices": ["dev", "prod"], "description": "Where to."},
+        {"name": "--jobs", "short": "-j", "value": "N", "type": "integer", "default": "4"},
+        {"name": "--force", "description": "Do it all the same"},
+    ]
+    made.command(
+        "deploy app",
+        description="Deploy the application",
+        args=arguments,
+        envs={"DEPLOY_URL": "https://user:hush@example.org"},
+        required_envs=["DEPLOY_TOKEN"],
+        effects="destroy",
+        confirm="Deploy it now?",
+        requires=["kubectl", {"program": "jq", "version": ">=1.6"}],
+        secrets={"DB_PASSWORD": "op://prod/db/password"},
+        examples=[{"command": "app dev -j 2", "description": "try it"}],
+    )
+    made.command("deploy status", effects="read", aliases=["st"])
+    made.command("deploy old", hidden=True)
+    return made

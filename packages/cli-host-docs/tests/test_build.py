@@ -1,0 +1,269 @@
+"""`docs build`: what is on a page, in each format, and which files are written."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+from cli_host_docs.formats import markdown_code, markdown_text
+from conftest import Cli
+
+PAGE = """\
+<!-- Made by `docs build`; change the definitions of the commands instead. -->
+
+# acme deploy
+
+Bring it to the servers
+
+## acme deploy app
+
+Deploy the application
+
+    acme deploy app <env> [--jobs N] [--force]
+
+May destroy something.
+
+Asks before it runs: Deploy it now?
+
+### Arguments
+
+- `<env>`: Where to (one of dev, prod)
+- `-j, --jobs N`: integer; default: 4
+- `--force`: Do it all the same
+
+### Variables
+
+- `DEPLOY_URL`
+- `DB_PASSWORD`: secret
+- `DEPLOY_TOKEN`: must be set
+
+### Requirements
+
+- `kubectl`
+- `jq>=1.6`
+
+### Examples
+
+- `acme deploy app dev -j 2`: try it
+
+## acme deploy status
+
+Do deploy status
+
+    acme deploy status [args…]
+
+Changes nothing.
+
+Also called st.
+"""
+
+HOSTILE = (
+    "<script>alert(1)</script> [x](javascript:x) `a` **b** &lt; ![i](u) | # \\ $x$ ~~s~~ _u_",
+    "# no heading",
+    "- no item",
+    "1. no item",
+    "=== ",
+    ".SH NOTHING",
+    "'br",
+    "\\fBbold\\fR",
+    "two\nlines\x1b[31m\u202e",
+    "--> <!-- commands end -->",
+)
+
+
+def test_a_page_in_markdown(cli: Cli) -> None:
+    status, out, err = cli.run("docs", "build", "--output", "pages", "deploy")
+    assert (status, out, err) == (0, "", "files: 2, changed: 2\n")
+    assert (cli.home / "pages/deploy/index.md").read_text() == PAGE
+    first = (cli.home / "pages/index.md").read_text()
+    assert "- [deploy](deploy/index.md): Bring it to the servers\n" in first
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "man"])
+def test_no_value_of_a_variable_is_on_a_page(cli: Cli, form: str) -> None:
+    assert cli.run("docs", "build", "--output", "pages", "--format", form)[0] == 0
+    text = "".join(path.read_text() for path in (cli.home / "pages").rglob("*.*"))
+    assert "hush" not in text
+    assert "op://" not in text
+    assert "DB_PASSWORD" in text.replace("\\", "")
+
+
+def test_check_reports_stale_pages_and_writes_nothing(cli: Cli) -> None:
+    build = ("docs", "build", "--output", "pages")
+    assert cli.run(*build, "--check")[0] == 1
+    assert not (cli.home / "pages").exists()
+    assert cli.run(*build)[0] == 0
+    assert cli.run(*build, "--check") == (0, "", "")
+    cli.command("deploy status", description="Another text")
+    shutil.rmtree(cli.root / "commands/deploy/app")
+    cli.command("db dump")
+    assert cli.run(*build, "--check") == (
+        1,
+        "",
+        "acme docs build: stale: pages/db/index.md, pages/deploy/index.md, pages/index.md; "
+        "run the same command without --check\n",
+    )
+    assert cli.run(*build)[0] == 0
+    assert cli.run(*build, "--check") == (0, "", "")
+
+
+def test_a_page_of_a_category_that_is_gone_goes_and_other_files_stay(cli: Cli) -> None:
+    build = ("docs", "build", "--output", "pages")
+    cli.command("db dump")
+    cli.run(*build)
+    own = cli.home / "pages/own.md"
+    own.write_text("mine")
+    shutil.rmtree(cli.root / "commands/db")
+    status, _, err = cli.run(*build, "--check")
+    assert (status, "pages/db/index.md" in err) == (1, True)
+    assert cli.run(*build)[0] == 0
+    assert not (cli.home / "pages/db/index.md").exists()
+    assert own.read_text() == "mine"
+
+
+def test_a_file_that_it_did_not_make_is_not_replaced(cli: Cli) -> None:
+    (cli.home / "pages").mkdir()
+    (cli.home / "pages/index.md").write_text("mine")
+    assert cli.run("docs", "build", "--output", "pages") == (
+        1,
+        "",
+        "acme docs build: pages/index.md was not made by `docs build`; choose another --output\n",
+    )
+    assert os.listdir(cli.home / "pages") == ["index.md"]
+
+
+def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
+    readme = cli.home / "README.md"
+    readme.write_text("# Us\n<!-- commands begin -->\nold\n<!-- commands end -->\nrest\n")
+    inject = ("docs", "build", "--inject", "README.md", "deploy")
+    assert cli.run(*inject, "--check")[0] == 1
+    assert cli.run(*inject)[0] == 0
+    assert readme.read_text() == (
+        "# Us\n<!-- commands begin -->\n\n"
+        "- `acme deploy app <env> [--jobs N] [--force]`: Deploy the application\n"
+        "- `acme deploy status [args…]`: Do deploy status\n"
+        "\n<!-- commands end -->\nrest\n"
+    )
+    assert cli.run(*inject, "--check") == (0, "", "")
+    cli.command("deploy status", description=HOSTILE[-1])
+    cli.run(*inject)
+    assert cli.run(*inject, "--check") == (0, "", "")
+    readme.write_text("no marks")
+    assert cli.run(*inject) == (
+        1,
+        "",
+        "acme docs build: README.md has no place for commands; "
+        "add two lines: <!-- commands begin -->, <!-- commands end -->\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ((), "nothing to write; give --output DIR or --inject FILE"),
+        (("--output", "x", "nope"), "nope: there is no such category"),
+        (("--inject", "/dev/null", "--format", "html"), "--inject writes markdown only"),
+    ],
+)
+def test_usage(cli: Cli, words: tuple[str, ...], line: str) -> None:
+    assert cli.run("docs", "build", *words) == (2, "", f"acme docs build: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("plain text, (really): 1.5 - a_b", "plain text, (really): 1.5 - a\\_b"),
+        ("<b> [x](y) `c` *d* &lt;", "\\<b\\> \\[x\\](y) \\`c\\` \\*d\\* \\&lt;"),
+        ("# a", "\\# a"),
+        ("- a", "\\- a"),
+        ("+ a", "\\+ a"),
+        ("12. a", "12\\. a"),
+        ("1) a", "1\\) a"),
+        ("===", "\\==="),
+        ("    code", "code"),
+        ("https://example.org", "https\\://example.org"),
+        ("a\n# b", "a\\\\n\\# b"),
+    ],
+)
+def test_text_means_nothing_to_markdown(text: str, escaped: str) -> None:
+    assert markdown_text(text) == escaped
+
+
+@pytest.mark.parametrize(
+    ("text", "span"), [("a", "`a`"), ("a`b", "``a`b``"), ("`a", "`` `a ``"), ("``", "``` `` ```")]
+)
+def test_a_code_span_has_a_fence_that_its_text_does_not_have(text: str, span: str) -> None:
+    assert markdown_code(text) == span
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, _: object) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _hostile(cli: Cli) -> None:
+    for number, text in enumerate(HOSTILE):
+        cli.command(
+            f"odd c{number}",
+            description=text,
+            examples=[{"command": text, "description": text}],
+            args=[{"name": "--x", "value": "N", "description": text, "default": text}],
+        )
+
+
+def test_hostile_text_is_text_in_html(cli: Cli) -> None:
+    _hostile(cli)
+    assert cli.run("docs", "build", "--output", "pages", "--format", "html", "odd")[0] == 0
+    page = _Tags()
+    page.feed((cli.home / "pages/odd/index.html").read_text())
+    assert not page.tags & {"script", "a", "b", "i", "img"}
+    assert "<script>alert(1)</script> [x](javascript:x)" in page.text
+    assert "two\\nlines\\x1b[31m\\u202e" in page.text
+
+
+def test_hostile_text_is_text_in_a_man_page(cli: Cli) -> None:
+    _hostile(cli)
+    assert cli.run("docs", "build", "--output", "man", "--format", "man", "odd")[0] == 0
+    if shutil.which("mandoc") is None:
+        pytest.skip("mandoc is not installed")
+    page = cli.home / "man/acme-odd.1"
+    lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert [line for line in lint.stdout.splitlines() if "missing date" not in line] == []
+    shown = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=500", page],
+                           capture_output=True, text=True, check=True)  # fmt: skip
+    plain = re.sub(".\b", "", shown.stdout)
+    for text in (
+        ".SH NOTHING",
+        "'br",
+        "\\fBbold\\fR",
+        "two\\nlines\\x1b[31m\\u202e",
+        "# no heading",
+    ):
+        assert f"       {text}\n" in plain
+
+
+def test_names_that_meet_in_man_pages(cli: Cli) -> None:
+    cli.command("db backup now")
+    cli.command("db-backup later")
+    status, _, err = cli.run("docs", "build", "--output", "man", "--format", "man")
+    assert (status, err) == (
+        1,
+        "acme docs build: man/acme-db-backup.1: two categories have this name; "
+        "use another --format\n",
+    )
+    assert not (cli.home / "man").exists()
+    assert cli.run("docs", "build", "--output", "pages")[0] == 0

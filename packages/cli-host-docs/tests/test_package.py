@@ -1,0 +1,76 @@
+"""The package itself: what it imports of the host, and what its page and README show."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cli_host_docs
+import host
+from conftest import Cli
+
+_MODULES = sorted(Path(cli_host_docs.__file__).parent.glob("*.py"))
+_README = Path(__file__).parents[1] / "README.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "documenting.md"
+_BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
+def test_only_public_names_of_the_host(module: Path) -> None:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            assert not [one.name for one in node.names if one.name.split(".")[0] == "host"]
+        elif isinstance(node, ast.ImportFrom):
+            assert not (node.module or "").startswith(("host.", "builtin_plugins"))
+            if node.module == "host":
+                assert {one.name for one in node.names} <= set(host.__all__)
+
+
+def test_a_module_is_a_page_or_two() -> None:
+    assert [one.name for one in _MODULES if len(one.read_text().splitlines()) > 250] == []
+
+
+def test_the_commands_are_declared(cli: Cli) -> None:
+    status, out, err = cli.run("self", "list", "docs", "--format", "json")
+    rows = {tuple(row["path"]): row["effects"] for row in json.loads(out)["commands"]}
+    assert (status, err) == (0, "")
+    assert rows == {
+        ("docs", "build"): "change",
+        ("docs", "diff"): "read",
+        ("docs", "skill"): "change",
+    }
+
+
+@pytest.mark.parametrize("word", ["build", "diff", "skill"])
+def test_each_has_a_help_page_and_the_readme_names_its_options(cli: Cli, word: str) -> None:
+    status, out, _ = cli.run("docs", word, "--help")
+    assert status == 0
+    assert f"Usage: acme docs {word} " in out
+    options = set(re.findall(r"--[a-z][a-z-]+", out)) - {"--help"}
+    assert [one for one in sorted(options) if one not in _README.read_text()] == []
+
+
+@pytest.mark.skipif(not _PAGE.exists(), reason="docs/documenting.md is the project's")
+def test_commands_of_the_page(cli: Cli) -> None:
+    commands = "".join(_BLOCK.findall(_PAGE.read_text()))
+    assert commands.count("acme docs ") >= 5
+    cli.git("init", "--quiet")
+    cli.git("add", "commands", "core/cli.json")
+    cli.git("commit", "--quiet", "--message", "one")
+    (cli.home / "README.md").write_text("<!-- commands begin -->\n<!-- commands end -->\n")
+    (cli.home / ".claude").mkdir()
+    done = subprocess.run(
+        ["bash", "-ec", commands],
+        env={**cli.environ, "PATH": f"{cli.root}/core:{os.environ['PATH']}"},
+        cwd=cli.home,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
