@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from host.cli.completion import DIRECTORIES, NONE, values_of
+from host.cli.completion import DIRECTORIES, NONE, read_typed, values_of
 from host.errors import UsageError
 from host.run.argument_parser import CommandLine
 from host.run.argument_spec import Argument
@@ -177,7 +177,7 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
     """Return the words of a command line with `********` for each text of a secret argument."""
     every = [Argument(**{**vars(one), "repeats": one.option or one.repeats}) for one in arguments]
     line = CommandLine(every, args)  # has all values of an option, not only the last
-    line.read_typed()
+    read_typed(line)
     try:
         line.place()
     except UsageError:

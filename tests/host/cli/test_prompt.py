@@ -56,7 +56,7 @@ def talk(made, words, *answers, **env):
     process = subprocess.Popen(
         [made.launcher, *words], stdin=secondary, stdout=secondary, stderr=secondary, env=environ,
         cwd=made.home, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - for Ctrl-C
     )  # fmt: skip
     os.close(secondary)
     shown, left, deadline = b"", list(answers), time.monotonic() + 60
@@ -77,8 +77,8 @@ def talk(made, words, *answers, **env):
 
 def test_what_is_missing_is_asked_for(made):
     status, shown = talk(
-        made, ["a", "b", "--force"], ("stage: ", "test\n"), ("stage: ", "\n"), ("stage: ", "prod\n"),
-        ("--count: ", "-3\n"),
+        made, ["a", "b", "--force"],
+        ("stage: ", "test\n"), ("stage: ", "\n"), ("stage: ", "prod\n"), ("--count: ", "-3\n"),
     )  # fmt: skip
     assert status == 0
     assert shown == (
