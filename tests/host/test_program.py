@@ -40,7 +40,12 @@ def ask(request, install, module):
             "commands/team/show/command.json": command(
                 envs={"TIMEOUT": "60", "HOST": "$HOSTNAME"},
                 required_envs=["TOKEN"],
-                args=[{"name": "env", "choices": ["a", "b"]}, {"name": "--fast"}],
+                args=[
+                    {"name": "env", "choices": ["a", "b"]},
+                    {"name": "--fast"},
+                    {"name": "--purge", "effects": "destroy"},
+                    {"name": "--pin", "value": "PIN", "secret": True},
+                ],
                 unit="team.service",
             ),
             "commands/team/show/main.sh": '#!/bin/sh\necho "$TIMEOUT|$TOKEN|$ARG_ENV"\n',
@@ -113,7 +118,13 @@ def test_find(ask):
     )
     place = f"{ask.made.root}/commands/team/show"
     assert found == [
-        *(["team", "show"], {"unit": "team.service"}, "commands", place, ["env", "--fast"])
+        *(
+            ["team", "show"],
+            {"unit": "team.service"},
+            "commands",
+            place,
+            ["env", "--fast", "--purge", "--pin"],
+        )
     ]
     done = ask.made.run("team", "ask", "program.find(['team', 'shwo'])")
     assert (done.status, done.stdout) == (2, "")
@@ -124,9 +135,18 @@ def test_find(ask):
 
 def test_arguments(ask):
     given = "program.arguments(program.find(['team', 'show']), %s)"
-    assert ask(given % "['a', '--fast']") == {"ARG_ENV": "a", "ARG_FAST": "true"}
+    assert ask(given % "['a', '--fast']") == {
+        "ARG_ENV": "a",
+        "ARG_FAST": "true",
+        "ARG_PURGE": "false",
+    }
     done = ask.made.run("team", "ask", given % "['c']")
     assert done.status == 2
+    assert ask("program.effects(program.find(['team', 'show']), ['a'])") == "change"
+    assert ask("program.effects(program.find(['team', 'show']), ['a', '--purge'])") == "destroy"
+    assert ask("program.effects(program.find(['team', 'ask']), ['a', '--purge'])") == "change"
+    masked = "program.masked_arguments(program.find(['team', 'show']), ['a', '--pin=7'])"
+    assert ask(masked) == ["a", "--pin=********"]
 
 
 TRACE = (

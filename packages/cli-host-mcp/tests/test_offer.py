@@ -112,6 +112,14 @@ def test_the_words_of_arguments(declared: Any) -> None:
         declared("destroy").answer("more__args", {**given, "all": True})
 
 
+def test_a_word_that_the_environment_gives(
+    cli: Cli, offer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.command("more two", "true\n", args=[MORE[0], {"name": "version"}])
+    monkeypatch.setenv("MCP_STAGE", "dev")
+    assert offer("destroy").answer("more__two", {"version": "1"}).args == ["dev", "1"]
+
+
 def test_an_option_raises_the_effects(declared: Any) -> None:
     given = {"stage": "dev", "purge": True}
     question = declared("destroy").answer("more__args", given).question

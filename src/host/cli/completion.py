@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from host.run.argument_parser import CommandLine
     from host.run.argument_spec import Argument
     from host.run.catalog import Match
     from host.run.command import Definition
@@ -164,7 +165,7 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str, as
     from host.run.argument_parser import CommandLine
 
     line = CommandLine(definition.args, words)
-    line.read_typed()
+    read_typed(line)
     if line.waiting is not None:
         return values_of(line.waiting, definition, ask)
     name, sign, _ = current.partition("=")
@@ -185,6 +186,15 @@ def arguments(definition: "Definition", words: "Sequence[str]", current: str, as
         at = min(len(line.loose), len(positional) - 1)
         return values_of(positional[at], definition, ask, given=line.loose)
     return Offer()
+
+
+def read_typed(line: "CommandLine") -> None:
+    """Read a line that somebody is typing: what does not fit is left out."""
+    while line.rest:
+        try:
+            line.read()
+        except UsageError:
+            pass
 
 
 def values_of(

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from host.cli.completion import DIRECTORIES, NONE, values_of
+from host.cli.completion import NONE, read_typed, values_of
 from host.errors import UsageError
 from host.run.argument_parser import CommandLine
 from host.run.argument_spec import Argument
@@ -14,17 +14,16 @@ from host.run.argument_text import explanation
 from host.run.confirm import is_attended
 from host.run.environment import RUN
 from host.run.interrupts import RaisedInterrupts
-from host.run.text import decode, encode, printable
+from host.run.text import encode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from host.run.argument_parser import MissingArgumentsError
     from host.run.command import Definition
 
 _MASK = "********"
-_LONGEST_LINE = 4096  # bytes; what a terminal hands on at once
 
 
 def ask_missing(
@@ -56,74 +55,55 @@ def _answers(
     line: CommandLine, definition: Definition, argument: Argument, missing: UsageError
 ) -> list[str]:
     """Return the text of an argument, or the texts of one that repeats."""
-    about = explanation(argument)
+    name, about = argument.bare_name, explanation(argument)
     ends = " (an empty line ends)" if argument.repeats else ""
-    _say(f"{argument.bare_name}: {about}{ends}" if about or ends else argument.bare_name)
+    _say(f"{name}: {about}{ends}" if about or ends else name)
     offer = values_of(argument, definition, lambda *_: ())
-    if argument.choices_from and offer.candidates:
-        _say("  " + "  ".join(word for word, _ in offer.candidates))
+    words = [word for word, _ in offer.candidates]
+    if argument.choices_from and words:
+        _say("  " + "  ".join(words))
     found: list[str] = []
     while True:
-        text = _read(f"{argument.bare_name}: ", argument, definition, missing)
-        if not text and found:
-            return found
-        if not text:
-            continue
         try:
-            line.check_text(argument, text)
+            text = _read(f"{name}: ", argument.secret, None if offer.beside != NONE else words)
+        except EOFError:
+            os.write(2, b"\n")
+            raise missing from None
+        try:
+            if text:
+                line.check_text(argument, text)
+                found.append(text)
         except UsageError as error:
             _say(error.problem.text)
             continue
-        found.append(text)
-        if not argument.repeats:
+        if found and not (text and argument.repeats):
             return found
 
 
-def _read(prompt: str, argument: Argument, definition: Definition, missing: UsageError) -> str:
-    try:
-        if argument.secret:
-            return _read_hidden(prompt)
-        return _read_line(prompt, lambda text: _candidates(argument, definition, text))
-    except EOFError:
-        os.write(2, b"\n")
-        raise missing from None
+def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
+    """Read a line, completed from `words`, by default with paths; a secret one is not echoed."""
+    if secret:
+        import getpass
 
-
-def _candidates(argument: Argument, definition: Definition, text: str) -> list[str]:
-    """Return what can stand for the `text` that is typed so far: as Tab offers it in a shell."""
-    offer = values_of(argument, definition, lambda *_: ())
-    found = [word for word, _ in offer.candidates if word.startswith(text)]
-    if offer.beside == NONE:
-        return found
-    import glob
-
-    paths = glob.glob(glob.escape(os.path.expanduser(text)) + "*")
-    paths = [f"{path}/" if os.path.isdir(path) else path for path in sorted(paths)]
-    return found + [one for one in paths if offer.beside != DIRECTORIES or one.endswith("/")]
-
-
-def _read_line(prompt: str, candidates: Callable[[str], list[str]]) -> str:
-    """Read a line, edited and completed by readline; stdout may be a pipe, so it is stderr."""
+        return getpass.getpass(prompt)
     try:
         import readline
     except ImportError:
-        readline = None  # type: ignore[assignment]  # some builds of Python lack it
+        pass  # some builds of Python lack it
+    else:
+
+        def complete(text: str, state: int) -> str | None:
+            fitting = [word for word in words or () if word.startswith(text)]
+            return fitting[state] if state < len(fitting) else None
+
+        readline.set_completer(None if words is None else complete)  # readline knows paths
+        readline.set_completer_delims("\n")
+        libedit = "libedit" in (readline.__doc__ or "")
+        readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
+        readline.set_auto_history(False)
     saved = os.dup(1)
-    os.dup2(2, 1)
+    os.dup2(2, 1)  # stdout may be a pipe; `input` uses readline only on a terminal
     try:
-        if readline:
-            found: list[str] = []
-
-            def complete(text: str, state: int) -> str | None:
-                if not state:
-                    found[:] = candidates(text)
-                return found[state] if state < len(found) else None
-
-            readline.set_completer(complete)
-            readline.set_completer_delims("\n")
-            libedit = "libedit" in (readline.__doc__ or "")
-            readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
-            readline.set_auto_history(False)
         return input(prompt)
     finally:
         sys.stdout.flush()
@@ -131,37 +111,22 @@ def _read_line(prompt: str, candidates: Callable[[str], list[str]]) -> str:
         os.close(saved)
 
 
-def _read_hidden(prompt: str) -> str:
-    """Read a line that the terminal does not echo."""
-    import termios
+def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
+    """Return the words as if the answers had been typed, too; secrets are in ARG_… alone.
 
-    before = termios.tcgetattr(0)
-    quiet = [*before]
-    quiet[3] &= ~termios.ECHO
-    os.write(2, encode(prompt))
-    try:
-        termios.tcsetattr(0, termios.TCSAFLUSH, quiet)
-        text = os.read(0, _LONGEST_LINE)
-    finally:
-        termios.tcsetattr(0, termios.TCSADRAIN, before)
-        os.write(2, b"\n")
-    if not text.endswith(b"\n"):
-        raise EOFError
-    return decode(text[:-1])
-
-
-def _whole_line(line: CommandLine, asked: Iterable[Argument], args: Sequence[str]) -> list[str]:
-    """Return the words as if the answers had been typed, too; secrets are in ARG_… alone."""
+    A positional argument that a variable of the caller's gives is a word if one that is asked
+    for comes after it.
+    """
     options: list[str] = []
-    loose: list[str] = []
     for argument in asked:
-        texts = () if argument.secret else line.texts[argument.name]
-        if not argument.option:
-            loose += texts
-            continue
-        for text in texts:
-            joined = text.startswith("-")
-            options += [f"{argument.name}={text}"] if joined else [argument.name, text]
+        if argument.option and not argument.secret:
+            for text in line.texts[argument.name]:
+                joined = text.startswith("-")
+                options += [f"{argument.name}={text}"] if joined else [argument.name, text]
+    positional = [one for one in line.arguments if not one.option]
+    last = max((positional.index(one) + 1 for one in asked if not one.option), default=0)
+    shown = [one for one in positional[len(line.loose) : last] if not one.secret]
+    loose = [text for one in shown for text in line.texts[one.name]]
     if line.ended:
         end = args.index("--")
         return [*args[:end], *options, *args[end:], *loose]
@@ -177,7 +142,7 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
     """Return the words of a command line with `********` for each text of a secret argument."""
     every = [Argument(**{**vars(one), "repeats": one.option or one.repeats}) for one in arguments]
     line = CommandLine(every, args)  # has all values of an option, not only the last
-    line.read_typed()
+    read_typed(line)
     try:
         line.place()
     except UsageError:

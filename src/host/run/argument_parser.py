@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_HELP = ("--help", "-h")
 _PATHS = ("file", "directory")  # types whose values must exist
 _NOTHING: "Mapping[str, str]" = {}
 
@@ -45,9 +44,8 @@ def parse(
 ) -> "CommandLine":
     """Return the command line of the words `args`, checked; raises UsageError.
 
-    None stands for no words at all, unchecked, and so does a lone `--help` or `-h`, which the
-    script answers. `program` and the command's own `words` are for the error; `environ` is
-    the caller's. Files and directories are looked at from the current directory, not opened.
+    None stands for no words at all, unchecked; so does a lone `--help` or `-h`, which the script
+    answers. `program` and the command's own `words` are for the error; `environ` is the caller's.
     """
     asks = args is None or asks_help(args)
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
@@ -64,7 +62,6 @@ class CommandLine:
 
     `loose` are those that no option takes, `options` has each under all of its names.
     `waiting` is one whose value is still to come, `ended` whether no option can come any more.
-    The name of the program and the words of the command are for errors, which are UsageError.
     """
 
     __slots__ = (
@@ -93,14 +90,6 @@ class CommandLine:
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None
         self.ended = False
-
-    def read_typed(self) -> None:
-        """Do as `read` does for a line that somebody is typing: what does not fit is left out."""
-        while self.rest:
-            try:
-                self.read()
-            except UsageError:
-                pass
 
     def read(self) -> None:
         """Take the options; what is left over is loose. Options end at `--`."""
@@ -151,11 +140,9 @@ class CommandLine:
     def option(self, name: str, word: str) -> Argument:
         argument = self.options.get(name)
         if argument is None:
-            if name in _HELP:
-                hint = f"for help: {self.program} {self.command} --help"
-                raise self.unfit(f"{name} must be the only argument", hint)
-            known = [one for one in self.options if one.startswith("--")]
-            raise self.unfit(f"unknown option {shown(name)}", near=(word, known))
+            from host.run.argument_text import unknown_option
+
+            raise self.unfit(*unknown_option(self, name, word))
         return argument
 
     def take(self, argument: Argument, value: str | None = None) -> None:
@@ -166,9 +153,9 @@ class CommandLine:
             follows = self.rest[-1] if self.rest else ""
             if not self.rest or self.is_option(follows):
                 self.waiting = None if self.rest else argument
-                text = f"{argument.name} needs a value, {argument.value}"
                 joined = f"to give {follows} as the value: {argument.name}={follows}"
-                raise self.unfit(text, joined if follows else None)
+                what = f"{argument.name} needs a value, {argument.value}"
+                raise self.unfit(what, joined if follows else None)
             value = self.rest.pop()
         if argument.repeats:
             self.texts.setdefault(argument.name, []).append(value)
@@ -230,16 +217,11 @@ class CommandLine:
         texts = self.texts.get(argument.name, ())
         return any(map(_is_true, texts)) if argument.flag else bool(texts)
 
-    def unfit(
-        self,
-        text: str,
-        hint: str | None = None,
-        near: "tuple[str, Sequence[str]]" = ("", ()),
-    ) -> UsageError:
-        """Return the error for words that do not fit, with what is `near` or the usage line."""
+    def unfit(self, text: str, hint: str | None = None) -> UsageError:
+        """Return the error for words that do not fit, by default with the usage line."""
         from host.run.argument_text import unfit
 
-        return unfit(self, text, hint, near)
+        return unfit(self, text, hint)
 
     def variables(self) -> dict[str, str]:
         found: dict[str, str] = {}

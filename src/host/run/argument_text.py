@@ -56,14 +56,17 @@ def _why_not_there(path: str) -> str:
     return "is a directory" if stat.S_ISDIR(mode) else "is no directory"
 
 
-def unfit(
-    line: "CommandLine",
-    text: str,
-    hint: str | None,
-    near: "tuple[str, Sequence[str]]",
-) -> UsageError:
+def unknown_option(line: "CommandLine", name: str, word: str) -> tuple[str, str | None]:
+    """Return what is wrong with an option of `word` that is not declared, and the remedy."""
+    if name in ("--help", "-h"):
+        hint = f"for help: {line.program} {line.command} --help"
+        return f"{name} must be the only argument", hint
+    known = [one for one in line.options if one.startswith("--")]
+    return f"unknown option {shown(name)}", nearest(word, known) or None
+
+
+def unfit(line: "CommandLine", text: str, hint: str | None) -> UsageError:
     """Return the error for words that do not fit: see `CommandLine.unfit`."""
-    hint = nearest(*near) or None if hint is None else hint
     if hint is None:
         hint = f"usage: {line.program} {line.command} {usage_of(line.arguments)}".rstrip()
     return UsageError(Problem(line.command, text, hint))

@@ -4,7 +4,7 @@ A run loads this only if one of them has a type, or is not set.
 """
 
 from host.errors import Problem, SourceError
-from host.run.argument_spec import is_integer, shown
+from host.run.argument_spec import is_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ def fault(name: "RequiredVariable", value: str | None) -> str:
         return "must be set" if value is None else "must not be empty"
     if not name.type or _has_type(name.type, value):
         return ""
-    found = "" if name.secret else f"; found {shown(value)}"
-    return f"must be {_EXPECTED[name.type]}{found}"
+    return f"must be {_EXPECTED[name.type]}"  # without the value: an address has its password
 
 
 def _has_type(kind: str, value: str) -> bool:

@@ -45,6 +45,15 @@ ARGS = [
 ]
 
 
+MORE = [
+    {"name": "stage", "choices": {"program": "stages"}},
+    {"name": "--host", "short": "-H", "value": "HOST", "repeats": True, "conflicts": ["--all"]},
+    {"name": "--all"},
+    {"name": "--cache", "negatable": True},
+    {"name": "--pin", "value": "PIN", "secret": True},
+]
+
+
 @pytest.fixture(scope="module")
 def made(shared_install: Callable[..., Made]) -> Made:
     made = shared_install(
@@ -55,6 +64,8 @@ def made(shared_install: Callable[..., Made]) -> Made:
             ),
             "commands/deploy/start/main.sh": "echo must-not-run >&2\n",
             "commands/deploy/start/units": "#!/bin/sh\nprintf '%s\\n' 'web app' 'db:main' plain\n",
+            "commands/more/args/command.json": command(args=MORE),
+            "commands/more/args/stages": "#!/bin/sh\necho dev\necho prod\n",
             "commands/deploy/secret/command.json": command(hidden=True),
             "commands/deploy/other/command.json": command(os=["mac", "linux"]),
             "commands/deploy/plain/command.json": command(description="Plain"),
@@ -74,7 +85,7 @@ def offered(made: Made, *words: str) -> list[str]:
 
 
 CASES: dict[str, tuple[list[str], list[str]]] = {
-    "the root": ([""], ["none", "demo", "deploy", "help", "self"]),
+    "the root": ([""], ["none", "demo", "deploy", "help", "more", "self"]),
     "a beginning": (["de"], ["none", "demo", "deploy"]),
     "a category": (["deploy", ""], ["none", "begin", "other", "plain", "start"]),
     "a hidden word in full": (["deploy", "secret"], ["none", "secret"]),
@@ -126,13 +137,24 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["help", ""],
         [
             *("none", "arguments", "colour", "definitions", "demo", "deploy", "env-files"),
-            *("exit-status", "help", "plugins", "precedence", "self"),
+            *("exit-status", "help", "more", "plugins", "precedence", "self"),
         ],
     ),
     "a help topic": (["help", "prec"], ["none", "precedence"]),
     "a help topic behind --help": (["--help", "prec"], ["none", "precedence"]),
     "no help topic in a category": (["help", "deploy", "prec"], ["none"]),
     "words behind --help": (["--help", "deploy", "st"], ["none", "start"]),
+    "choices of a program": (["more", "args", "p"], ["none", "prod"]),
+    "a negation": (["more", "args", "--no"], ["none", "--no-cache"]),
+    "what repeats": (["more", "args", "-Ha", "--h"], ["none", "--host"]),
+    "what conflicts": (["more", "args", "--all", "--h"], ["none"]),
+    "what is conflicted with": (["more", "args", "-H", "a", "--a"], ["none"]),
+    "a secret": (["more", "args", "--pin", ""], ["none"]),
+    "behind = of a short one": (["more", "args", "-H=a", ""], ["none", "dev", "prod"]),
+    "behind an option without its value": (
+        ["more", "args", "--host", "--all", ""],
+        ["none", "dev", "prod"],
+    ),
     "help for self": (["help", "self", "plugin", "up"], ["none", "update"]),
 }
 

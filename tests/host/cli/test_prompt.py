@@ -41,6 +41,10 @@ def made(shared_install):
             "commands/a/many/main.sh": SHOWS,
             "commands/a/file/command.json": command(args=[{"name": "f", "required": True}]),
             "commands/a/file/main.sh": SHOWS,
+            "commands/a/two/command.json": command(
+                args=[{"name": n, "required": True, "env": n.upper()} for n in ("one", "two")]
+            ),
+            "commands/a/two/main.sh": SHOWS,
             "commands/a/outer/command.json": command(),
             "commands/a/outer/main.sh": '#!/bin/sh\n"$CLI_DIR/core/cli" a b\n',
             "commands/a/asks/command.json": command(confirm="Sure?"),
@@ -56,7 +60,7 @@ def talk(made, words, *answers, **env):
     process = subprocess.Popen(
         [made.launcher, *words], stdin=secondary, stdout=secondary, stderr=secondary, env=environ,
         cwd=made.home, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - for Ctrl-C
     )  # fmt: skip
     os.close(secondary)
     shown, left, deadline = b"", list(answers), time.monotonic() + 60
@@ -77,8 +81,8 @@ def talk(made, words, *answers, **env):
 
 def test_what_is_missing_is_asked_for(made):
     status, shown = talk(
-        made, ["a", "b", "--force"], ("stage: ", "test\n"), ("stage: ", "\n"), ("stage: ", "prod\n"),
-        ("--count: ", "-3\n"),
+        made, ["a", "b", "--force"],
+        ("stage: ", "test\n"), ("stage: ", "\n"), ("stage: ", "prod\n"), ("--count: ", "-3\n"),
     )  # fmt: skip
     assert status == 0
     assert shown == (
@@ -122,6 +126,14 @@ def test_an_empty_line_ends_what_repeats(made):
     status, shown = talk(made, ["a", "many"], ("f: ", "1\n"), ("f: ", "2\n"), ("f: ", "\n"))
     assert status == 0
     assert shown.endswith("cli a many 1 2\nARG_F_1=1\nARG_F_2=2\nARG_F_COUNT=2\n<1><2>\n")
+
+
+def test_a_word_before_the_answer_comes_from_the_environment(made):
+    status, shown = talk(made, ["a", "two"], ("two: ", "2\n"), ONE="1")
+    assert status == 0
+    assert shown.endswith("cli a two 1 2\nARG_ONE=1\nARG_TWO=2\n<1><2>\n")
+    status, shown = talk(made, ["a", "two"], ("one: ", "1\n"), TWO="2")
+    assert shown.endswith("cli a two 1\nARG_ONE=1\nARG_TWO=2\n<1>\n")
 
 
 def test_words_behind_a_separator_stay_there(made):

@@ -129,7 +129,7 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
 
 
 def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
-    """Return the positional words; where one is left out, its default stands for it."""
+    """Return the positional words; where one is left out, its variable or default stands for it."""
     words: list[str] = []
     skipped: list[Any] = []
     for one in (one for one in arguments if not one.option):
@@ -137,9 +137,10 @@ def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[s
             skipped.append(one)
             continue
         for before in skipped:
-            if before.default is None:
+            text = os.environ.get(before.env, before.default)
+            if text is None:
                 raise CallError(f"{key_of(one)} cannot be given without {key_of(before)}")
-            words.append(before.default)
+            words.append(text)
         skipped = []
         value = present[key_of(one)]
         for item in _list(key_of(one), value) if one.repeats else [value]:
