@@ -133,7 +133,7 @@ def _argument_profile(argument: Argument) -> _Profile:
         "repetition": own("repeats"),
         "negation": own("negatable"),
         "variable": own("env"),
-        "default": () if argument.default is None else [argument.default],
+        "default": facts.default(argument),
     }
     demands = {
         "need to give it": own("required"),

@@ -46,6 +46,12 @@ def choices(argument: Argument) -> tuple[str, ...]:
     return tuple(found) if isinstance(found, list | tuple) else ()
 
 
+def default(argument: Argument) -> tuple[str, ...]:
+    """Return the text that stands for an absent argument; () if there is none, or it is secret."""
+    hidden = argument.default is None or value_of(argument, "secret", False)
+    return () if hidden else (str(argument.default),)
+
+
 def explanation(argument: Argument) -> str:
     """Return an argument's description and what the host checks."""
     variable, pattern = value_of(argument, "env", ""), value_of(argument, "pattern", "")
@@ -58,7 +64,7 @@ def explanation(argument: Argument) -> str:
         "may be repeated" if argument.repeats else "",
         f"not with {', '.join(conflicts)}" if conflicts else "",
         f"else the variable {variable}" if variable else "",
-        f"default: {argument.default}" if argument.default is not None else "",
+        *(f"default: {one}" for one in default(argument)),
         "not echoed" if value_of(argument, "secret", False) else "",
     ]
     described = argument.description.rstrip(".")
@@ -74,8 +80,9 @@ def variables(definition: Definition) -> dict[str, str]:
 
 
 def secrets(definition: Definition) -> tuple[str, ...]:
-    """Return the names of a command's secrets."""
-    return texts(value_of(definition, "secrets", {}))
+    """Return the names of a command's secrets, never their references."""
+    declared = value_of(definition, "secrets", {})
+    return tuple(declared) if isinstance(declared, Mapping) else ()
 
 
 def requirements(definition: Definition) -> tuple[str, ...]:
@@ -114,8 +121,8 @@ def _joined(names: Iterable[str]) -> str:
     return " and ".join(names)
 
 
-def texts(values: Iterable[Any] | Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a list of texts, programs or names; of a mapping its keys."""
+def texts(values: Any) -> tuple[str, ...]:
+    """Return a text, or a list of texts or programs, as texts."""
     if isinstance(values, str):
         return (values,)
     return tuple(_text(one) for one in values) if isinstance(values, Iterable) else ()
