@@ -18,7 +18,7 @@ Install = Callable[..., Made]
 
 
 # A call, and at which of its times a file is half made: fsync is of a directory in between.
-@pytest.mark.parametrize(("call", "at"), [("link,linkat", 3), ("unlink,unlinkat", 2), ("fsync", 3)])
+@pytest.mark.parametrize(("call", "at"), [("rename,renameat,renameat2", 3), ("fsync", 3)])
 def test_what_a_kill_leaves_goes_with_the_next_one(
     install: Install, tmp_path: Path, call: str, at: int
 ) -> None:

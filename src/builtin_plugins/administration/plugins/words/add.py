@@ -75,6 +75,8 @@ def _add_staged(
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
+    else:
+        entry = entry.replaced(enabled=former.enabled)
     replaces = former is not None and _is_present(session, former)
     if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))

@@ -27,7 +27,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     # A wheel is one version; any other source, which may have moved, has them all.
     fixed = any(source_of(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
-    target = chosen.replaced(source=source)
+    target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
         install(session, target, tx)

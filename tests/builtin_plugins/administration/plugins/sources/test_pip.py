@@ -594,12 +594,14 @@ def test_a_removal_that_is_killed(with_uv: Environment) -> None:
     wheels = [with_uv.acme("1.0"), with_uv.acme("2.0")]
     plugins, venv = made.root / "plugins", with_uv.python.parent.parent
     renames = "rename,renameat,renameat2"
-    for place, gone in ((venv, False), (plugins / ".registry.json.tmp", True)):
+    written = plugins / ".registry.json.tmp"  # with the mark, then without the plugin
+    for place, nth, gone in ((venv, 1, False), (written, 1, False), (written, 2, True)):
         for one in wheels:
             assert plugin(made, "add", str(one)).status == 0
         assert plugin(made, "disable", "acme-cli").status == 0
         before = listed(made)
-        kill = ["-P", str(place), "-e", f"trace={renames}", "-e", f"inject={renames}:signal=KILL"]
+        inject = f"inject={renames}:signal=KILL:when={nth}"
+        kill = ["-P", str(place), "-e", f"trace={renames}", "-e", inject]
         strace = ["strace", "-f", "-qqq", "-o", "/dev/null", *kill]
         words = [*strace, made.launcher, "self", "plugin", "remove", "acme-cli"]
         killed = subprocess.run(
