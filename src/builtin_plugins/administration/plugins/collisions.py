@@ -84,7 +84,8 @@ def _answer() -> None:
     points = _points(lock, entry)
     taken = dict(_collisions(_words(own).difference(map(tuple, known)), others, lock))
     has_contents = any(one.hooks or one.broken for one in points)
-    print(json.dumps([has_contents, lock.warnings(program), taken]))  # noqa: T201 - the answer
+    warnings = Lock([], plugins={one.name: one for one in points}).warnings(program)
+    print(json.dumps([has_contents, warnings, taken]))  # noqa: T201 - the answer
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:

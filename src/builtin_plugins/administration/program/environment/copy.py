@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
@@ -58,12 +59,10 @@ class VenvCopy:
     def record_origin(self, name: str, origin: Mapping[str, Any]) -> None:
         """Record what the distribution `name` in it was built from, in the form of PEP 610."""
         files = installed(self.path)[name].files or ()
-        record = next(str(one.locate()) for one in files if one.match("*.dist-info/RECORD"))
-        info, file = os.path.dirname(record), "direct_url.json"
-        write_file(os.path.join(info, file), json.dumps(origin).encode())
-        with open(record, "rb") as listed:
-            rows = listed.read()
-        write_file(record, rows + os.fsencode(f"{os.path.basename(info)}/{file},,\n"))
+        record = next(Path(str(one.locate())) for one in files if one.match("*.dist-info/RECORD"))
+        record.with_name("direct_url.json").write_text(json.dumps(origin), encoding="utf-8")
+        with record.open("a", encoding="utf-8") as rows:
+            rows.write(f"{record.parent.name}/direct_url.json,,\n")
 
     def swap(self, undo: ExitStack) -> None:
         """Put the copy in place of the original, which takes the copy's place.
