@@ -298,9 +298,11 @@ def check_required(definition: Definition, layers: Layers) -> None:
         return
     empty = " (empty in your environment, which nothing else changes)"
     shown = [f"{name}{empty if name in layers.system else ''}" for name in names]
-    gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
-    what = f"{', '.join(shown)} must be set{gone}"
-    raise SourceError(Problem(definition.file, what, where_to_set(names)))
+    what, remedy = f"{', '.join(shown)} must be set", "give a value there, or unset it"
+    if unset := [name for name in names if name not in layers.system]:
+        what += f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
+        remedy = where_to_set(unset)
+    raise SourceError(Problem(definition.file, what, remedy))
 
 
 def where_to_set(names: "Sequence[str]") -> str:
