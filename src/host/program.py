@@ -20,7 +20,6 @@ from host.run import EFFECTS
 from host.run.argument_parser import CommandLine, parse
 from host.run.environment import FRAMEWORK_NAMES, RUN
 from host.run.installation import Layout
-from host.run.nested import words_of_run
 from host.run.text import Messages
 
 
@@ -67,8 +66,9 @@ class Program:
         Raises HostError where this process is no command of an installation.
         """
         environ = dict(os.environ if environ is None else environ)
-        root, words = environ.get("CLI_DIR", ""), words_of_run(environ)
-        if not root or not words:
+        root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
+        words = (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
+        if not root or not name:
             raise HostError("this works in a command of an installation only")
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
         called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint sets it

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import suppress
 
-from host.run.lock import Lock, content_of, stamp
+from host.run.lock import FORMAT, Lock, checksum, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +21,27 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
 
     Nothing is written if a stamp of the lock no longer holds.
     """
-    content = content_of(lock, key)
+    content = _content_of(lock, key)
     if not _settled(lock.stamps):
         return
     for place in places:
         if replace(place, content):
             return
+
+
+def _content_of(lock: Lock, key: str) -> bytes:
+    """Return the bytes of a lock made for `key`."""
+    values = {
+        "key": key,
+        "stamps": lock.stamps,
+        "trees": [one.row() for one in lock.trees],
+        "commands": [one.row() for one in lock.commands],
+        "sources": [one.row() for one in lock.sources],
+        "plugins": [one.row() for one in lock.plugins.values()],
+    }
+    whole = json.dumps(values, separators=(",", ":")).encode()
+    body = b"\n".join([whole, lock.disabled_json, *(one.json for one in lock.commands)])
+    return FORMAT + checksum(body) + b"\n" + body
 
 
 def _settled(stamps: Mapping[str, str]) -> bool:

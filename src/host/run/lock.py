@@ -1,8 +1,8 @@
 """The lock's format: what plugins said there is, and how to tell that it still holds.
 
-`content_of` writes it and `_parse` reads it; each record has a `row`, which makes it again. It is
-a line of JSON, a line with the words of disabled plugins, and a line for each definition that a
-plugin declares in code.
+`host.planning.cache_files` writes it and `_parse` reads it; each record has a `row`, which makes it
+again. It is a line of JSON, a line with the words of disabled plugins, and a line for each
+definition that a plugin declares in code.
 It holds places and names, and the definitions of commands that plugins declare in code;
 never what a source says, never code. A checksum rejects what is not
 as written; stamps of every file and directory that was looked at reject what is no
@@ -186,23 +186,6 @@ def _own_content(place: str) -> bytes:
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)
     return read_regular(place, _SIZE_LIMIT, HostError)
-
-
-def content_of(lock: Lock, key: str) -> bytes:
-    """Return the bytes of a lock made for `key`."""
-    import json
-
-    values = {
-        "key": key,
-        "stamps": lock.stamps,
-        "trees": [one.row() for one in lock.trees],
-        "commands": [one.row() for one in lock.commands],
-        "sources": [one.row() for one in lock.sources],
-        "plugins": [one.row() for one in lock.plugins.values()],
-    }
-    whole = json.dumps(values, separators=(",", ":")).encode()
-    body = b"\n".join([whole, lock.disabled_json, *(one.json for one in lock.commands)])
-    return FORMAT + checksum(body) + b"\n" + body
 
 
 def _parse(content: bytes, key: str) -> Lock | None:

@@ -69,14 +69,6 @@ def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
     return " ".join([*kept, own])
 
 
-def words_of_run(environ: "Mapping[str, str]") -> tuple[str, ...]:
-    """Return the words of the command whose run has this environment, () where it is none."""
-    name = environ.get("COMMAND_NAME")
-    if not name:
-        return ()
-    return (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
-
-
 def _entry(text: str) -> Entry:
     root, program, config_file, hashes = text.split(":")
     if not root.startswith("/"):

@@ -27,8 +27,11 @@ def main(argv: list[str]) -> int:
     """
     label, reference, *args = argv
     sys.argv = [label, *args]  # by what name it was called, as programs expect it
-    if "LC_CTYPE" in os.environ:
-        drop_lc_ctype()
+    if "LC_CTYPE" in os.environ:  # perhaps set by this Python: what the command starts gets none
+        from host.run.process import caller_environment
+
+        if b"LC_CTYPE" not in caller_environment():
+            del os.environ["LC_CTYPE"]
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
@@ -44,14 +47,6 @@ def main(argv: list[str]) -> int:
             raise
         return failure.status if isinstance(failure, HostError) else HostError.status
     return status
-
-
-def drop_lc_ctype() -> None:
-    """Take away what this Python set itself: what the command starts gets none either."""
-    from host.run.process import caller_environment
-
-    if b"LC_CTYPE" not in caller_environment():
-        os.environ.pop("LC_CTYPE", None)
 
 
 def load(reference: str) -> "Any":

@@ -188,7 +188,7 @@ def test_required_envs(install):
     result = made.run("demo", "show", env={"HERE": ""})
     assert (result.status, result.stdout) == (1, "")
     empty = "HERE (empty in your environment, which nothing else changes)"
-    missing = f"EMPTY, NOWHERE, {empty} must be set; export them"
+    missing = f"EMPTY, NOWHERE, {empty} must be set; export them, "
     assert result.stderr.startswith(f"cli: {file}: {missing}")
     assert result.stderr.count("\n") == 1
     for place in ("settings.conf", "env_files", "envs", "export"):
@@ -199,6 +199,8 @@ def test_required_envs(install):
     said = made.run("demo", "show", env=env).stderr
     gone = f"IN_FILE must be set; {file.parent}/.env is not there; export it, or set it in "
     assert said.startswith(f"cli: {file}: {gone}")
+    result = made.run("demo", "show", env={**env, "HERE": "", "IN_FILE": "1"})
+    assert result.stderr == f"cli: {file}: {empty} must be set; give a value there, or unset it\n"
 
 
 @pytest.mark.parametrize("debug", ["true", "1", "on", "TRUE", "On"])
