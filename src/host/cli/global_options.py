@@ -21,7 +21,7 @@ OPTIONS = {
     "--color WHEN": "auto, always or never",
     "--safe": "first: import no plugin's Python code",
     "--yes": "first: run what asks before it runs without asking",
-    "--no-input": "first: ask for nothing on the terminal",
+    "--no-input": "first: never ask on the terminal",
 }
 # What those that take nothing make true of `GlobalOptions`, also behind the words of a category.
 _FLAGS = {
