@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -527,43 +526,23 @@ def test_formats(install: Install) -> None:
     assert lint(made, "--format", "github") == (0, "")
 
 
-def test_a_person_is_told_that_shellcheck_is_missing(install: Install, tmp_path: Path) -> None:
-    for tool in ("bash", "env", "python3"):
-        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
-    status, shown = on_terminal(install(tree()), "self", "lint", PATH=str(tmp_path))
-    said = "shellcheck is not on PATH, so scripts were not checked with it"
-    assert (status, shown.splitlines()[1:]) == (0, [said])
-
-
-def test_shellcheck_says_what_it_says(install: Install, tmp_path: Path) -> None:
-    usual = os.environ["PATH"]
-    program = shutil.which("shellcheck", path=f"{usual}:{PROJECT}/.venv-lint/bin")
-    if program is None:
-        pytest.skip("needs shellcheck")
-    (tmp_path / "shellcheck").symlink_to(program)
-    made = install(tree(script="#!/bin/bash\ncd /tmp\necho ran\n"))
-    found = lint(made, env={"PATH": f"{tmp_path}:{usual}"})
-    assert found[0] == 1
-    assert found[1].startswith(f"{HERE}/main.sh:2:1: SC2164: ")
-    path = made.root / "bin"
-    path.mkdir()
-    for tool in ("bash", "env", "python3"):
-        (path / tool).symlink_to(shutil.which(tool) or "")
-    assert lint(made, env={"PATH": str(path)})[0] == 0
-
-
-def test_what_shellcheck_would_find_is_handed_on(install: Install, tmp_path: Path) -> None:
-    comments = [{"file": "?", "line": 2, "column": 3, "code": 1, "message": "no"}]
-    checker = tmp_path / "bin" / "shellcheck"
-    checker.parent.mkdir()
-    made = install(tree())
-    comments[0]["file"] = str(made.root / HERE / "main.sh")
-    checker.write_text(f"#!/bin/sh\ncat <<'E'\n{json.dumps({'comments': comments})}\nE\n")
-    checker.chmod(0o755)
-    env = {"PATH": f"{checker.parent}:/usr/bin:/bin"}
-    assert lint(made, env=env) == (1, f"{HERE}/main.sh:2:3: SC1: no\n")
-    checker.write_text("#!/bin/sh\necho broken\n")
-    assert lint(made, env=env) == (1, f"{HERE}/main.sh:1:1: {checker} failed; run it by hand\n")
+def test_on_a_terminal_findings_are_grouped_by_file_and_counted(install: Install) -> None:
+    made = install(tree(INDENTED % '"owner": 1', script="echo hi\n"))
+    status, shown = on_terminal(made, "self", "lint", NO_COLOR="1")
+    folder = f"{made.root}/{HERE}"
+    assert (status, shown.splitlines()) == (
+        1,
+        [
+            f"{folder}/command.json",
+            '  error  5:3: "owner": unknown key',
+            "         begin it with x- if it is your own",
+            f"{folder}/main.sh",
+            "  hint   1:1: has no shebang, so bash runs it",
+            f"         begin it with #!/usr/bin/env bash, and run: chmod +x {folder}/main.sh",
+            "",
+            "1 error, 1 hint",
+        ],
+    )
 
 
 def test_what_ships_is_clean(install: Install) -> None:

@@ -95,9 +95,9 @@ def _close(path: str) -> None:
 
 
 def definitions(subject: Subject) -> Iterator[Finding]:
-    """Yield what `self lint` finds, without shellcheck; `plugins` reports the rule "plugin"."""
+    """Yield what `self lint` finds; `plugins` reports the rule "plugin"."""
     layout = subject.layout
-    for one in Lint(layout.root, subject.environ, layout.config_file).findings():
+    for one in Lint(layout.root, subject.environ, layout.config_file).findings:
         if one.rule != "plugin":
             at, path = one.problem, relative_path(one.problem.path)
             problem = Problem(path, at.text, at.remedy or f"fix {path}", at.key, at.line, at.column)

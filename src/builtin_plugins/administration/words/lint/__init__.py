@@ -13,8 +13,7 @@ from builtin_plugins.administration.findings import (
     relative_path,
 )
 from builtin_plugins.administration.words.lint.linter import Lint
-from builtin_plugins.administration.words.lint.scripts import shellcheck_findings
-from host import DefinitionError, Problem, UsageError, find_program
+from host import DefinitionError, Problem, UsageError
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
 
@@ -29,7 +28,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     a category. Without either, this installation is checked. Each finding is a line
     FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With an error the exit
     status is 1. A hint (a script that no command.json names, or without a shebang) leaves it
-    at 0. If shellcheck is on PATH, it checks scripts too.
+    at 0.
     """
     below: tuple[str, ...] = ("",)
     if len(words) == 1 and os.path.isdir(words[0]):
@@ -40,10 +39,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         session.installation  # noqa: B018 - raises where there is no installation
         below = _folders(session, words)
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
-    scripts = [one for one in lint.shell_scripts if one.startswith(below)]
-    shellcheck = find_program("shellcheck", session.environ)
-    found = shellcheck_findings(shellcheck, scripts, session.environ) if shellcheck else ()
-    findings = [one for one in lint.findings(found) if one.problem.path.startswith(below)]
+    findings = [one for one in lint.findings if one.problem.path.startswith(below)]
     if format == "json":
         session.show_json({"findings": [*map(_row, findings)]})
     elif format == "github":
@@ -51,8 +47,6 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     else:
         where = " ".join(words) if below != ("",) else plural(lint.count, "definition")
         _show_text(session, findings, where)
-    if scripts and not shellcheck and session.output.terminal.is_interactive:
-        session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
     return 1 if any(one.counts for one in findings) else 0
 
 

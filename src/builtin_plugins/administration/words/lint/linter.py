@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.words.lint.definitions import (
@@ -30,22 +30,14 @@ _DEFINITIONS = ("category.json", "command.json")
 
 
 class Lint:
-    """One pass over a directory: `count` definitions were read.
-
-    `shell_scripts` are the files that commands run with a shell.
-    """
+    """One pass over a directory: the `findings` in the order of files; `count` definitions."""
 
     def __init__(self, directory: str, environ: Mapping[str, str], config_file: str = "") -> None:
         self.environ = environ
         self.count = 0
-        self.shell_scripts: list[str] = []
         self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
-        self._findings = [*self._all(directory, config_file)]
-
-    def findings(self, more: Iterable[Finding] = ()) -> list[Finding]:
-        """Return what is wrong, and `more`, in the order of files and lines."""
-        return placed([*self._findings, *more])
+        self.findings = placed(self._all(directory, config_file))
 
     def _all(self, directory: str, config_file: str) -> Iterator[Finding]:
         if os.path.lexists(config_file):
@@ -132,6 +124,6 @@ class Lint:
             for rule in RULES:
                 yield from rule(one)
             if one.definition.entrypoint:
-                yield from script_findings(one, self.shell_scripts)
+                yield from script_findings(one)
                 runnable = one if name == "command.json" else runnable
         return runnable

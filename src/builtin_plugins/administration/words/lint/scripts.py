@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 
 from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.words.lint.definitions import Subject
-from builtin_plugins.io.bounded_call import bounded_call
 from host import HostError, Problem
 from host.run import read_regular, why_outside
 from host.run.command import read_definition
@@ -19,13 +17,6 @@ _LARGEST = 4 * 1024 * 1024  # bytes of a script
 _NO_SCRIPTS = (  # documents and data, executable or not
     *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
     *(".conf", ".env", ".lock", ".log"),
-)
-_SHELLS = ("bash", "dash", "ksh", "sh")
-_PATIENCE = 120.0  # seconds for one call of shellcheck
-_AT_ONCE = 100  # files that one call gets
-_OPTIONS = (
-    *("--format=json1", "--severity=warning"),
-    "--exclude=SC1017,SC2148",  # CR LF and no shebang, which are told already
 )
 
 
@@ -58,8 +49,8 @@ def _looks_like_a_script(file: os.DirEntry[str]) -> bool:
         return False
 
 
-def script_findings(one: Subject, shells: list[str]) -> Iterator[Finding]:
-    """Yield what keeps a command's file from running; a shell's script is added to `shells`."""
+def script_findings(one: Subject) -> Iterator[Finding]:
+    """Yield what keeps a command's file from running."""
     definition = one.definition
     if definition.in_python:
         return
@@ -70,8 +61,7 @@ def script_findings(one: Subject, shells: list[str]) -> Iterator[Finding]:
         return
     first_line_is_wrong = False
     try:
-        if os.path.basename(start_of(script, one.environ).interpreter) in _SHELLS:
-            shells.append(script)
+        start_of(script, one.environ)
     except HostError as error:
         first_line_is_wrong = error.problem.line > 0
         if definition.compatible:
@@ -100,21 +90,3 @@ def _text_findings(script: str, content: bytes, *, checks_ends: bool) -> Iterato
         yield Finding("no-shebang", problem, hint=True)
     elif not executable:
         yield Finding("executable", Problem(script, "is not executable", mode))
-
-
-def shellcheck_findings(
-    program: str, scripts: Sequence[str], environ: Mapping[str, str]
-) -> Iterator[Finding]:
-    """Yield shellcheck's errors and warnings; what has no shebang it takes for bash, as we do."""
-    for start in range(0, len(scripts), _AT_ONCE):
-        files = scripts[start : start + _AT_ONCE]
-        try:
-            ended = bounded_call([program, *_OPTIONS, "--", *files], environ, _PATIENCE)
-            comments = json.loads(ended.stdout)["comments"]
-        except (OSError, ValueError, LookupError, TypeError):
-            yield Finding("shellcheck", Problem(files[0], f"{program} failed", "run it by hand"))
-            continue
-        for one in comments:
-            text = f"SC{one['code']}: {one['message']}"
-            problem = Problem(one["file"], text, line=one["line"], column=one["column"])
-            yield Finding("shellcheck", problem)
