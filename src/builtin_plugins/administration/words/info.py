@@ -6,11 +6,10 @@ import platform
 import sys
 from typing import Any
 
-from builtin_plugins.administration.facts import show_facts
+from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
-from host.run.installation import OpenInstallation
 
 
 def command(session: Session, format: str) -> None:
@@ -31,43 +30,28 @@ def command(session: Session, format: str) -> None:
         "counts": None,
     }
     if not session.is_missing:
-        installation = session.installation
-        facts |= {
-            "installation": "complete",
-            "name": installation.config.name,
-            "version": installation.config.version,
-            "counts": _counts(session),
+        installation, lock = session.installation, session.plugins_known
+        inside = contents(Catalog(lock), (), deep=True)[0].without_self()
+        plugins = {one.plugin for one in lock.trees if one.plugin}
+        plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
+        facts["installation"] = "complete"
+        facts["name"], facts["version"] = installation.config.name, installation.config.version
+        facts["paths"] |= {
+            "commands_dir": installation.commands_dir,
+            "plugins_dir": installation.plugins_dir,
+            "settings_file": layout.settings_file,
+            "lock_file": installation.locks[0],
         }
-        facts["paths"] |= _paths(installation)
+        facts["counts"] = {
+            "categories": len(inside.categories),
+            "commands": len(inside.commands),
+            "plugins": len(plugins),
+        }
     if format == "json":
         session.show_json(facts)
         return
-    rows: list[tuple[str, Any]] = []
-    for name, value in facts.items():
-        rows += (
-            ((key, str(one)) for key, one in value.items())
-            if isinstance(value, dict)
-            else [(name, value)]
-        )
-    show_facts(session, rows)
-
-
-def _paths(installation: OpenInstallation) -> dict[str, str]:
-    return {
-        "commands_dir": installation.commands_dir,
-        "plugins_dir": installation.plugins_dir,
-        "settings_file": installation.layout.settings_file,
-        "lock_file": installation.locks[0],
+    inner = {
+        **facts.pop("paths"),
+        **{key: str(one) for key, one in (facts.pop("counts") or {}).items()},
     }
-
-
-def _counts(session: Session) -> dict[str, int]:
-    lock = session.plugins_known
-    inside = contents(Catalog(lock), (), deep=True)[0].without_self()
-    plugins = {one.plugin for one in lock.trees if one.plugin}
-    plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
-    return {
-        "categories": len(inside.categories),
-        "commands": len(inside.commands),
-        "plugins": len(plugins),
-    }
+    show_facts(session, (facts | inner).items())

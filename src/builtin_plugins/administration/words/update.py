@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
 import importlib_metadata
 
@@ -47,16 +46,9 @@ from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
-
-class _Update(NamedTuple):
-    """The version that is here, the newest (the same if that is it), and what brings it.
-
-    `bring` raises HostError or OSError, and nothing changed.
-    """
-
-    now: str
-    newest: str
-    bring: Callable[[], None]
+# The version that is here, the newest (the same if that is it), and what brings it: that raises
+# HostError or OSError, and then nothing changed.
+_Update = tuple[str, str, Callable[[], None]]
 
 
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
@@ -72,21 +64,19 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     root = Path(layout.root)
     with transaction(session, checked_timeout(timeout)) as tx:
         is_checkout = (root / ".git").is_dir() and (root / "pyproject.toml").is_file()
-        update = (_checkout_update if is_checkout else _package_update)(layout, tx)
-        is_newest = update.newest == update.now
+        look = _checkout_update if is_checkout else _package_update
+        now, newest, bring = look(layout, tx)
         if format == "json":
-            session.show_json({"version": update.now, "newest": update.newest})
+            session.show_json({"version": now, "newest": newest})
             return
-        session.show_lines(
-            f"{update.now} is the newest" if is_newest else f"{update.now} → {update.newest}"
-        )
+        session.show_lines(f"{now} is the newest" if now == newest else f"{now} → {newest}")
         if check:
             return
-        if is_newest:
+        if now == newest:
             _catch_up(layout, tx, is_checkout=is_checkout)
             return
         confirm("Update?", yes, "stays as it is")
-        update.bring()
+        bring()
     session.show_lines("updated")
 
 
@@ -115,7 +105,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
             renew(layout.root, former, new, tx.reporter.warn, undo)
             _swap_in(copy, layout, undo)
 
-    return _Update(now, check_starts(copy.python, "the new version"), bring)
+    return now, check_starts(copy.python, "the new version"), bring
 
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
@@ -145,7 +135,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
 
     now = _version_at(git, old)
     is_here = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
-    return _Update(now, now if is_here else _version_at(git, new), bring)
+    return now, now if is_here else _version_at(git, new), bring
 
 
 def _version_at(git: Git, commit: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from builtin_plugins.administration.facts import show_facts
+from builtin_plugins.administration.pages import show_facts
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.run.command import check_runnable

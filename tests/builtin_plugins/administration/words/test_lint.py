@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.findings import Finding
-from builtin_plugins.administration.words.lint.places import keys_of, placed
+from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.words.lint.definitions import keys_of, placed
 from host import Problem
 from testing.growth import grows_in_proportion
 from testing.installation import PROJECT, Made, command
@@ -85,35 +85,13 @@ DEFINITIONS = {
         "5:35: ",
         '"installed_when.y": unknown key',
     ),
-    "alias": ('"aliases": ["b", "c"]', "5:15: ", '"aliases[0]": b is taken by the word, which'),
     "system": (
         '"os": ["linux", "macos"]',
         "5:3: ",
         '"os": only linux and mac count; did you mean mac?',
     ),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", '"envs.API_TOKEN": looks like a secret'),
-    "reference": (
-        '"envs": {"A": "$NOWHERE/x"}',
-        "5:12: ",
-        '"envs.A": nothing defines $NOWHERE; name it',
-    ),
-    "later one": ('"envs": {"A": "$B", "B": "1"}', "5:12: ", '"envs.A": nothing defines $B'),
-    "in a file's path": (
-        '"env_files": ["$NOWHERE/.env"]',
-        "5:17: ",
-        '"env_files[0]": nothing defines $NOWHERE',
-    ),
 }
-
-
-def test_an_alias_that_two_commands_have(install: Install) -> None:
-    text = INDENTED % '"aliases": ["x"]'
-    more = {"commands/a/c/command.json": text, "commands/a/c/main.sh": BASH}
-    made = install(tree(text, **more))
-    (made.root / "commands/a/c/main.sh").chmod(0o755)
-    said = f"{made.root}/commands/a/b/command.json, which goes before; take another\n"
-    taken = f'commands/a/c/command.json:5:15: "aliases[0]": x is taken by {said}'
-    assert taken in lint(made)[1]
 
 
 @pytest.mark.parametrize(("line", "place", "said"), DEFINITIONS.values(), ids=DEFINITIONS)
@@ -132,16 +110,8 @@ def test_what_is_wrong_with_a_definition(
 
 
 DEFINED = {
-    "its own": '"envs": {"A": "1", "B": "$A"}',
-    "a default": '"envs": {"A": "${NOWHERE:-x}${ELSEWHERE+y}"}',
-    "required": '"required_envs": ["R"], "envs": {"A": "$R"}',
-    "system": '"envs": {"A": "$HOME $CLI_DIR $COMMAND_NAME"}',
-    "caller": '"envs": {"A": "$PATH"}',
-    "settings": '"envs": {"A": "$FROM_SETTINGS"}',
-    "a file": '"env_files": [".env"], "envs": {"A": "$FROM_FILE"}',
-    "a file that is not here": '"env_files": ["no.env"], "envs": {"A": "$WHO_KNOWS"}',
-    "argument": '"args": [{"name": "who"}], "envs": {"A": "$ARG_WHO"}',
-    "no reference": r'"envs": {"A": "\\$NOWHERE $$ $(id) $1"}',
+    "references": '"required_envs": ["R"], "envs": {"A": "$R $HOME ${X:-y}", "B": "$A $$ $(id)"}',
+    "a file": '"env_files": [".env", "no.env", "${NONE:-}"]',
     "a secret from elsewhere": '"required_envs": ["T"], "envs": {"API_TOKEN": "$T", "PWD": "/"}',
     "own keys": '"x-owner": 1, "_note": 2, "$schema": "s"',
 }
@@ -149,8 +119,7 @@ DEFINED = {
 
 @pytest.mark.parametrize("line", DEFINED.values(), ids=DEFINED)
 def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
-    more = {"config/settings.conf": "export FROM_SETTINGS=1\n", f"{HERE}/.env": "FROM_FILE=1\n"}
-    assert lint(install(tree(INDENTED % line, **more)))[0] == 0
+    assert lint(install(tree(INDENTED % line, **{f"{HERE}/.env": "FROM_FILE=1\n"})))[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -299,14 +268,6 @@ def test_a_key_that_has_no_effect_in_a_category(install: Install, key: str) -> N
             assert made.run(*words).stderr.startswith(warning) is warned
         assert made.run("a", "b").all == (0, "ran\n", "")
         assert (said in lint(made)[1]) is warned
-
-
-def test_commands_below_a_command(install: Install) -> None:
-    made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
-    assert made.run("a", "b", "c").stdout == "ran\n"  # the words of the command above
-    status, shown = lint(made)
-    assert status == 1
-    assert shown.startswith(f"{HERE}/c/command.json:1:1: cannot be reached: ")
 
 
 def test_a_folder_that_names_no_word(install: Install) -> None:

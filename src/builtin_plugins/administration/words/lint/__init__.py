@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from builtin_plugins.administration.findings import (
+from builtin_plugins.administration.pages import (
     Finding,
     counted,
     grouped,
     plural,
-    relative_path,
+    with_relative_path,
 )
 from builtin_plugins.administration.words.lint.linter import Lint
 from host import DefinitionError, Problem, UsageError
@@ -39,7 +39,8 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         session.installation  # noqa: B018 - raises where there is no installation
         below = _folders(session, words)
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
-    findings = [one for one in lint.findings if one.problem.path.startswith(below)]
+    found = [one for one in lint.findings if one.problem.path.startswith(below)]
+    findings = [*map(with_relative_path, found)]
     if format == "json":
         session.show_json({"findings": [*map(_row, findings)]})
     elif format == "github":
@@ -64,15 +65,15 @@ def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
 def _show_text(session: Session, findings: Sequence[Finding], where: str) -> None:
     """Show a line for each finding, for `grep` and editors; on a terminal a page for people."""
     terminal = session.output.terminal
-    rows = [(relative_path(one.problem.path), one.problem, one) for one in findings]
     if not findings:
         session.show_lines(f"nothing is wrong in {where}")
     elif not terminal.is_interactive:
-        session.show_lines(
-            *(f"{path}:{at.line}:{at.column}: {_text(at)}" for path, at, _ in rows),
-        )
+        session.show_lines(*(str(one.problem) for one in findings))
     else:
-        page = [(path, f"{at.line}:{at.column}: {at.message}", one) for path, at, one in rows]
+        page = [
+            (one.problem.path, one.problem.what.removeprefix(f"{one.problem.path}:"), one)
+            for one in findings
+        ]
         session.show("\n".join([*grouped(page, terminal), "", counted(findings), ""]))
 
 
@@ -82,18 +83,13 @@ def _text(problem: Problem) -> str:
 
 def _row(one: Finding) -> dict[str, object]:
     at = one.problem
-    return {
-        "file": relative_path(at.path),
-        "line": at.line,
-        "column": at.column,
-        "rule": one.rule,
-        "message": _text(at),
-    }
+    place = {"file": at.path, "line": at.line, "column": at.column}
+    return {**place, "rule": one.rule, "message": _text(at)}
 
 
 def _github_line(one: Finding) -> str:
     """Return a workflow command, which GitHub shows beside the line."""
     at = one.problem
-    path = relative_path(at.path).translate(_GITHUB_PROPERTY)
-    place = f"file={path},line={at.line},col={at.column},title=lint {one.rule}"
-    return f"::{'notice' if one.hint else 'error'} {place}::{_text(at).translate(_GITHUB)}"
+    place = f"line={at.line},col={at.column},title=lint {one.rule}"
+    kind, path = "notice" if one.hint else "error", at.path.translate(_GITHUB_PROPERTY)
+    return f"::{kind} file={path},{place}::{_text(at).translate(_GITHUB)}"

@@ -1,18 +1,18 @@
-"""The rules for one command.json or category.json, each a function."""
+"""The rules for one command.json or category.json, and the places of its keys."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
-from builtin_plugins.administration.findings import Finding
-from builtin_plugins.administration.words.lint.places import keys_of
+from builtin_plugins.administration.pages import Finding
 from host import Argument, Definition, HostError, Problem, expand, is_secret
-from host.cli.variables import settings_names
+from host.run import read_regular
 from host.run.dotenv import read_env_file
-from host.run.environment import FRAMEWORK_NAMES
+from host.run.json_errors import key_offsets, place_of
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
     "args": Argument.fields,
@@ -21,25 +21,18 @@ _KEYS_INSIDE: dict[str, Collection[str]] = {
 }
 _INSIDE = re.compile(rf"({'|'.join(_KEYS_INSIDE)})(?:\[\d+\])?\.([^.\[]+)")
 _OWN_MARKS = ("x-", "_", "$")
-_FROM_SYSTEM = ("HOME", "USER", "PWD", "HOSTNAME")
-_WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
+_LARGEST = 16 << 20  # bytes of a file of JSON
 
 
 class Subject(NamedTuple):
-    """A definition that was read; `usual` are the names that any command can refer to."""
+    """A definition that was read, and the caller's environment."""
 
     file: str
     definition: Definition
-    usual: frozenset[str]
     environ: Mapping[str, str]
 
     def finding(self, rule: str, key: str, text: str, remedy: str = "") -> Finding:
         return Finding(rule, Problem(self.file, text, remedy, key))
-
-
-def usual_names(environ: Collection[str], settings_file: str) -> frozenset[str]:
-    """Return the names that any command can refer to: the caller's, ours, settings.conf's."""
-    return frozenset([*environ, *_FROM_SYSTEM, *FRAMEWORK_NAMES, *settings_names(settings_file)])
 
 
 def what_the_reader_warns_of(one: Subject) -> Iterator[Finding]:
@@ -72,56 +65,56 @@ def written_secrets(one: Subject) -> Iterator[Finding]:
             )
 
 
-def undefined_references(one: Subject) -> Iterator[Finding]:
-    """Yield each reference that nothing defines, and what is wrong in files of `env_files`.
-
-    If such a file is not here, or cannot be read, any name may be defined.
-    """
-    definition = one.definition
-    known = {*one.usual, *definition.required_envs, *(arg.variable for arg in definition.args)}
-    for index, entry in enumerate(definition.env_files):
-        key = f"env_files[{index}]"
-        yield from _undefined(one, key, entry, known)
+def wrong_env_files(one: Subject) -> Iterator[Finding]:
+    """Yield what is wrong in files of `env_files` that are here."""
+    for index, entry in enumerate(one.definition.env_files):
         path = expand(entry, one.environ.get)
         problems: list[Problem] = []
-        names: Iterable[str] | None = ()
         try:
             if path:
-                entries = read_env_file(os.path.join(definition.directory, path), problems.append)
-                names = None if entries is None else (each.name for each in entries)
+                read_env_file(os.path.join(one.definition.directory, path), problems.append)
         except HostError as error:
-            problems, names = [error.problem], None
+            problems = [error.problem]
         for problem in problems:
-            yield one.finding("env-file", key, problem.what, problem.remedy)
-        if names is None:
-            return
-        known.update(names)
-    for variable, value in definition.envs.items():
-        yield from _undefined(one, f"envs.{variable}", value, known)
-        known.add(variable)
+            yield one.finding("env-file", f"env_files[{index}]", problem.what, problem.remedy)
 
 
-def _undefined(one: Subject, key: str, text: str, known: Collection[str]) -> Iterator[Finding]:
-    """Yield the unknown names that `text` refers to without a default for an unset one."""
-    names: dict[str, None] = {}
-    expand(text, names.setdefault)
-    for name in names.keys() - {*known, *_WITH_DEFAULT.findall(text)}:
-        remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
-        yield one.finding("reference", key, f"nothing defines ${name}", remedy)
+RULES = (what_the_reader_warns_of, unknown_keys, written_secrets, wrong_env_files)
 
 
-RULES = (what_the_reader_warns_of, unknown_keys, written_secrets, undefined_references)
+def keys_of(path: str) -> tuple[str, dict[str, int]]:
+    """Return a file's text and the offset of each key (`envs.NAME`, `args[1].type`).
 
-
-def taken_aliases(words: Collection[str], commands: Iterable[Subject]) -> Iterator[Finding]:
-    """Yield the aliases in one category that never count, as something else goes before.
-
-    `words` are those of its directories, `commands` its commands in the order of their words.
+    There are none if the file cannot be read.
     """
-    taken: dict[str, str] = {}
-    for one in commands:
-        for index, alias in enumerate(one.definition.aliases):
-            owner = "the word" if alias in words else taken.setdefault(alias, one.file)
-            if owner != one.file:
-                text = f"{alias} is taken by {owner}, which goes before"
-                yield one.finding("alias", f"aliases[{index}]", text, "take another")
+    try:
+        text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+    except (HostError, FileNotFoundError, UnicodeDecodeError):
+        return "", {}
+    return text, key_offsets(text)[0]
+
+
+def placed(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings in the order of their places, each with a line and a column."""
+    by_path = sorted({*findings}, key=lambda one: one.problem.path)
+    result = []
+    for path, group in groupby(by_path, lambda one: one.problem.path):
+        text, offsets = keys_of(path) if path.endswith(".json") else ("", {})
+        result += [one._replace(problem=_placed(one.problem, text, offsets)) for one in group]
+    return sorted(result, key=_order)
+
+
+def _placed(problem: Problem, text: str, offsets: dict[str, int]) -> Problem:
+    """Return the problem at its line, or else at its key, or at the nearest key above that."""
+    key = problem.key
+    while key and key not in offsets:
+        key = key[: max(key.rfind("."), key.rfind("["), 0)]
+    line, column = place_of(text, offsets.get(key, 0))
+    if problem.line:
+        line, column = problem.line, problem.column or 1
+    return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
+
+
+def _order(one: Finding) -> tuple[object, ...]:
+    problem = one.problem
+    return problem.path, problem.line, problem.column, one.rule, problem.message

@@ -5,15 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Mapping
 
-from builtin_plugins.administration.findings import Finding
-from builtin_plugins.administration.words.lint.definitions import (
-    RULES,
-    Subject,
-    taken_aliases,
-    usual_names,
-)
+from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.words.lint.definitions import RULES, Subject, placed
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
-from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.administration.words.lint.scripts import script_findings, undefined_scripts
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
@@ -35,7 +29,6 @@ class Lint:
     def __init__(self, directory: str, environ: Mapping[str, str], config_file: str = "") -> None:
         self.environ = environ
         self.count = 0
-        self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
         self.findings = placed(self._all(directory, config_file))
 
@@ -85,45 +78,34 @@ class Lint:
     def _tree(self, root: str, *, is_category: bool = True) -> Iterator[Finding]:
         """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
         tree = FolderTree(root)
-        commands: dict[str, list[Subject]] = {}  # by the directory that they are in
         problems: list[Problem] = []
-        pending = [(root, "", is_category)]
+        pending = [(root, is_category)]
         while pending:
-            place, above, is_category = pending.pop()
-            command = yield from self._place(place, above)
-            if command is not None:
-                above = command.file
-                commands.setdefault(os.path.dirname(place), []).append(command)
-            if is_category and not above:
+            place, is_category = pending.pop()
+            runs = yield from self._place(place)
+            if is_category and not runs:
                 yield from undefined_scripts(place)
             for word in reversed(tree.words(place, problems)):
                 path = tree.path_of(place, word)
-                pending.append((path, above, is_category or tree.holds_commands(path)))
-        for place, siblings in commands.items():
-            yield from taken_aliases(tree.words(place), siblings)
+                pending.append((path, not runs and (is_category or tree.holds_commands(path))))
         for one in problems:
             if any(os.path.lexists(os.path.join(one.path, name)) for name in _DEFINITIONS):
                 yield Finding("word", one)
 
-    def _place(self, place: str, above: str) -> Generator[Finding, None, Subject | None]:
-        """Yield what is wrong in one directory; return its command.json when that runs."""
-        runnable = None
+    def _place(self, place: str) -> Generator[Finding, None, bool]:
+        """Yield what is wrong in one directory; return whether it is a command's."""
+        runs = False
         for name in _DEFINITIONS:
             file = os.path.join(place, name)
             if not os.path.exists(file):
                 continue
             self.count += 1
-            if above:
-                text = f"cannot be reached: {above} is a command, so its folders are not looked at"
-                yield Finding("unreachable", Problem(file, text, "move one of them"))
             try:
-                one = Subject(file, read_definition(file), self._usual, self.environ)
+                one = Subject(file, read_definition(file), self.environ)
             except HostError as error:
                 yield Finding("definition", error.problem)
                 continue
-            for rule in RULES:
+            for rule in (*RULES, script_findings):
                 yield from rule(one)
-            if one.definition.entrypoint:
-                yield from script_findings(one)
-                runnable = one if name == "command.json" else runnable
-        return runnable
+            runs = name == "command.json" and one.definition.entrypoint != ""
+        return runs

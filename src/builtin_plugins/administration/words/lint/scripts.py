@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.definitions import Subject
 from host import HostError, Problem
 from host.run import read_regular, why_outside
@@ -52,33 +52,24 @@ def _looks_like_a_script(file: os.DirEntry[str]) -> bool:
 def script_findings(one: Subject) -> Iterator[Finding]:
     """Yield what keeps a command's file from running."""
     definition = one.definition
-    if definition.in_python:
+    if definition.in_python or not definition.entrypoint:
         return
     script = os.path.join(definition.directory, definition.entrypoint)
     wrong = why_outside(definition.directory, definition.entrypoint)
     if wrong or not os.path.lexists(script):
         yield one.finding("entrypoint", "entrypoint", wrong or f"there is no {script}")
         return
-    first_line_is_wrong = False
     try:
         start_of(script, one.environ)
     except HostError as error:
-        first_line_is_wrong = error.problem.line > 0
         if definition.compatible:
-            problem = error.problem if error.problem.path else Problem(script, error.problem.text)
-            yield Finding("shebang" if first_line_is_wrong else "entrypoint", problem)
-    try:
-        content = read_regular(script, _LARGEST, HostError)
-    except (HostError, FileNotFoundError):
+            yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
         return
-    if b"\0" not in content[:256]:  # otherwise it is a program
-        yield from _text_findings(script, content, checks_ends=not first_line_is_wrong)
-
-
-def _text_findings(script: str, content: bytes, *, checks_ends: bool) -> Iterator[Finding]:
-    """Yield what is wrong with a script's line ends, shebang and mode."""
+    content = read_regular(script, _LARGEST, HostError)
+    if b"\0" in content[:256]:  # a program
+        return
     at = content.find(b"\r\n")
-    if at >= 0 and checks_ends:
+    if at >= 0:
         line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
         what, remedy = "ends with CR LF, as on Windows", f"run: sed -i 's/\\r$//' {script}"
         yield Finding("line-ends", Problem(script, what, remedy, line=line, column=column))

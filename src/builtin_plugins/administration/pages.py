@@ -1,4 +1,4 @@
-"""What `self lint` and `self doctor` find, and how a page shows it."""
+"""What words of `self` show in the same way: findings, facts and counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from host import Problem, Terminal, printable
+from host.cli.session import Session
 
 _STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
 _KIND = max(map(len, _STYLES))
@@ -36,13 +37,14 @@ class Finding(NamedTuple):
         return "fixed" if self.fixed else "hint" if self.hint else "error"
 
 
-def relative_path(path: str) -> str:
-    """Return the path relative to the current directory if it is below that."""
+def with_relative_path(one: Finding) -> Finding:
+    """Return the finding with a path relative to the current directory if it is below that."""
     try:
-        here = os.path.realpath(os.getcwd())
+        here = os.path.realpath(os.getcwd()).rstrip("/")
     except OSError:
-        return path
-    return path.removeprefix(f"{here}/") if here != "/" else path
+        return one
+    path = one.problem.path.removeprefix(f"{here}/") if here else one.problem.path
+    return one._replace(problem=one.problem.replaced(path, one.problem.text))
 
 
 def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> list[str]:
@@ -75,3 +77,12 @@ def counted(findings: Sequence[Finding]) -> str:
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: `1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
+    """Show names and values in two columns; a fact without a value is left out."""
+    rows = [(name.replace("_", " "), printable(str(value))) for name, value in facts if value]
+    width = max(len(name) for name, _ in rows) + 1
+    styled = session.output.terminal.styled
+    lines = [f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n" for name, value in rows]
+    session.show("".join(lines))
