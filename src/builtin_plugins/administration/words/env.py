@@ -27,16 +27,15 @@ def command(
     every = traced_variables(layers)
     told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
     shown = every if show_secrets else masked(every, {})
-    chosen = set(names) or (set(every) if all else told)
-    rows = [one for name, one in shown.items() if name in chosen]
-    rows.sort(key=lambda one: (not one.rank, one.name))
+    chosen = set(names) or (every.keys() if all else told & every.keys())
+    last = {name: (name not in shown, name in shown and not shown[name].rank) for name in chosen}
     described = [
-        {"name": one.name, **_described(one), "shadows": list(map(_described, one.shadows))}
-        for one in rows
-    ]
-    described += [
-        {"name": name, "value": None, "source": None, "rank": None, "shadows": []}
-        for name in sorted(set(names).difference(every))
+        {
+            "name": name,
+            **_described(shown.get(name)),
+            "shadows": [*map(_described, shown[name].shadows if name in shown else ())],
+        }
+        for name in sorted(chosen, key=lambda name: (last[name], name))
     ]
     for path in layers.missing:
         session.messages.warn(f"{path}: this file of variables is not there")
@@ -64,9 +63,10 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     return found.words, names
 
 
-def _described(one: Variable) -> dict[str, Any]:
-    rank = one.rank or None  # 0 is what describes the run
-    return {"value": one.value, "source": one.source, "rank": rank}
+def _described(one: Variable | None) -> dict[str, Any]:
+    if one is None:
+        return {"value": None, "source": None, "rank": None}
+    return {"value": one.value, "source": one.source, "rank": one.rank or None}
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:

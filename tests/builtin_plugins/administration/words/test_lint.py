@@ -70,21 +70,6 @@ DEFINITIONS = {
         'unknown key; did you mean "choices"?',
     ),
     "unknown": ('"owner": "ops"', "5:3: ", '"owner": unknown key; begin it with x- if it is your'),
-    "unknown in args": (
-        '"args": [{"name": "one", "owner": 1}]',
-        "5:28: ",
-        '"args[0].owner": unknown key',
-    ),
-    "unknown in examples": (
-        '"examples": [{"command": "x", "note": 1}]',
-        "5:33: ",
-        '"examples[0].note": unknown key',
-    ),
-    "unknown in installed_when": (
-        '"installed_when": {"path": "x", "y": 1}',
-        "5:35: ",
-        '"installed_when.y": unknown key',
-    ),
     "system": (
         '"os": ["linux", "macos"]',
         "5:3: ",

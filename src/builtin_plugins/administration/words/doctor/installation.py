@@ -39,20 +39,19 @@ def files(subject: Subject) -> Iterator[Finding]:
     if subject.wrong:
         yield finding(subject.wrong.what, f"fix {config}" if os.path.lexists(config) else again)
         return
-    became: dict[str, list[str]] = {"missing": [], "former": [], "changed": []}
-    for one in shipped_files():
-        if one.is_programs:
-            became.setdefault(one.became(root), []).append(os.path.join(root, one.relative))
-    old = [path for path in became["missing"] if "/core/lib/" in path] + became["former"]
-    if old:
-        text = f"{', '.join(old)}: missing, or of another version than this program"
-        fix = partial(catch_up, root, subject.session.messages.warn)
-        remove = f"rm {shlex.join(became['former'])} && " if became["former"] else ""
-        yield finding(text, f"{remove}{again}", fix)
-    changed = became["changed"]
-    if changed and not os.path.exists(os.path.join(root, ".git")):
-        text = f"{', '.join(changed)}: of another version than this program, or changed by you"
-        yield finding(text, f"for this version's: rm {shlex.join(changed)} && {again}")
+    became = {
+        os.path.join(root, one.relative): one.became(root)
+        for one in shipped_files()
+        if one.is_programs
+    }
+    fix = partial(catch_up, root, subject.session.messages.warn)
+    for state, what, remedy in (
+        ("missing", "missing", again),
+        ("former", "of another version than this program", f"{subject.call} self doctor --fix"),
+    ):
+        paths = [path for path in became if became[path] == state]
+        if any("/core/lib/" in path or state == "former" for path in paths):
+            yield finding(f"{', '.join(paths)}: {what}", remedy, fix)
     commands_dir = subject.session.installation.commands_dir
     if not os.path.isdir(commands_dir):
         remedy = f'mkdir {shlex.quote(commands_dir)}, or change "commands_dir" in {config}'

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
 from builtin_plugins.administration.pages import Finding
-from host import Argument, Definition, HostError, Problem, expand, is_secret
+from host import Definition, HostError, Problem, expand, is_secret
 from host.run import read_regular
 from host.run.dotenv import read_env_file
 from host.run.json_errors import key_offsets, place_of
 
-_KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": Argument.fields,
-    "examples": ("command", "description"),
-    "installed_when": ("command", "path"),
-}
-_INSIDE = re.compile(rf"({'|'.join(_KEYS_INSIDE)})(?:\[\d+\])?\.([^.\[]+)")
 _OWN_MARKS = ("x-", "_", "$")
 _LARGEST = 16 << 20  # bytes of a file of JSON
 
@@ -43,15 +36,11 @@ def what_the_reader_warns_of(one: Subject) -> Iterator[Finding]:
 def unknown_keys(one: Subject) -> Iterator[Finding]:
     """Yield the keys that nothing reads; the reader reports misspelt ones."""
     reported = {problem.key for problem in one.definition.warnings}
-    keys = {key: key for key in one.definition.extra}
-    for path in keys_of(one.file)[1]:
-        inside = _INSIDE.fullmatch(path)
-        if inside and inside[2] not in _KEYS_INSIDE[inside[1]]:
-            keys[path] = inside[2]
-    for path, key in keys.items():
-        if not key.startswith(_OWN_MARKS) and path not in reported:
-            remedy = "begin it with x- if it is your own"
-            yield one.finding("definition", path, "unknown key", remedy)
+    for key in one.definition.extra:
+        if not key.startswith(_OWN_MARKS) and key not in reported:
+            yield one.finding(
+                "definition", key, "unknown key", "begin it with x- if it is your own"
+            )
 
 
 def written_secrets(one: Subject) -> Iterator[Finding]:
@@ -82,18 +71,6 @@ def wrong_env_files(one: Subject) -> Iterator[Finding]:
 RULES = (what_the_reader_warns_of, unknown_keys, written_secrets, wrong_env_files)
 
 
-def keys_of(path: str) -> tuple[str, dict[str, int]]:
-    """Return a file's text and the offset of each key (`envs.NAME`, `args[1].type`).
-
-    There are none if the file cannot be read.
-    """
-    try:
-        text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
-    except (HostError, FileNotFoundError, UnicodeDecodeError):
-        return "", {}
-    return text, key_offsets(text)[0]
-
-
 def placed(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings in the order of their places, each with a line and a column."""
     by_path = sorted({*findings}, key=lambda one: one.problem.path)
@@ -118,3 +95,15 @@ def _placed(problem: Problem, text: str, offsets: dict[str, int]) -> Problem:
 def _order(one: Finding) -> tuple[object, ...]:
     problem = one.problem
     return problem.path, problem.line, problem.column, one.rule, problem.message
+
+
+def keys_of(path: str) -> tuple[str, dict[str, int]]:
+    """Return a file's text and the offset of each key (`envs.NAME`, `args[1].type`).
+
+    There are none if the file cannot be read.
+    """
+    try:
+        text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+    except (HostError, FileNotFoundError, UnicodeDecodeError):
+        return "", {}
+    return text, key_offsets(text)[0]
