@@ -11,7 +11,6 @@ from typing import Any
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
-_HERE = "builtin_plugins.administration."
 _HIDDEN = ("launcher",)  # for install.sh and `self update`
 
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
@@ -80,7 +79,6 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
 
 # What people type instead, behind the program's name or behind `self`.
 _SYNONYMS = {
-    "completion": ("completions",),
     "doctor": ("check", "diagnose", "status", "health", "fix"),
     "edit": ("open",),
     "env": ("vars", "variables", "environment", "settings"),
@@ -104,12 +102,12 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self", "new"), "new", "Make something new that works at once")
     for words, (description, *arguments) in _COMMANDS.items():
         module, _, kind = words.partition(" ")
-        folder = "program." if words in _HIDDEN else "words."
+        place = f"administration.{'program' if words in _HIDDEN else 'words'}.{module}"
         definition = {
             "name": words,
             "description": description,
             "hidden": words in _HIDDEN,
-            "entrypoint": f"{_HERE}{folder}{module}:{f'{module}_{kind}' if kind else 'command'}",
+            "entrypoint": f"builtin_plugins.{place}:{f'{module}_{kind}' if kind else 'command'}",
             "args": arguments,
             "x-synonyms": _SYNONYMS.get(words, ()),
         }

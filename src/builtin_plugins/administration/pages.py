@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import NamedTuple
 
@@ -63,15 +64,10 @@ def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> lis
     return lines
 
 
-def counted(findings: Sequence[Finding]) -> str:
+def counted(findings: Iterable[Finding]) -> str:
     """Return how many there are of each kind: `2 errors, 1 hint`."""
-    kinds = [one.kind for one in findings]
-    parts = [
-        plural(kinds.count(kind), kind) if kind != "fixed" else f"{kinds.count(kind)} fixed"
-        for kind in _STYLES
-        if kind in kinds
-    ]
-    return ", ".join(parts)
+    kinds = sorted(Counter(one.kind for one in findings).items())
+    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
 
 
 def plural(count: int, noun: str) -> str:

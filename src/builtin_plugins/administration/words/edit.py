@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 
-from host import DefinitionError, OperationError, UsageError
+from host import DefinitionError, OperationError
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
 
@@ -17,16 +16,8 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """
     path = _file(session, words, definition=definition)
     editor = session.environ.get("VISUAL") or session.environ.get("EDITOR") or "vi"
-    try:
-        argv = shlex.split(editor)
-    except ValueError:
-        raise UsageError(f"VISUAL or EDITOR is {editor}: a quote is not closed") from None
-    try:
-        os.execvpe(argv[0], [*argv, path], dict(session.environ))
-    except OSError as failure:
-        raise OperationError(
-            f"{argv[0]}: {failure.strerror}", "set VISUAL or EDITOR to an editor that is there"
-        ) from None
+    # A shell splits the editor's words, as for git.
+    os.execvpe("sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ))
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:

@@ -18,24 +18,23 @@ def command(session: Session, format: str) -> None:
     If there is no installation, it shows where one would be.
     """
     layout = session.layout
+    config = None if session.is_missing else session.installation.config
     facts: dict[str, Any] = {
         "program": session.program,
         "host": session.own_version,
         "python": platform.python_version(),
         "interpreter": sys.executable,
-        "installation": f"none; run: {session.program} self init",
-        "name": None,
-        "version": None,
+        "installation": "complete" if config else f"none; run: {session.program} self init",
+        "name": config and config.name,
+        "version": config and config.version,
         "paths": {"root": layout.root, "config_file": layout.config_file},
         "counts": None,
     }
-    if not session.is_missing:
+    if config:
         installation, lock = session.installation, session.plugins_known
         inside = contents(Catalog(lock), (), deep=True)[0].without_self()
         plugins = {one.plugin for one in lock.trees if one.plugin}
         plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
-        facts["installation"] = "complete"
-        facts["name"], facts["version"] = installation.config.name, installation.config.version
         facts["paths"] |= {
             "commands_dir": installation.commands_dir,
             "plugins_dir": installation.plugins_dir,

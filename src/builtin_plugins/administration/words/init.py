@@ -21,13 +21,11 @@ from builtin_plugins.administration.program.shipped_files import (
     shipped_files,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.io.files.flock import locked
+from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import home
-
-_PATIENCE = 60.0  # seconds that this waits for another one
 
 
 def command(session: Session, directory: str | None, name: str | None) -> None:
@@ -45,7 +43,7 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
     launcher = root / "core" / program
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
-        with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
+        with locked(os.path.realpath(root), PATIENCE, session.messages.line):
             if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"

@@ -26,7 +26,5 @@ def command(session: Session, words: tuple[str, ...], all: bool, format: str) ->
     if format == "json":
         session.show_json(row | {"shadows": shadows})
         return
-    show_facts(
-        session,
-        [*row.items(), *(("shadows", one) for one in (shadows or ["nothing"] if all else ()))],
-    )
+    shown = (shadows or ["nothing"]) if all else []
+    show_facts(session, [*row.items(), *(("shadows", one) for one in shown)])

@@ -63,15 +63,12 @@ def on_path(subject: Subject) -> Iterator[Finding]:
         return
     found = find_program(subject.program, subject.environ)
     if found is None:
-        yield finding(
-            f"{subject.program} is not on PATH", to_path(path, subject.environ), hint=True
-        )
+        how = to_path(path, subject.environ)
+        yield finding(f"{subject.program} is not on PATH", how, hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
-        yield finding(
-            f"{subject.program} on PATH is {found}, not this installation's",
-            f"call {path}, or put a link to it into a directory that comes before on PATH",
-            hint=True,
-        )
+        text = f"{subject.program} on PATH is {found}, not this installation's"
+        how = f"call {path}, or put a link to it into a directory that comes before on PATH"
+        yield finding(text, how, hint=True)
 
 
 def completion(subject: Subject) -> Iterator[Finding]:

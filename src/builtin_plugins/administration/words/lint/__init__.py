@@ -37,7 +37,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         raise UsageError(f"{' '.join(words)}: there is no such directory")
     else:
         session.installation  # noqa: B018 - raises where there is no installation
-        below = _folders(session, words)
+        below = _folders(session, words) if words else below
         lint = Lint(session.layout.root, session.environ, session.layout.config_file)
     found = [one for one in lint.findings if one.problem.path.startswith(below)]
     findings = [*map(with_relative_path, found)]
@@ -53,8 +53,6 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
 
 def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
     """Return how paths begin of what words name; raises UsageError where they name nothing."""
-    if not words:
-        return ("",)
     try:
         words = find_whole(session, words).words
     except DefinitionError:
