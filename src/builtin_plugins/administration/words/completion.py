@@ -27,6 +27,8 @@ def command(session: Session, shell: str | None, install: bool, uninstall: bool)
     shell = shell or os.path.basename(session.environ.get("SHELL", ""))
     if shell not in SHELLS:
         raise UsageError("no shell is named", f"name one: {', '.join(SHELLS)}")
+    if install and uninstall:
+        raise UsageError("--install and --uninstall exclude each other")
     if not (install or uninstall):
         session.show(stub(shell, session.program))
         return

@@ -25,9 +25,9 @@ def command(
     found, definition = find_command(session, words)
     layers = session.layers(found.words, definition, session.caller)
     every = traced_variables(layers)
-    told = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
+    relevant = {winner.name for winner, _ in layers.trace()}.union(definition.required_envs)
     shown = every if show_secrets else masked(every, {})
-    chosen = set(names) or (every.keys() if all else told & every.keys())
+    chosen = set(names) or (every.keys() if all else relevant & every.keys())
     last = {name: (name not in shown, name in shown and not shown[name].rank) for name in chosen}
     described = [
         {
@@ -64,15 +64,14 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
 
 
 def _described(one: Variable | None) -> dict[str, Any]:
-    if one is None:
-        return {"value": None, "source": None, "rank": None}
-    return {"value": one.value, "source": one.source, "rank": one.rank or None}
+    rank = one and (one.rank or None)  # 0 is what describes the run
+    return {"value": one and one.value, "source": one and one.source, "rank": rank}
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     """Return the rows as text; paths are relative to the installation where they are inside."""
 
-    def told(row: dict[str, Any], column: int) -> str:
+    def shown(row: dict[str, Any], column: int) -> str:
         if row["value"] is None:
             return "is not set"
         rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
@@ -84,7 +83,7 @@ def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     for row in rows:
         name = printable(row["name"])
         label = terminal.styled(name, "name") + " " * (names - width_of(name))
-        lines.append(f"{label}  {told(row, names + 2)}")
+        lines.append(f"{label}  {shown(row, names + 2)}")
         behind = f"{' ' * names}    shadows "
-        lines += [f"{behind}{told(one, names + 12)}" for one in row["shadows"]]
+        lines += [f"{behind}{shown(one, names + 12)}" for one in row["shadows"]]
     return "".join(f"{line}\n" for line in lines)

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from glob import escape, glob
 
 from builtin_plugins.administration.program.environment.installations import (
     launchers_in,
@@ -74,12 +73,11 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     paths = [one for one in (*installation.locks, *installation.indexes) if os.path.isfile(one)]
     paths += _unchanged(layout.root)
     if purge:
-        own = (layout.config_dir, installation.commands_dir, installation.plugins_dir)
+        own = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
         inside = os.path.join(os.path.realpath(layout.root), "")
-        trees = [
-            path for path in own if is_tree(path) and os.path.realpath(path).startswith(inside)
-        ]
-        trees += sorted(glob(os.path.join(escape(layout.core_dir), "*"), include_hidden=True))
+        trees = [one for one in own if is_tree(one) and os.path.realpath(one).startswith(inside)]
+        if is_tree(layout.core_dir):
+            trees += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
         below = tuple(os.path.join(path, "") for path in trees)
         paths = [*(path for path in paths if not path.startswith(below)), *trees]
     paths += _links(session.environ, launchers)

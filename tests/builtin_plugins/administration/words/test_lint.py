@@ -144,6 +144,12 @@ def test_what_is_wrong_with_a_script(install: Install, script: str, mode: int, s
     assert len(shown.splitlines()) == 1
 
 
+def test_a_large_program_is_no_script(install: Install) -> None:
+    made = install(tree(script=b"\x7fELF\0" + bytes(5 << 20)))
+    (made.root / HERE / "main.sh").chmod(0o755)
+    assert lint(made) == (0, "nothing is wrong in 3 definitions\n")
+
+
 ENTRYPOINTS = {
     "missing": ("other.sh", "there is no "),
     "outside": ("../../../core/cli.json", "../../../core/cli.json is not inside the command's"),

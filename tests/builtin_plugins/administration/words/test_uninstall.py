@@ -78,6 +78,15 @@ def test_purge_leaves_what_is_beside_it(made: Made, tmp_path: Path) -> None:
     assert files_of(plugin) == {"file"}
 
 
+def test_purge_follows_no_link_of_core(made: Made, tmp_path: Path) -> None:
+    elsewhere = (made.root / "core").rename(tmp_path / "elsewhere")
+    (made.root / "core").symlink_to(elsewhere)
+    (elsewhere / "notes").write_text("mine")
+    env = {"CLI_DIR": str(made.root)}
+    assert made.run("self", "uninstall", "--purge", "--yes", env=env).status == 0
+    assert (elsewhere / "notes").read_text() == "mine"
+
+
 def test_it_asks(made: Made) -> None:
     before = files_of(made.root)
     refused = made.run("self", "uninstall")

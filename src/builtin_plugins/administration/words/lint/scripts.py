@@ -9,11 +9,11 @@ from contextlib import suppress
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.definitions import Subject
 from host import HostError, Problem
-from host.run import read_regular, why_outside
+from host.run import why_outside
 from host.run.command import read_definition
 from host.run.process import start_of
 
-_LARGEST = 4 * 1024 * 1024  # bytes of a script
+_LARGEST = 4 * 1024 * 1024  # bytes that are looked at of a script
 _NO_SCRIPTS = (  # documents and data, executable or not
     *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
     *(".conf", ".env", ".lock", ".log"),
@@ -65,7 +65,8 @@ def script_findings(one: Subject) -> Iterator[Finding]:
         if definition.compatible:
             yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
         return
-    content = read_regular(script, _LARGEST, HostError)
+    with open(script, "rb") as file:
+        content = file.read(_LARGEST)
     if b"\0" in content[:256]:  # a program
         return
     at = content.find(b"\r\n")
