@@ -12,22 +12,29 @@ from typing import Any
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
-_HERE = "builtin_plugins.administration."
 _HIDDEN = ("launcher",)  # for install.sh and `self update`
 
-_ALL = argument("--all", "Hidden ones and other systems' too.")
-_LISTING_FORMAT = argument(
-    "--format",
-    "text, json, tree or a plugin's.",
-    value="FORMAT",
-    default="text",
-    complete="host.cli.completion:formats",
+_WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
+_BELOW = {**_WORDS, "required": False}
+_NEW_WORDS = {**_WORDS, "complete": "none"}
+_LINTED = argument(
+    "words...", "A directory, or words of a command or category.", complete="directory"
 )
-_BELOW = argument("words...", complete="host.cli.completion:command_words")
-_WORDS = {**_BELOW, "required": True}
-_NEW_WORDS = argument("words...", required=True, complete="none")
-_ABOUT = free("--description", "TEXT", "What it is for, in a line.")
+_TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", choices=["bash", "zsh", "fish"])
+_DIRECTORY = argument("directory", complete="directory")
+_LAUNCHER = argument("path", required=True)
+_PLUGIN = argument("name", required=True, complete="none")
+
+_ABOUT = free("--description", "TEXT", "What it is for, in a line.")
+_ALL = argument("--all", "Hidden ones and other systems' too.")
+_ALL_SHADOWED = argument("--all", "What it shadows too.")
+_ALL_VARIABLES = argument("--all", "The caller's own variables too.")
+_CHECK = argument("--check", "Only show whether there is a newer version.")
+_CHECK_FORMAT = {**FORMAT, "description": "Of --check."}
+_DEFINITION = argument("--definition", "Its command.json, not its script.")
+_FIX = argument("--fix", "Apply the remedies that are safe.")
+_INSTALL = argument("--install", "Load it in every new shell.")
 _LANGUAGE = argument(
     "--lang",
     "What its script is written in.",
@@ -35,113 +42,67 @@ _LANGUAGE = argument(
     choices=["bash", "python", "node", "sh"],
     default="bash",
 )
-_LINTED = argument(
-    "words...", "A directory, or words of a command or category.", complete="directory"
+_LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
+_LISTING_FORMAT = argument(
+    "--format",
+    "text, json, tree or a plugin's.",
+    value="FORMAT",
+    default="text",
+    complete="host.cli.completion:formats",
 )
+_NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
+_PURGE = argument("--purge", "Your commands, plugins and settings, too.")
+_PYTHON = argument("--python", "A pip package with hooks in Python and tests.")
+_INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
+_RECIPES = argument("file", required=True, type="file", complete="file")
+_REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
+_SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
+_WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
+_UNINSTALL = argument("--uninstall", "Take that away again.")
 
-# Each with what it is for, what people type instead, and its arguments.
-_COMMANDS: dict[str, tuple[str, list[str], list[dict[str, Any]]]] = {
-    "completion": (
-        "Complete words with Tab in bash, zsh and fish",
-        ["completions"],
-        [
-            _SHELL,
-            argument("--install", "Load it in every new shell."),
-            argument("--uninstall", "Take that away again."),
-        ],
-    ),
-    "doctor": (
-        "Look for what is wrong with this installation",
-        ["check", "diagnose", "status", "health", "fix"],
-        [argument("--fix", "Apply the remedies that are safe."), FORMAT],
-    ),
-    "edit": (
-        "Open a command's script in your editor",
-        ["open"],
-        [_WORDS, argument("--definition", "Its command.json, not its script.")],
-    ),
-    "env": (
-        "Show where a command's variables come from",
-        ["vars", "variables", "environment", "settings"],
-        [
-            _WORDS,
-            argument("--all", "The caller's own variables too."),
-            argument("--show-secrets", "Do not mask values of secrets."),
-            FORMAT,
-        ],
-    ),
+# Each with what it is for, and its arguments.
+_COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
+    "completion": ("Complete words with Tab in bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
+    "doctor": ("Look for what is wrong with this installation", _FIX, FORMAT),
+    "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
+    "env": ("Show where a command's variables come from", _WORDS, _ALL_VARIABLES, _SECRETS, FORMAT),
     "import": (
         "Make the recipes of a justfile, Makefile or package.json commands",
-        ["convert", "migrate", "adopt"],
-        [
-            argument("file", required=True, type="file", complete="file"),
-            argument("words...", "Where; by default the tool's name.", complete="none"),
-            argument("--update", "Refresh an earlier import; files changed by hand stay."),
-            free("--plugin", "NAME", "Write into plugins/NAME."),
-            YES,
-        ],
+        *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, YES),
     ),
-    "info": ("Show paths, versions and counts", ["config", "paths", "about", "show"], [FORMAT]),
-    "init": (
-        "Make a complete installation",
-        ["setup"],
-        [
-            argument("directory", complete="directory"),
-            free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME."),
-        ],
-    ),
-    "launcher": ("Make the launcher anew", [], [argument("path", required=True)]),
-    "lint": (
-        "Look for what is wrong in definitions and scripts",
-        ["validate", "fmt", "format"],
-        [_LINTED, {**FORMAT, "choices": ["text", "json", "github"]}],
-    ),
-    "list": (
-        "List every command",
-        ["ls", "commands", "all", "tasks"],
-        [_BELOW, _ALL, _LISTING_FORMAT],
-    ),
-    "lock": ("Build the lock anew", [], []),
-    "new command": (
-        "Make a command, with a script that runs",
-        ["create", "generate", "scaffold", "make", "new task", "new script"],
-        [_NEW_WORDS, _LANGUAGE, _ABOUT],
-    ),
-    "new category": ("Make a category, for commands to come", ["new group"], [_NEW_WORDS, _ABOUT]),
-    "new plugin": (
-        "Make a plugin in a new directory, here",
-        ["new package"],
-        [
-            argument("name", required=True, complete="none"),
-            argument("--python", "A pip package with hooks in Python and tests."),
-        ],
-    ),
-    "search": (
-        "Find commands by what they are for",
-        ["find", "grep", "lookup"],
-        [argument("text...", required=True, complete="none"), _ALL, _LISTING_FORMAT],
-    ),
-    "uninstall": (
-        "Take this installation away; your commands stay",
-        ["delete"],
-        [argument("--purge", "Your commands, plugins and settings, too."), YES],
-    ),
-    "update": (
-        "Bring this program to its newest version",
-        ["upgrade", "selfupdate", "self-update"],
-        [
-            argument("--check", "Only show whether there is a newer version."),
-            {**FORMAT, "description": "Of --check."},
-            YES,
-            TIMEOUT,
-        ],
-    ),
-    "version": ("Show the version", [], [FORMAT]),
-    "which": (
-        "Show which file a command runs",
-        ["where", "whereis", "path", "type"],
-        [_WORDS, argument("--all", "What it shadows too."), FORMAT],
-    ),
+    "info": ("Show paths, versions and counts", FORMAT),
+    "init": ("Make a complete installation", _DIRECTORY, _NAME),
+    "launcher": ("Make the launcher anew", _LAUNCHER),
+    "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
+    "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
+    "lock": ("Build the lock anew",),
+    "new command": ("Make a command, with a script that runs", _NEW_WORDS, _LANGUAGE, _ABOUT),
+    "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
+    "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
+    "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
+    "uninstall": ("Take this installation away; your commands stay", _PURGE, YES),
+    "update": ("Bring this program to its newest version", _CHECK, _CHECK_FORMAT, YES, TIMEOUT),
+    "version": ("Show the version", FORMAT),
+    "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
+}
+
+# What people type instead, behind the program's name or behind `self`.
+_SYNONYMS = {
+    "doctor": ("check", "diagnose", "status", "health", "fix"),
+    "edit": ("open",),
+    "env": ("vars", "variables", "environment", "settings"),
+    "import": ("convert", "migrate", "adopt"),
+    "info": ("config", "paths", "about", "show"),
+    "init": ("setup",),
+    "lint": ("validate", "fmt", "format"),
+    "list": ("ls", "commands", "all", "tasks"),
+    "new category": ("new group",),
+    "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
+    "new plugin": ("new package",),
+    "search": ("find", "grep", "lookup"),
+    "uninstall": ("delete",),
+    "update": ("upgrade", "selfupdate", "self-update"),
+    "which": ("where", "whereis", "path", "type"),
 }
 
 
@@ -149,16 +110,16 @@ _COMMANDS: dict[str, tuple[str, list[str], list[dict[str, Any]]]] = {
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self",), "self", "Manage this program and its plugins")
     yield CategoryDeclaration(("self", "new"), "new", "Make something new that works at once")
-    for words, (description, synonyms, arguments) in _COMMANDS.items():
+    for words, (description, *arguments) in _COMMANDS.items():
         module, _, kind = words.partition(" ")
-        folder = "program." if words in _HIDDEN else "words."
         module += "_" * iskeyword(module)
+        place = f"administration.{'program' if words in _HIDDEN else 'words'}.{module}"
         definition = {
             "name": words,
             "description": description,
             "hidden": words in _HIDDEN,
-            "entrypoint": f"{_HERE}{folder}{module}:{f'{module}_{kind}' if kind else 'command'}",
+            "entrypoint": f"builtin_plugins.{place}:{f'{module}_{kind}' if kind else 'command'}",
             "args": arguments,
-            "x-synonyms": synonyms,
+            "x-synonyms": _SYNONYMS.get(words, ()),
         }
         yield CommandDeclaration(("self", *words.split()), definition)

@@ -378,6 +378,11 @@ def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: 
     assert "is not in" in made.run("self", "completion", shell, "--uninstall", env=env).stdout
 
 
+def test_installed_or_taken_away_but_not_both(made: Made) -> None:
+    both = made.run("self", "completion", "bash", "--install", "--uninstall")
+    assert both.all == (2, "", "cli: --install and --uninstall exclude each other\n")
+
+
 def test_two_programs_side_by_side(install: Callable[..., Made]) -> None:
     stubs = [
         install(program=name).run("self", "completion", "bash").stdout for name in ("cli", "acme.x")

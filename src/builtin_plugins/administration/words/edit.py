@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import os
-import shlex
 
-from host import DefinitionError, OperationError, UsageError, find_program
+from host import DefinitionError, OperationError
 from host.cli.session import Session
 from host.cli.unknown_words import find_whole
-
-_USUAL = ("editor", "nano", "vi")
 
 
 def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """Open the script of the command WORDS in your editor; of a category its category.json.
 
-    The editor is VISUAL, else EDITOR, else one that is there.
+    The editor is VISUAL, else EDITOR, else vi.
     """
     path = _file(session, words, definition=definition)
-    editor = session.environ.get("VISUAL") or session.environ.get("EDITOR")
-    try:
-        argv = shlex.split(editor or "")
-    except ValueError:
-        raise UsageError(f"VISUAL or EDITOR is {editor}: a quote is not closed") from None
-    if not argv:
-        argv = [one for one in _USUAL if find_program(one, session.environ)][:1]
-    if not argv:
-        raise OperationError("no editor is set", f"set EDITOR, or open {path} yourself")
-    try:
-        os.execvpe(argv[0], [*argv, path], dict(session.environ))
-    except OSError as failure:
-        raise OperationError(
-            f"{argv[0]}: {failure.strerror}", "set VISUAL or EDITOR to an editor that is there"
-        ) from None
+    editor = session.environ.get("VISUAL") or session.environ.get("EDITOR") or "vi"
+    # A shell splits the editor's words, as for git.
+    os.execvpe("sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ))
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:

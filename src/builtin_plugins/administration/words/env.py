@@ -34,24 +34,23 @@ def command(
     found, definition = find_command(session, words)
     layers = session.layers(found.words, definition, session.caller)
     every = traced_variables(layers)
-    told = {winner.name for winner, _ in trace(layers)}.union(definition.required_envs)
+    relevant = {winner.name for winner, _ in trace(layers)}.union(definition.required_envs)
     callers = {one.env for one in definition.args if one.env in session.caller}
     secrets = declared_secrets(definition, every)
     shown = every if show_secrets else masked(every, {}, secrets)
     for one in definition.args:  # the rows say which variable of the caller's gave the text
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
-    told |= callers
-    chosen = set(names) or (set(every) if all else told)
-    rows = [one for name, one in shown.items() if name in chosen]
-    rows.sort(key=lambda one: (not one.rank, one.name))
+    relevant |= callers
+    chosen = set(names) or (every.keys() if all else relevant & every.keys())
+    last = {name: (name not in shown, name in shown and not shown[name].rank) for name in chosen}
     described = [
-        {"name": one.name, **_described(one), "shadows": list(map(_described, one.shadows))}
-        for one in rows
-    ]
-    described += [
-        {"name": name, "value": None, "source": None, "rank": None, "shadows": []}
-        for name in sorted(set(names).difference(every))
+        {
+            "name": name,
+            **_described(shown.get(name)),
+            "shadows": [*map(_described, shown[name].shadows if name in shown else ())],
+        }
+        for name in sorted(chosen, key=lambda name: (last[name], name))
     ]
     for path in layers.missing:
         session.messages.warn(f"{path}: this file of variables is not there")
@@ -79,15 +78,15 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     return found.words, names
 
 
-def _described(one: Variable) -> dict[str, Any]:
-    rank = one.rank or None  # 0 is what describes the run
-    return {"value": one.value, "source": one.source, "rank": rank}
+def _described(one: Variable | None) -> dict[str, Any]:
+    rank = one and (one.rank or None)  # 0 is what describes the run
+    return {"value": one and one.value, "source": one and one.source, "rank": rank}
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     """Return the rows as text; paths are relative to the installation where they are inside."""
 
-    def told(row: dict[str, Any], column: int) -> str:
+    def shown(row: dict[str, Any], column: int) -> str:
         if row["value"] is None:
             return "is not set"
         rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
@@ -99,7 +98,7 @@ def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     for row in rows:
         name = printable(row["name"])
         label = terminal.styled(name, "name") + " " * (names - width_of(name))
-        lines.append(f"{label}  {told(row, names + 2)}")
+        lines.append(f"{label}  {shown(row, names + 2)}")
         behind = f"{' ' * names}    shadows "
-        lines += [f"{behind}{told(one, names + 12)}" for one in row["shadows"]]
+        lines += [f"{behind}{shown(one, names + 12)}" for one in row["shadows"]]
     return "".join(f"{line}\n" for line in lines)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from builtin_plugins.administration.findings import plural
+from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.program.launcher import make_file, write_launcher
 from builtin_plugins.administration.program.shipped_files import (
@@ -21,13 +21,11 @@ from builtin_plugins.administration.program.shipped_files import (
     shipped_files,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.io.files.flock import locked
+from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import home
-
-_PATIENCE = 60.0  # seconds that this waits for another one
 
 
 def command(session: Session, directory: str | None, name: str | None) -> None:
@@ -40,16 +38,12 @@ def command(session: Session, directory: str | None, name: str | None) -> None:
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
         raise UsageError(f"{program} cannot name a program", "use letters, digits and ._-")
-    try:
+    with os_errors_explained(directory):
         root = Path(os.path.abspath(directory or session.layout.root))
-    except FileNotFoundError:
-        raise OperationError(
-            f"{directory}: cannot be found from a deleted current directory", "give its full path"
-        ) from None
     launcher = root / "core" / program
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
-        with locked(os.path.realpath(root), _PATIENCE, session.messages.line):
+        with locked(os.path.realpath(root), PATIENCE, session.messages.line):
             if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
@@ -101,14 +95,12 @@ def _copies(root: Path, program: str) -> Iterator[bool]:
     """
     examples = not _is_installation(root)
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
-        if not (examples or file.is_needed):
-            continue
-        target = root / file.relative
-        content = file.source.read_bytes()
-        if program != "cli" and file.relative == CLI_JSON:
-            values = json.loads(content) | {"name": program}
-            content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
-        yield make_file(target, content, file.source.stat().st_mode & 0o777)
+        if examples or file.is_needed:
+            content = file.source.read_bytes()
+            if program != "cli" and file.relative == CLI_JSON:
+                values = json.loads(content) | {"name": program}
+                content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+            yield make_file(root / file.relative, content, file.source.stat().st_mode & 0o777)
 
 
 def _to_ignore(root: Path) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from host import UsageError
 from host.cli.listings import listing_text
-from host.cli.unknown_words import unknown
+from host.cli.unknown_words import find_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """List every command below WORDS, or all there are."""
-    found = session.find(words)
-    rest = words[len(found.words) :]
-    if found.kind != "command" and rest:
-        raise unknown(session, found, rest)
+    found = find_whole(session, words)
     if found.kind == "command":
         raise UsageError(f"{' '.join(found.words)} is a command", "name a category, or nothing")
     session.show(listing_text(session, found, format, everything=all, deep=True))

@@ -30,7 +30,7 @@ def new_command(
             f"write them apart, such as: {session.program} self new command team hello",
         )
     word = words[-1]
-    about = f"What {word} does" if description is None else description
+    about = description or f"What {word} does"
     values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
     _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
     called = " ".join(words)
@@ -73,26 +73,19 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     )
 
 
-def _check(session: Session, words: tuple[str, ...]) -> None:
-    """Raise UsageError or OperationError unless `words` can become something new."""
+def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
+    """Write the files below the commands' directory, with categories that are missing."""
     for word in words:
         if not is_word(word):
-            raise UsageError(
-                f"{word}: no word for a command or a category", "use letters, digits and ._-"
-            )
+            what = f"{word}: no word for a command or a category"
+            raise UsageError(what, "use letters, digits and ._-")
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
     found = session.find(words)
     if found.kind == "command":
-        taken = " ".join(words[: len(found.words)])
-        raise OperationError(
-            f"{taken} is a command already", f"see: {session.program} self which {taken}"
-        )
-
-
-def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
-    """Write the files below the commands' directory, with categories that are missing."""
-    _check(session, words)
+        taken = " ".join(found.words)
+        see = f"see: {session.program} self which {taken}"
+        raise OperationError(f"{taken} is a command already", see)
     at = Path(session.installation.commands_dir)
     left = list(words)
     while len(left) > 1 and (at / left[0]).is_dir():
@@ -112,13 +105,12 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) ->
 
 def _category(word: str, about: str | None = None) -> dict[str, str]:
     title = _title(word)
-    return filled("category", TITLE=title, ABOUT=f"What {title} is for" if about is None else about)
+    return filled("category", TITLE=title, ABOUT=about or f"What {title} is for")
 
 
 def _title(word: str) -> str:
     """Return a word as a name for people: `db-copy` is `Db copy`."""
-    text = word.replace("-", " ").replace("_", " ").strip()
-    return text[:1].upper() + text[1:]
+    return word.replace("-", " ").replace("_", " ").strip().capitalize()
 
 
 def _write(target: Path, files: Mapping[str, str]) -> None:

@@ -9,8 +9,6 @@ from host.cli.listings import rendered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from host.cli.session import Session
 
 
@@ -39,13 +37,10 @@ def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> 
 
 
 def _has(command: Command, wanted: list[str]) -> bool:
-    said = "\n".join(_texts(command)).casefold()
-    return all(word in said for word in wanted)
-
-
-def _texts(command: Command) -> Iterator[str]:
     definition = command.definition
-    yield " ".join(command.words)
-    yield from (definition.name, definition.description, definition.group, *definition.aliases)
+    texts = [*command.words, definition.name, definition.description, definition.group]
+    texts += definition.aliases
     for argument in definition.args:
-        yield from (argument.name, argument.description, *argument.choices)
+        texts += (argument.name, argument.description, *argument.choices)
+    text = "\n".join(texts).casefold()
+    return all(word in text for word in wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.administration.program.environment.installations import (
@@ -29,33 +29,38 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     Your commands, plugins, settings and what you changed stay, unless --purge. The Python
     environment stays, as other installations may run by it.
     """
-    if purge and os.path.lexists(os.path.join(session.layout.root, ".git")):
+    root, program, environ = session.layout.root, session.program, session.environ
+    if purge and os.path.lexists(os.path.join(root, ".git")):
         raise OperationError(
-            f"{session.layout.root} is a git checkout; --purge could remove work of yours",
+            f"{root} is a git checkout; --purge could remove work of yours",
             "remove the directory yourself",
         )
     goes = _removed(session, purge=purge)
-    siblings = usual_launchers(session.layout.root, session.environ)
-    stays = [*_staying(session, goes)]
-    stays += [f"{one}: another installation, which runs by that environment" for one in siblings]
-    completed = _completed(session, stays_too=siblings)
-    session.show_lines("goes:", *(f"  {path}" for path in goes))
-    session.show_lines(*(f"  {file}: what completes in {one}" for one, file in completed.items()))
-    session.show_lines("stays:", *(f"  {line}" for line in stays))
+    siblings = usual_launchers(root, environ)
+    shells = () if program in map(os.path.basename, siblings) else completion.SHELLS
+    completed = [one for one in shells if completion.completes(one, program, environ)]
+    session.show_lines(
+        "goes:",
+        *(f"  {path}" for path in goes),
+        *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
+        "stays:",
+        f"  {root}: everything else in it",
+        f"  {sys.prefix}: the Python environment; remove it when nothing else runs by it",
+        *(f"  {one}: another installation, which runs by that environment" for one in siblings),
+    )
     if not (yes or is_attended()):
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
-    confirm(f"Uninstall {printable(session.program)}?", yes, "stays as it is")
+    confirm(f"Uninstall {printable(program)}?", yes, "stays as it is")
     with os_errors_explained():
         for shell in completed:
-            completion.complete_in(shell, session.program, session.environ, present=False)
-        root = session.layout.root
+            completion.complete_in(shell, program, environ, present=False)
         for file in shipped_files():  # an interrupted run leaves directories that it emptied
             _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in goes:
             if os.path.lexists(path):  # not one inside another
                 remove_tree(path)
             _remove_empty(os.path.dirname(path), root)
-    session.show_lines(f"{session.program} is uninstalled")
+    session.show_lines(f"{program} is uninstalled")
 
 
 def _removed(session: Session, *, purge: bool) -> list[str]:
@@ -64,26 +69,21 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     The launchers and then cli.json go last: an interrupted run can be started again.
     """
     installation, layout = session.installation, session.layout
-    launchers = launchers_in(layout.core_dir)
-    launchers.sort(key=launcher_of(layout).__eq__)
-    files = [path for path in (*installation.locks, *installation.indexes) if os.path.isfile(path)]
-    files += _unchanged(layout.root)
-    trees: list[str] = []
+    launchers = sorted(launchers_in(layout.core_dir), key=launcher_of(layout).__eq__)
+    paths = [one for one in (*installation.locks, *installation.indexes) if os.path.isfile(one)]
+    paths += _unchanged(layout.root)
     if purge:
-        root = os.path.realpath(layout.root) + os.sep
-        own = (layout.config_dir, installation.commands_dir, installation.plugins_dir)
-        for path in own:
-            inside = os.path.realpath(path).startswith(root)
-            if inside and is_tree(path):
-                trees.append(path)
-        if os.path.realpath(layout.core_dir).startswith(root) and is_tree(layout.core_dir):
-            names = sorted(os.listdir(layout.core_dir))
-            trees += (os.path.join(layout.core_dir, name) for name in names)
-        files = [one for one in files if not one.startswith(tuple(f"{tree}/" for tree in trees))]
-    goes = [*files, *trees, *_links(session, launchers), *launchers]
+        own = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
+        inside = os.path.join(os.path.realpath(layout.root), "")
+        trees = [one for one in own if is_tree(one) and os.path.realpath(one).startswith(inside)]
+        if is_tree(layout.core_dir):
+            trees += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
+        below = tuple(os.path.join(path, "") for path in trees)
+        paths = [*(path for path in paths if not path.startswith(below)), *trees]
+    paths += _links(session.environ, launchers)
     config_file = os.path.join(layout.core_dir, "cli.json")
-    last = [*launchers, config_file] if config_file in goes else launchers
-    return [*(path for path in goes if path not in last), *last]
+    last = [*launchers, config_file] if config_file in paths else launchers
+    return [*(path for path in dict.fromkeys(paths) if path not in last), *last]
 
 
 def _unchanged(root: str) -> Iterator[str]:
@@ -92,9 +92,8 @@ def _unchanged(root: str) -> Iterator[str]:
         return
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        if os.path.islink(os.path.dirname(path)):
-            continue  # it is somewhere else's
-        ours = file.became(root) in ("same", "former")
+        linked = os.path.islink(os.path.dirname(path))  # the file is somewhere else's then
+        ours = not linked and file.became(root) in ("same", "former")
         if ours and not os.path.samefile(path, file.source):
             yield path
     record = os.path.join(root, RECORD)
@@ -102,57 +101,17 @@ def _unchanged(root: str) -> Iterator[str]:
         yield record
 
 
-def _links(session: Session, launchers: list[str]) -> Iterator[str]:
-    """Yield the links on PATH that lead to one of the launchers."""
-    real = {os.path.realpath(one) for one in launchers}
-    for link, target in links_on_path(session.environ).items():
+def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
+    """Yield the links on PATH that lead to the launchers, and the man pages of install.sh."""
+    real = {*map(os.path.realpath, launchers)}
+    for link, target in links_on_path(environ).items():
         if target in real:
             yield link
-            yield from _man_page(link)
-
-
-def _man_page(link: str) -> Iterator[str]:
-    """Yield the link to this environment's man page that install.sh made beside one on PATH."""
-    above = os.path.dirname(os.path.dirname(link))
-    for place in (above, os.path.join(above, ".local")):
-        page = os.path.join(place, "share/man/man1", f"{os.path.basename(link)}.1")
-        if os.path.islink(page) and os.readlink(page).startswith(f"{sys.prefix}/"):
-            yield page
-
-
-def _staying(session: Session, goes: list[str]) -> Iterator[str]:
-    """Yield what stays, in words: the user's own, the environment."""
-    installation, layout = session.installation, session.layout
-    own = (installation.commands_dir, installation.plugins_dir, layout.config_dir, layout.core_dir)
-    for path in own:
-        if path not in goes and _has_more(path, goes):
-            yield f"{path}: what is yours there"
-    yield f"{sys.prefix}: the Python environment; remove it when nothing else runs by it"
-
-
-def _completed(session: Session, stays_too: list[str]) -> dict[str, str]:
-    """Return the shells that complete the program's words, each with its start-up file.
-
-    None where another installation of the same name stays: the words are its, too.
-    """
-    program, environ = session.program, session.environ
-    if program in map(os.path.basename, stays_too):
-        return {}
-    return {
-        shell: completion.start_up_file(shell, program, environ)
-        for shell in completion.SHELLS
-        if completion.completes(shell, program, environ)
-    }
-
-
-def _has_more(directory: str, goes: list[str]) -> bool:
-    """Check whether a directory holds files or links that are neither in `goes` nor below it."""
-    for place, inner, names in os.walk(directory):
-        inner[:] = [name for name in inner if os.path.join(place, name) not in goes]
-        paths = [os.path.join(place, name) for name in (*names, *inner)]
-        if any(path not in goes and not is_tree(path) for path in paths):
-            return True
-    return False
+            above = os.path.dirname(os.path.dirname(link))
+            for place in (above, os.path.join(above, ".local")):
+                page = os.path.join(place, "share/man/man1", f"{os.path.basename(link)}.1")
+                if os.path.islink(page) and os.readlink(page).startswith(f"{sys.prefix}/"):
+                    yield page
 
 
 def _remove_empty(directory: str, root: str) -> None:

@@ -7,12 +7,11 @@ until the new one is whole.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import importlib_metadata
 
@@ -35,17 +34,20 @@ from builtin_plugins.administration.program.shipped_files import (
     skeleton_in,
 )
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git.call import Git, login_of
+from builtin_plugins.io.git.call import Git
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
 from builtin_plugins.io.self_options import checked_timeout
-from host import OperationError, UsageError
+from host import UsageError
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
+
+# The version that is here, the newest (the same if that is it), and what brings it: that raises
+# HostError or OSError, and then nothing changed.
+_Update = tuple[str, str, Callable[[], None]]
 
 
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
@@ -57,39 +59,33 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     """
     if format == "json" and not check:
         raise UsageError("--format goes with --check")
+    layout = session.layout
+    root = Path(layout.root)
     with transaction(session, checked_timeout(timeout)) as tx:
-        root = Path(session.layout.root)
         is_checkout = (root / ".git").is_dir() and (root / "pyproject.toml").is_file()
         look = _checkout_update if is_checkout else _package_update
-        update = look(session.layout, tx)
-        if check and format == "json":
-            session.show_json({"version": update.now, "newest": update.newest})
+        now, newest, bring = look(layout, tx)
+        if format == "json":
+            session.show_json({"version": now, "newest": newest})
             return
-        if update.newest == update.now:
-            session.show_lines(f"{update.now} is the newest")
-            launcher = launcher_of(session.layout)
-            if not check and is_of_other_version(launcher):  # as a killed update leaves it
-                write_launcher(Path(launcher), replace=True)
-            if not check and not is_checkout:  # as pipx leaves it
-                catch_up(session.layout.root, tx.reporter.warn)
-            return
-        session.show_lines(f"{update.now} → {update.newest}")
+        session.show_lines(f"{now} is the newest" if now == newest else f"{now} → {newest}")
         if check:
             return
+        if now == newest:
+            _catch_up(layout, tx, is_checkout=is_checkout)
+            return
         confirm("Update?", yes, "stays as it is")
-        update.bring()
+        bring()
     session.show_lines("updated")
 
 
-class _Update(NamedTuple):
-    """The version that is here, the newest (the same where that is it), and what brings it.
-
-    `bring` raises HostError or OSError, and nothing changed.
-    """
-
-    now: str
-    newest: str
-    bring: Callable[[], None]
+def _catch_up(layout: Layout, tx: Transaction, *, is_checkout: bool) -> None:
+    """Renew the files that a killed update, or a tool such as pipx, left as they were."""
+    launcher = launcher_of(layout)
+    if is_of_other_version(launcher):
+        write_launcher(Path(launcher), replace=True)
+    if not is_checkout:
+        catch_up(layout.root, tx.reporter.warn)
 
 
 def _package_update(layout: Layout, tx: Transaction) -> _Update:
@@ -106,14 +102,14 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
             renew(layout.root, tx.reporter.warn, undo, skeleton_in(copy.path))
             _swap_in(copy, layout, undo)
 
-    return _Update(now, check_starts(copy.python, "the new version"), bring)
+    return now, check_starts(copy.python, "the new version"), bring
 
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     """Return the update of a checkout that install.sh made an installation, with its .venv."""
     git = Git(layout.root, tx.environ, tx.seconds, (tx.descriptor,))
-    old = git("rev-parse", "HEAD").decode().strip()
-    new = _fetched(git)
+    git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
 
     def bring() -> None:
         """Install the new commit into a copy of .venv, swap it in, then fast-forward the files.
@@ -135,46 +131,15 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
             fast_forward(git, old, new)
 
     now = _version_at(git, old)
-    is_here = _said(git, "merge-base", new, old) == new
-    return _Update(now, now if is_here else _version_at(git, new), bring)
-
-
-def _fetched(git: Git) -> str:
-    """Fetch the newest commit of the branch of a checkout from where that comes; return it."""
-    branch = _said(git, "symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
-    if not branch:
-        raise OperationError(f"{git.directory}: is on no branch", "run: git switch main")
-    remote = _said(git, "config", f"branch.{branch}.remote") or "origin"
-    merge = _said(git, "config", f"branch.{branch}.merge") or f"refs/heads/{branch}"
-    address = _said(git, "remote", "get-url", remote)
-    if not address or address.startswith("-"):
-        raise OperationError(f"{git.directory}: has no remote to update from")
-    login = login_of(address)
-    asking = replace(git, login=login)
-    asking(
-        *("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"),
-        *("--", without_credentials(address) if login else address),
-        f"+{merge}:refs/cli/update",
-    )
-    return git("rev-parse", "refs/cli/update").decode().strip()
+    is_here = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
+    return now, now if is_here else _version_at(git, new), bring
 
 
 def _version_at(git: Git, commit: str) -> str:
     """Return the version that a commit has, and its name shortened."""
-    import tomllib
-
-    try:
-        project = tomllib.loads(git("show", f"{commit}:pyproject.toml").decode())["project"]
-        return f"{project['version']} ({commit[:12]})"
-    except (OperationError, LookupError, TypeError, ValueError):
-        return commit[:12]
-
-
-def _said(git: Git, *arguments: str) -> str:
-    try:
-        return git(*arguments).decode("utf-8", "replace").strip()
-    except OperationError:
-        return ""
+    project = git("show", f"{commit}:pyproject.toml").decode()
+    version = re.search('^version = "(.+)"', project, re.MULTILINE)
+    return f"{version[1]} ({commit[:12]})" if version else commit[:12]
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, undo: ExitStack) -> None:

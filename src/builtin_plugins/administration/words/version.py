@@ -12,9 +12,8 @@ def command(session: Session, format: str) -> None:
 
     JSON has the host's own version, Python and the installation beside.
     """
-    said = session.version
     if format == "text":
-        session.show(f"{said}\n")
+        session.show(f"{session.version}\n")
         return
     config = None if session.is_missing else session.installation.config
     values = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from builtin_plugins.administration.facts import show_facts
+from builtin_plugins.administration.pages import show_facts
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.run.command import check_runnable
@@ -26,7 +26,5 @@ def command(session: Session, words: tuple[str, ...], all: bool, format: str) ->
     if format == "json":
         session.show_json(row | {"shadows": shadows})
         return
-    show_facts(
-        session,
-        [*row.items(), *(("shadows", one) for one in (shadows or ["nothing"] if all else ()))],
-    )
+    shown = (shadows or ["nothing"]) if all else []
+    show_facts(session, [*row.items(), *(("shadows", one) for one in shown)])

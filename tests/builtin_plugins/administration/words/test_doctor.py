@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -59,7 +60,7 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         {"commands/a/c/command.json": "{}"},
         "definitions",
         'c/command.json:1:1: "name": missing; expected a string',
-        "fix ",
+        "",
     ),
     "misspelt": (
         {"commands/a/b/command.json": command(env_file=[])},
@@ -125,8 +126,7 @@ def test_what_is_wrong(install: Install, files: Any, check: str, message: str, r
     row = only(made)
     assert row["check"] == check
     assert message in row["message"]
-    assert row["remedy"].find(remedy) >= 0
-    assert row["remedy"]
+    assert remedy in row["remedy"]
 
 
 def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> None:
@@ -134,8 +134,7 @@ def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> No
     one, two = findings(made)
     page = [
         "definitions",
-        *(f"  error  {one['message']}", f"         {one['remedy']}"),
-        *(f"  error  {two['message']}", f"         {two['remedy']}"),
+        *(f"  error  {one['message']}", f"  error  {two['message']}"),
         "",
     ]
     assert doctor(made).all == (1, "\n".join([*page, "2 errors", ""]), "")
@@ -222,12 +221,14 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     shutil.copytree(shipped, made.root / "core/lib")
     old = made.root / "core/lib/logger.sh"
     old.write_text("# old\n")
+    assert findings(made) == []  # it is the user's: no version has shipped it
+    checksum = hashlib.sha256(old.read_bytes()).hexdigest()
+    made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
     row = only(made)
-    assert row["message"].startswith(f"{old}: of another version than this program, or ch")
-    _, _, remedy = str(row["remedy"]).partition(": ")
-    made.run(
-        "-c", remedy, executable=Path("/bin/bash"), env={"PATH": f"{made.launcher.parent}:/bin"}
-    )
+    assert row["message"] == f"{old}: of another version than this program"
+    line = row["remedy"]
+    path = f"{made.launcher.parent}:{os.environ['PATH']}"
+    made.run("-c", line, executable=Path("/bin/bash"), env={"PATH": path})
     assert findings(made) == []
     assert old.read_bytes() == (shipped / "logger.sh").read_bytes()
 
@@ -360,7 +361,7 @@ def test_what_an_installation_lacks(install: Install) -> None:
     made = install(WELL)
     (made.root / "core/lib").unlink()
     row = only(made)
-    assert row["message"].startswith(f"missing: {made.root}/core/lib/")
+    assert row["message"].startswith(f"{made.root}/core/lib/")
     assert row["remedy"] == f"cli self init {made.root}"
     assert made.run("self", "init", str(made.root)).status == 0
     assert [row for row in findings(made) if row["check"] == "installation"] == []

@@ -85,9 +85,8 @@ def test_edit(install: Install) -> None:
     assert made.run("self", "edit", "a", "b", env=both).stdout == f"{folder}/b/main.sh"
     assert made.run("self", "edit", "a", "bb", env=both).stderr.endswith("did you mean cli a b?\n")
     gone = made.run("self", "edit", "a", "b", env={"EDITOR": "no-such-editor"})
-    said = "no-such-editor: No such file or directory; set VISUAL or EDITOR to an editor that is"
-    assert gone.all == (1, "", f"cli: {said} there\n")
-    assert made.run("self", "edit", "a", "b", env={"EDITOR": "'"}).status == 2
+    assert (gone.status, gone.stdout) == (127, "")
+    assert "no-such-editor: not found" in gone.stderr
     assert made.run("self", "edit", "self", "list", env=both).status == 1
 
 

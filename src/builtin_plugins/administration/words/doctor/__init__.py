@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from builtin_plugins.administration.findings import Finding, counted, grouped
-from builtin_plugins.administration.words.doctor import installation, leftovers, program
+from builtin_plugins.administration.pages import Finding, counted, grouped
+from builtin_plugins.administration.words.doctor import installation, program
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from host import HostError
 from host.cli.session import Session
@@ -23,7 +23,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,
-    "leftovers": leftovers.leftovers,
+    "leftovers": installation.leftovers,
 }
 _ANYWAY = ("installation", "dependencies")  # the checks that need no installation
 

@@ -1,22 +1,30 @@
-"""Whether an installation is whole, closed to others, and all in it counts."""
+"""Whether an installation is whole and closed to others, and whether all in it counts."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import stat
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
-from builtin_plugins.administration.findings import Finding, relative_path
+from builtin_plugins.administration.pages import Finding, relative_path
+from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
+from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.administration.program.shipped_files import catch_up, shipped_files
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.administration.words.lint.linter import Lint
+from builtin_plugins.io.files.atomic import remove_tree
+from builtin_plugins.io.files.flock import locked
 from builtin_plugins.plugins_folder.directory import find_directory_plugins
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from host import HostError, Problem
+from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
+from builtin_plugins.store import abandoned
+from host import HostError, OperationError
 from host.planning.cache_files import can_be_made
 from host.run.settings import capture_settings
 
@@ -30,21 +38,19 @@ def files(subject: Subject) -> Iterator[Finding]:
     if subject.wrong:
         yield finding(subject.wrong.what, f"fix {config}" if os.path.lexists(config) else again)
         return
-    became: dict[str, list[str]] = {}
-    for one in shipped_files():
-        if one.is_programs:
-            became.setdefault(one.became(root), []).append(os.path.join(root, one.relative))
-    missing = [path for path in became.get("missing", ()) if "/core/lib/" in path]
-    if missing:
-        yield finding(f"missing: {', '.join(missing)}", again)
-    if former := became.get("former"):
-        text = f"{', '.join(former)}: of another version than this program"
-        fix = partial(catch_up, root, subject.session.messages.warn)
-        yield finding(text, f"rm {shlex.join(former)} && {again}", fix)
-    changed = became.get("changed")
-    if changed and not os.path.exists(os.path.join(root, ".git")):
-        text = f"{', '.join(changed)}: of another version than this program, or changed by you"
-        yield finding(text, f"for this version's: rm {shlex.join(changed)} && {again}")
+    became = {
+        os.path.join(root, one.relative): one.became(root)
+        for one in shipped_files()
+        if one.is_programs
+    }
+    fix = partial(catch_up, root, subject.session.messages.warn)
+    for state, what, remedy in (
+        ("missing", "missing", again),
+        ("former", "of another version than this program", f"{subject.call} self doctor --fix"),
+    ):
+        paths = [path for path in became if became[path] == state]
+        if any("/core/lib/" in path or state == "former" for path in paths):
+            yield finding(f"{', '.join(paths)}: {what}", remedy, fix)
     commands_dir = subject.session.installation.commands_dir
     if not os.path.isdir(commands_dir):
         remedy = f'mkdir {shlex.quote(commands_dir)}, or change "commands_dir" in {config}'
@@ -95,13 +101,13 @@ def _close(path: str) -> None:
 
 
 def definitions(subject: Subject) -> Iterator[Finding]:
-    """Yield what `self lint` finds, without shellcheck; `plugins` reports the rule "plugin"."""
+    """Yield what `self lint` finds; `plugins` reports the rule "plugin"."""
     layout = subject.layout
     for one in Lint(layout.root, subject.environ, layout.config_file).findings():
         if one.rule != "plugin":
-            at, path = one.problem, relative_path(one.problem.path)
-            problem = Problem(path, at.text, at.remedy or f"fix {path}", at.key, at.line, at.column)
-            yield Finding(one.rule, problem, hint=one.hint or one.rule == "executable")
+            hint = one.hint or one.rule == "executable"
+            at = one.problem.replaced(relative_path(one.problem.path), one.problem.text)
+            yield Finding(one.rule, at, hint=hint)
 
 
 def clashes(subject: Subject) -> Iterator[Finding]:
@@ -149,3 +155,27 @@ def lock(subject: Subject) -> Iterator[Finding]:
             "so every call asks all plugins again",
             f"make one of them writable, or run once as its owner: {subject.call} self lock",
         )
+
+
+def leftovers(subject: Subject) -> Iterator[Finding]:
+    """Yield what an interrupted change left behind; what a process works in is none."""
+    if was_interrupted(subject.plugins_dir):
+        yield finding(
+            f"{subject.plugins_dir}: a change of plugins was interrupted",
+            f"{subject.call} self plugin list",
+            partial(reconcile_if_free, subject.plugins_dir),
+        )
+    left = [*_copies_of_the_environment()]
+    for command in subject.commands:
+        if command.definition.entrypoint == ENTRYPOINT:
+            left += abandoned(settings_of(command, subject.environ).places.install_dir)
+    for path in left:
+        text = f"{path} is left of an interrupted change"
+        yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_tree, path))
+
+
+def _copies_of_the_environment() -> Iterator[str]:
+    path = VenvCopy().path
+    with suppress(OperationError, OSError), locked(os.path.join(sys.prefix, "pyvenv.cfg")):
+        if os.path.isdir(path):
+            yield path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,
@@ -26,7 +25,7 @@ from host.hookspecs import OWN_DISTRIBUTION
 from host.run import find_bash
 from host.run.process import start_of
 
-_PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
+_PACKAGES = re.compile(r"^sys\.path\.append\(['\"](.+)['\"]\)$", re.MULTILINE)
 
 
 def launcher(subject: Subject) -> Iterator[Finding]:
@@ -51,7 +50,7 @@ def _what_keeps(path: str, subject: Subject) -> str:
         return error.problem.message
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     found = _PACKAGES.search(text)
-    packages = ast.literal_eval(found[1]) if found else ""
+    packages = found[1] if found else ""
     if not os.path.isfile(os.path.join(packages, "host", "__main__.py")):
         return f"{OWN_DISTRIBUTION} is not in {packages} any more"
     return "is of another version than this program" if is_of_other_version(path) else ""
@@ -64,15 +63,12 @@ def on_path(subject: Subject) -> Iterator[Finding]:
         return
     found = find_program(subject.program, subject.environ)
     if found is None:
-        yield finding(
-            f"{subject.program} is not on PATH", to_path(path, subject.environ), hint=True
-        )
+        how = to_path(path, subject.environ)
+        yield finding(f"{subject.program} is not on PATH", how, hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
-        yield finding(
-            f"{subject.program} on PATH is {found}, not this installation's",
-            f"call {path}, or put a link to it into a directory that comes before on PATH",
-            hint=True,
-        )
+        text = f"{subject.program} on PATH is {found}, not this installation's"
+        how = f"call {path}, or put a link to it into a directory that comes before on PATH"
+        yield finding(text, how, hint=True)
 
 
 def completion(subject: Subject) -> Iterator[Finding]:

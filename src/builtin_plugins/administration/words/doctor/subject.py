@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from functools import cached_property
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.administration.program.launcher import launcher_of
 from host import Command, HostError, Problem, find_program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from builtin_plugins.administration.findings import (
+from builtin_plugins.administration.pages import (
     Finding,
     counted,
     grouped,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.places import keys_of
 from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.cli.variables import settings_names

@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.hooks_source import read_source, references
 from host import HostError, Problem
 from host.hookspecs import PROJECT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint.definitions import (
     RULES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
 from host.run import read_regular
 from host.run.json_errors import offsets_of_keys, place_of_key

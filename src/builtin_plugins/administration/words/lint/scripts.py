@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.definitions import Subject
 from builtin_plugins.io.bounded_call import bounded_call
 from host import HostError, Problem

@@ -1,13 +1,15 @@
-"""What `self lint` and `self doctor` find, and how a page shows it."""
+"""What words of `self` show in the same way: findings, facts and counts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import NamedTuple
 
 from host import Problem, Terminal, printable
+from host.cli.session import Session
 
 _STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
 _KIND = max(map(len, _STYLES))
@@ -39,10 +41,10 @@ class Finding(NamedTuple):
 def relative_path(path: str) -> str:
     """Return the path relative to the current directory if it is below that."""
     try:
-        here = os.path.realpath(os.getcwd())
+        here = os.path.realpath(os.getcwd()).rstrip("/")
     except OSError:
         return path
-    return path.removeprefix(f"{here}/") if here != "/" else path
+    return path.removeprefix(f"{here}/") if here else path
 
 
 def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> list[str]:
@@ -61,17 +63,21 @@ def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> lis
     return lines
 
 
-def counted(findings: Sequence[Finding]) -> str:
+def counted(findings: Iterable[Finding]) -> str:
     """Return how many there are of each kind: `2 errors, 1 hint`."""
-    kinds = [one.kind for one in findings]
-    parts = [
-        plural(kinds.count(kind), kind) if kind != "fixed" else f"{kinds.count(kind)} fixed"
-        for kind in _STYLES
-        if kind in kinds
-    ]
-    return ", ".join(parts)
+    kinds = sorted(Counter(one.kind for one in findings).items())
+    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
 
 
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: `1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
+    """Show names and values in two columns; a fact without a value is left out."""
+    rows = [(name.replace("_", " "), printable(str(value))) for name, value in facts if value]
+    width = max(len(name) for name, _ in rows) + 1
+    styled = session.terminal.styled
+    lines = [f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n" for name, value in rows]
+    session.show("".join(lines))
