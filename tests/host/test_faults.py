@@ -179,7 +179,7 @@ WORDS = {
     "option": (("--none",), "--none"),
     "option of a category": (("demo", "--none"), "--none"),
     "option of a category before": (("demo", "-x", "good"), "-x"),
-    "hostile": ((HOSTILE,), "evil\\x1b[31m\\x07\\x0d\\n\\u202egnp\\u2066\\x9b2J\\u200b"),
+    "hostile": ((HOSTILE,), "evil\\x1b[31m\\x07\\r\\n\\u202egnp\\u2066\\x9b2J\\u200b"),
     "hostile command": (("demo", HOSTILE), "\\x1b[31m"),
     "not UTF-8": ((b"\xff\xfe",), "\\xff\\xfe"),
     "empty": (("",), "cli: "),

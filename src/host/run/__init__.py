@@ -130,7 +130,7 @@ def realpath(path: str) -> str:
 
 
 def stays_inside(directory: str, path: str) -> bool:
-    """Tell whether a path from `directory` ends in it, wherever links lead.
+    """Return whether a path from `directory` ends in it, wherever links lead.
 
     Each folder on the way to both is looked at for that, which a plain name spares.
     """
@@ -166,7 +166,7 @@ def is_link(path: str) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Tell whether anything is at `path`, be it a link to nothing."""
+    """Return whether anything is at `path`, be it a link to nothing."""
     return _mode(path, follow=False) != 0
 
 

@@ -106,7 +106,7 @@ def _plain_bindings(text: str) -> "list[Binding] | None":
     """Return the bindings when every line is `NAME=value` in a form that has one reading.
 
     That is most files, and importing python-dotenv costs more than a whole run;
-    None means that only its parser can tell.
+    None means that its parser has to read the text.
     """
     bindings: list[Binding] = []
     if "\r" in text:

@@ -11,7 +11,7 @@ _OPERATORS = (":-", ":=", ":+", ":?", "-", "=", "+", "?")
 
 
 def is_name(text: str) -> bool:
-    """Tell whether `text` is a variable's name: `[A-Za-z_][A-Za-z0-9_]*`."""
+    """Return whether `text` is a variable's name: `[A-Za-z_][A-Za-z0-9_]*`."""
     return text[:1] in _NAME_START and _NAME.issuperset(text)
 
 

@@ -51,7 +51,9 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
         own = realpath(join(data_home(environ), program)) if default else dirname(directory)
         named, chosen, started = _set_by_caller(own, program if default else own, environ)
         root = realpath(named) if named else own
-        config_file = realpath(chosen) if chosen else join(root, "core/cli.json")
+        config_file = join(root, "core/cli.json")
+        if chosen:  # not resolved: errors show the path that the caller gave
+            config_file = chosen if chosen.startswith("/") else join(posix.getcwd(), chosen)
     except FileNotFoundError:
         what = "a relative path leads nowhere from a deleted current directory"
         raise InstallationError(Problem("", what, "give its full path")) from None

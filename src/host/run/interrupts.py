@@ -26,7 +26,7 @@ class RaisedInterrupts:
 
 
 def interrupt_is_blocked() -> bool:
-    """Tell whether the caller lets no Ctrl-C through to this process."""
+    """Return whether the caller lets no Ctrl-C through to this process."""
     return _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
 
 

@@ -1,4 +1,4 @@
-"""The lock's format: what plugins said there is, and how to tell that it still holds.
+"""The lock's format: what plugins declared, and the stamps that show whether it still holds.
 
 `host.planning.cache_files` writes it and `_parse` reads it; each record has a `row`, which makes it
 again. It is a line of JSON, a line with the words of disabled plugins, and a line for each

@@ -62,7 +62,7 @@ def caller_words() -> list[str]:
 
 
 def asks_help(args: "Sequence[str]") -> bool:
-    """Tell whether a command's only argument asks for help on it."""
+    """Return whether a command's only argument asks for help on it."""
     return len(args) == 1 and args[0] in ("--help", "-h")
 
 

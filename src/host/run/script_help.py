@@ -20,7 +20,7 @@ _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
 def script_gets_help(definition: "Definition", file: str) -> bool:
-    """Tell whether a lone `--help` is for the script; `file` is "" for a Python reference."""
+    """Return whether a lone `--help` is for the script; `file` is "" for a Python reference."""
     if definition.help:
         return definition.help == "script"
     if definition.sudo or definition.confirm or definition.effects == "destroy":
@@ -29,7 +29,7 @@ def script_gets_help(definition: "Definition", file: str) -> bool:
 
 
 def handles_help(file: str) -> bool:
-    """Tell whether a script or binary answers `--help`, by the first 64 KiB of it."""
+    """Return whether a script or binary answers `--help`, by the first 64 KiB of it."""
     if not is_file(file):
         return False
     try:

@@ -61,7 +61,7 @@ def encode(text: str) -> bytes:
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
     """Return a file's `content` as text; a BOM is dropped.
 
-    Raises `error` naming file and line for what is not UTF-8; UTF-16 is told as such.
+    Raises `error` naming file and line for what is not UTF-8; UTF-16 is named as such.
     """
     if is_utf_16(content):
         raise error(Problem(path, "is UTF-16", "save it as UTF-8"))
@@ -73,7 +73,7 @@ def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
 
 
 def is_utf_16(content: bytes) -> bool:
-    """Tell whether this is UTF-16: by its BOM, or because every other byte at the start is NUL."""
+    """Return whether this is UTF-16: it has a BOM, or every other byte at its start is NUL."""
     head = content[:64]
     return head.startswith(_UTF_16) or (
         len(head) > 1 and b"\0" * (len(head) // 2) in (head[1::2], head[: len(head) & ~1 : 2])
@@ -81,12 +81,12 @@ def is_utf_16(content: bytes) -> bool:
 
 
 def is_on(value: str | None) -> bool:
-    """Tell whether a switch such as DEBUG is on: `true`, `1` or `on` in any case (SPEC 2.9)."""
+    """Return whether a switch such as DEBUG is on: `true`, `1` or `on` in any case (SPEC 2.9)."""
     return value is not None and value.lower() in ("true", "1", "on")
 
 
 def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) -> bool:
-    """Tell whether to write colours (CONTRACT 3).
+    """Return whether to write colours (CONTRACT 3).
 
     `color_mode` is what --color says: "always", "never", or else the variables decide,
     NO_COLOR and TERM=dumb before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
@@ -120,11 +120,11 @@ class Messages:
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
-        """Tell whether what goes to `descriptor` has colours."""
+        """Return whether what goes to `descriptor` has colours."""
         return has_colour(self.color_mode, self.environ, is_terminal=posix.isatty(descriptor))
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
-        """Say why the program ends, and what to do about it.
+        """Print why the program ends, and what to do about it.
 
         `suggestions` are command lines that `remedy` has too; on a terminal each has a line.
         """
@@ -146,7 +146,7 @@ class Messages:
             self._labelled("warning:", _YELLOW, text, self.colours(2))
 
     def debug(self, text: str) -> None:
-        """Say `text` with the time before it, where the caller's DEBUG is on."""
+        """Print `text` with the time before it if the caller's DEBUG is on."""
         if self.debugging:
             import time
 
@@ -164,4 +164,4 @@ class Messages:
         try:
             posix.write(2, encode(shown) + b"\n")
         except OSError:
-            pass  # stderr is closed or full: there is nobody left to tell
+            pass  # stderr is closed or full: nobody can read it
