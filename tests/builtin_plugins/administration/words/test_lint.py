@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from builtin_plugins.administration.findings import Finding
+
 from builtin_plugins.administration.words.lint.places import keys_of, placed
 from host import Problem
 from testing.growth import grows_in_proportion
