@@ -10,9 +10,14 @@ from builtin_plugins.plugins_folder.registry import (
     Entry,
     Registry,
     is_plugin_name,
+    read_scripts,
 )
 from host import HostError, PluginError, Problem, Record
 from host.run.json_file import Fields, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
@@ -25,7 +30,8 @@ class Manifest(Record):
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
     with hookimpls; both relative to the plugin. `tree` and `hooks_file` are their paths,
-    the first the plugin's own without a `directory`. `warnings` are misspelt keys.
+    the first the plugin's own without a `directory`. `scripts` is None if only folders are
+    commands, else it may have "prefix" and "split". `warnings` are misspelt keys.
     """
 
     name: str = ""
@@ -35,6 +41,7 @@ class Manifest(Record):
     hooks: str = ""
     tree: str = ""
     hooks_file: str = ""
+    scripts: Mapping[str, str] | None = None
     warnings: tuple[Problem, ...] = ()
 
     @property
@@ -51,9 +58,12 @@ def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
     path = os.path.join(root, FILE_NAME)
     try:
         said = Fields(path, read_json(path))
-        found = Manifest(**{key: said.text(key) for key in _TEXTS}, warnings=said.misspelt())
+        texts = {key: said.text(key) for key in _TEXTS}
+        found = Manifest(**texts, scripts=read_scripts(said), warnings=said.misspelt())
     except FileNotFoundError:
         found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
+    if entry and entry.scripts is not None:
+        found = found.replaced(scripts=entry.scripts)
     return found.replaced(
         tree=_inside(root, found.directory, "directory") if found.directory else root,
         hooks_file=_inside(root, found.hooks, "hooks") if found.hooks else "",

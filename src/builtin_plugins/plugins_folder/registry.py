@@ -2,7 +2,7 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "pinned", "versions"}]}
+     "enabled", "dev", "scripts", "pinned", "versions"}]}
 
 `kind` is git, local, archive or pip. `pinned` and `versions` (directories of what is kept
 for a rollback, oldest first) are this program's own; keys that it does not know
@@ -43,6 +43,15 @@ def is_plugin_name(text: str) -> bool:
     return is_word(text) and text == text.lower() and text not in {*FRAMEWORK_WORDS, FILE_NAME}
 
 
+def read_scripts(fields: Fields) -> dict[str, str] | None:
+    """Return the key "scripts" of a plugin, None without one; raises DefinitionError."""
+    value = fields.typed("scripts", dict, "an object")
+    if value is None:
+        return None
+    inside = Fields(fields.path, value, "scripts")
+    return {key: text for key in ("prefix", "split") if (text := inside.filled(key))}
+
+
 class Entry(Record):
     """One checked entry; "" where the file has null or nothing."""
 
@@ -59,6 +68,7 @@ class Entry(Record):
     installed_at: str = ""
     enabled: bool = True
     dev: bool = False
+    scripts: Mapping[str, str] | None = None
     pinned: bool = False
     versions: tuple[str, ...] = ()
 
@@ -92,6 +102,8 @@ class Entry(Record):
         """Return it as the file has it."""
         found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}
         found |= {"enabled": self.enabled, "dev": self.dev}
+        if self.scripts is not None:
+            found["scripts"] = dict(self.scripts)
         if self.pinned:
             found["pinned"] = True
         if self.versions:
@@ -146,7 +158,7 @@ class Registry:
         self.entries[entry.name] = entry
         for item in self.values["plugins"]:
             if item.get("name") == entry.name:
-                for key in ("pinned", "versions"):
+                for key in ("scripts", "pinned", "versions"):
                     item.pop(key, None)
                 item.update(entry.fields())
                 return
@@ -170,6 +182,7 @@ def read_entry(item: Mapping[str, Any]) -> Entry:
         **texts,
         enabled=said.value("enabled") is None or said.flag("enabled"),
         dev=said.flag("dev"),
+        scripts=read_scripts(said),
         pinned=said.flag("pinned"),
         versions=said.texts("versions"),
     )

@@ -33,7 +33,11 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.title(definition.name)
     page.paragraph(definition.description)
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
+    page.section("Usage of the script", [definition.usage] if definition.usage else [])
     page.arguments(definition.args)
+    below, _ = session.catalog.children(found)
+    rows = [(one.words[-1], one.description) for one in below if _is_listed(one)]
+    page.table("Commands below", sorted(rows))
     told = variable_rows(session, found, definition)
     page.lines("Variables", _variable_lines(told, session.output.terminal))
     page.section("Environment files", [*_environment_files(definition)])
@@ -43,6 +47,13 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     notes = [*_notes(definition, found.plugin), *_remarks(session, words, told)]
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
+
+
+def _is_listed(found: Match) -> bool:
+    definition = found.definition
+    if found.kind == "category" or definition is None:
+        return True
+    return definition.compatible and not definition.hidden
 
 
 def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str]:
@@ -63,11 +74,11 @@ def _variable_lines(told: Sequence[VariableRow], terminal: Terminal) -> list[str
 
 
 def _environment_files(definition: Definition) -> Iterator[str]:
-    for written in definition.env_files:
-        gone = "$" not in written and not os.path.lexists(
-            os.path.join(definition.directory, written)
-        )
-        yield f"{written}  (not there)" if gone else written
+    for one in (*definition.above, definition):
+        for written in one.env_files:
+            path = os.path.join(one.directory, written)
+            gone = "$" not in written and not os.path.lexists(path)
+            yield f"{written}  (not there)" if gone else written
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:

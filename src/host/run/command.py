@@ -171,10 +171,11 @@ class Definition:
     @property
     def has_entrypoint(self) -> bool:
         """Tell whether there is something to run: a file in `directory`, or an object."""
-        if self.in_python or self.is_script:
+        if self.in_python:
             return True
-        file = join(self.directory, self.entrypoint)
-        return is_file(file) and stays_inside(self.directory, self.entrypoint)
+        directory = self.directory
+        file = join(directory, self.entrypoint)
+        return file == self.file or (is_file(file) and stays_inside(directory, self.entrypoint))
 
     @property
     def compatible(self) -> bool:

@@ -68,6 +68,13 @@ def _references(
     If such a file is not here, or cannot be read, any name may be defined.
     """
     known = {*usual, *definition.required_envs, *(one.variable for one in definition.args)}
+    for above in definition.above:
+        known |= above.envs.keys()
+        for entry in above.env_files:
+            names, _ = _file_names(above.directory, entry, environ)
+            if names is None:
+                return
+            known |= names
     for index, entry in enumerate(definition.env_files):
         key = f"env_files[{index}]"
         yield from _undefined(file, key, entry, known)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from host import HostError, Problem, printable
 from host.run import read_regular
 from host.run.json_errors import key_offsets, place_of
+from host.run.script_definition import block_text
 
 _LARGEST = 16 * 1024 * 1024  # bytes of a file of JSON
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -68,6 +70,18 @@ class JsonFile:
         return self.at(problem.key, problem.message, rule, problem.remedy)
 
 
+class ScriptFile(JsonFile):
+    """A script that findings are about; keys are in the block of JSON in its comments."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._text = ""
+        with suppress(HostError, OSError):
+            content = read_regular(path, _LARGEST, HostError).decode("utf-8", "replace")
+            self._text = block_text(content.splitlines())
+        self.offsets, _ = key_offsets(self._text)
+
+
 def shown_path(file: str) -> str:
     """Return a path as people see it: relative where it is below the current directory."""
     try:
@@ -84,7 +98,7 @@ def as_text(findings: Iterable[Finding]) -> str:
     )
 
 
-def as_json(findings: Iterable[Finding]) -> str:
+def as_json(findings: Iterable[Finding], answers: Iterable[tuple[Sequence[str], str]]) -> str:
     rows = [
         {
             "file": shown_path(one.file),
@@ -95,7 +109,8 @@ def as_json(findings: Iterable[Finding]) -> str:
         }
         for one in findings
     ]
-    return json.dumps({"findings": rows}, indent=2) + "\n"
+    help_rows = [{"path": words, "answers": who} for words, who in answers]
+    return json.dumps({"findings": rows, "help": help_rows}, indent=2) + "\n"
 
 
 def as_github(findings: Iterable[Finding]) -> str:

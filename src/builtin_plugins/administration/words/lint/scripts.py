@@ -11,14 +11,12 @@ from builtin_plugins.administration.words.lint.finding import Finding, JsonFile
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem
 from host.run import read_regular, why_outside
-from host.run.command import read_definition
+from host.run.command import is_word, read_definition
+from host.run.folders import FolderTree, script_word, words_of_script
 from host.run.process import start_of
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a script
-_NO_SCRIPTS = (  # documents and data, executable or not
-    *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
-    *(".conf", ".env", ".lock", ".log"),
-)
+_NO_REASON = ("", "", "")
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 120.0  # seconds for one call of shellcheck
 _AT_ONCE = 100  # files that one call gets
@@ -28,32 +26,69 @@ _OPTIONS = (
 )
 
 
-def undefined_scripts(folder: str) -> Iterator[Finding]:
-    """Yield the files in a category that look like scripts and that no definition names."""
-    named = set()
+def left_out(tree: FolderTree, place: str) -> Iterator[Finding]:
+    """Yield the files in a category that look like scripts and are no commands, with the reason."""
     try:
-        for name in ("category.json", "command.json"):
-            with suppress(FileNotFoundError):
-                named.add(read_definition(os.path.join(folder, name)).entrypoint)
-        files = sorted(os.scandir(folder), key=lambda one: one.name)
-    except (HostError, OSError):
-        return  # reported as what is wrong with them
-    for file in files:
-        if file.name not in named and _looks_like_a_script(file):
-            remedy = f"move it to a folder of its own in {folder} and write a command.json there"
-            if file.name.startswith("main."):
-                remedy = f'write {folder}/command.json with "entrypoint": "{file.name}"'
-            yield Finding(file.path, 1, 1, "undefined", "no command.json names this script", remedy)
-
-
-def _looks_like_a_script(file: os.DirEntry[str]) -> bool:
-    if file.name.startswith((".", "_")) or file.name.endswith(_NO_SCRIPTS) or not file.is_file():
-        return False
-    try:
-        with open(file, "rb") as script:
-            return os.access(file, os.X_OK) or script.read(2) == b"#!"
+        names = sorted(one.name for one in os.scandir(place) if not one.is_dir())
     except OSError:
+        return  # reported as what is wrong with the folder
+    named = {os.path.join(place, one) for one in _entrypoints(place)}
+    for name in names:
+        path = os.path.join(place, name)
+        if path not in named and _looks_like_a_script(path):
+            rule, reason, remedy = _why_left_out(tree, place, name)
+            if reason:
+                yield Finding(path, 1, 1, rule, reason, remedy)
+
+
+def _entrypoints(place: str) -> Iterator[str]:
+    for name in ("category.json", "command.json"):
+        with suppress(HostError, FileNotFoundError):
+            yield read_definition(os.path.join(place, name)).entrypoint
+
+
+def _looks_like_a_script(path: str) -> bool:
+    name = os.path.basename(path)
+    if name.startswith((".", "_")):
         return False
+    try:
+        with open(path, "rb") as script:
+            if script.read(2) == b"#!":
+                return True
+    except OSError:
+        return os.path.islink(path) and not os.path.exists(path)
+    return name != (script_word(name) or name) or (
+        script_word(name) != "" and os.access(path, os.X_OK)
+    )
+
+
+def _why_left_out(tree: FolderTree, place: str, name: str) -> tuple[str, str, str]:
+    """Return the rule, the reason and the remedy for a file that is no command, "" for one."""
+    path, word = os.path.join(place, name), script_word(name)
+    is_split = place == tree.root and bool(tree.scripts)
+    words = words_of_script(name, tree.scripts or {}) if is_split else [word]
+    if tree.scripts is None:
+        remedy = f'write {place}/main.sh and a command.json, or "scripts": {{}} in its plugin.json'
+        reason = "" if tree.refusal(path) else "no command.json names this script"
+        return "undefined", reason, remedy
+    if not word:
+        return "undefined", "its extension marks a document or data", "rename it to run it"
+    if not words or not all(map(is_word, words)):
+        has_prefix = name.startswith(tree.scripts.get("prefix", ""))
+        reason = "its name cannot be a word" if has_prefix else "its name lacks the prefix"
+        remedy = "use letters, digits and ._-, the first a letter or digit" if has_prefix else ""
+        return "undefined", reason, remedy
+    if refused := tree.refusal(path):
+        remedy = f"run: chmod +x {path}; or begin its name with _ if it is no command"
+        return "undefined", refused, remedy if "executable" in refused else ""
+    there = os.path.join(place, *words)
+    own = ""
+    with suppress(HostError):
+        definition = tree.command(there)
+        if definition and definition.entrypoint and definition.file != path:
+            own = os.path.join(definition.directory, definition.entrypoint)
+    remedy = "rename one of them"
+    return ("shadowed", f"{own} has the same words and runs instead", remedy) if own else _NO_REASON
 
 
 def script_findings(
@@ -64,6 +99,8 @@ def script_findings(
         return
     script = os.path.join(definition.directory, definition.entrypoint)
     wrong = why_outside(definition.directory, definition.entrypoint)
+    if definition.is_script:  # a link was checked when it was found
+        wrong = ""
     if not wrong and not os.path.lexists(script):
         wrong = f"there is no {script}"
     if wrong:
@@ -78,10 +115,12 @@ def script_findings(
         first_line_is_wrong = error.problem.line > 0
         if definition.compatible:
             yield file.finding(error.problem, "shebang" if first_line_is_wrong else "entrypoint")
-    yield from _text_findings(script, checks_ends=not first_line_is_wrong)
+    yield from _text_findings(
+        script, checks_ends=not first_line_is_wrong, checks_mode=not definition.is_script
+    )
 
 
-def _text_findings(script: str, *, checks_ends: bool) -> Iterator[Finding]:
+def _text_findings(script: str, *, checks_ends: bool, checks_mode: bool) -> Iterator[Finding]:
     """Yield what is wrong with a script's line ends, shebang and mode."""
     try:
         content = read_regular(script, _LARGEST, HostError)
@@ -99,7 +138,7 @@ def _text_findings(script: str, *, checks_ends: bool) -> Iterator[Finding]:
         more = "" if executable else f", and run: chmod +x {script}"
         remedy = f"begin it with #!/usr/bin/env bash{more}"
         yield Finding(script, 1, 1, "no-shebang", "has no shebang, so bash runs it", remedy)
-    elif not executable:
+    elif checks_mode and not executable:
         yield Finding(script, 1, 1, "executable", "is not executable", f"run: chmod +x {script}")
 
 
