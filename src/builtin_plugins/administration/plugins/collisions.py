@@ -36,7 +36,7 @@ def check_collisions(
     own, others = _parted(session.plugins_known, entry)
     after = others
     if found.manifest.tree:
-        tree = Tree(found.manifest.tree, entry.name)
+        tree = Tree(found.manifest.tree, entry.name, scripts=found.manifest.scripts)
         after = Lock(_placed(session, tree, others.trees), others.commands)
     _check(session, entry, set(found.commands) - _words(own), others, after, force=force)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ from builtin_plugins.administration.program.environment.distributions import (
     packages_directory,
 )
 from builtin_plugins.administration.program.environment.owned_files import wheel_paths
+from builtin_plugins.administration.words.lint.scripts import left_out
 from builtin_plugins.plugins_folder.directory import Manifest, read_manifest
 from host import Definition, HostError, OperationError, PluginError, Problem, Record, is_word
 from host.cli.contents import contents
@@ -27,6 +28,7 @@ from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command import parse_declared
+from host.run.folders import FolderTree
 from host.run.json_file import parse_json
 from host.run.lock import Lock, Tree
 
@@ -42,29 +44,34 @@ class PluginContents(Record):
     """The commands of a plugin by their words, the hooks that its Python implements.
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
-    `manifest` has the plugin's own name and version. For a distribution, `names` are those of
+    `manifest` has the plugin's own name and version, `left_out` the files that look like scripts
+    and are no commands. For a distribution, `names` are those of
     its plugins, `requires` its requirements, and `files` their paths in the environment.
     """
 
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    left_out: tuple[Problem, ...] = ()
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
 
-def read_contents(root: str) -> PluginContents:
-    """Return the contents of the directory plugin at `root`.
+def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
+    """Return the contents of the directory plugin at `root`; `scripts` are those of its entry.
 
     Raises PluginError or DefinitionError when its plugin.json is wrong.
     """
     manifest = read_manifest(root)
+    if scripts is not None:
+        manifest = manifest.replaced(scripts=scripts)
     if not os.path.isdir(manifest.tree):
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
-    found, wrong = contents(Catalog(Lock([Tree(manifest.tree)])), (), deep=True)
+    tree = Tree(manifest.tree, scripts=manifest.scripts)
+    found, wrong = contents(Catalog(Lock([tree])), (), deep=True)
     problems = [*manifest.warnings, *wrong]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
@@ -76,7 +83,21 @@ def read_contents(root: str) -> PluginContents:
             raise PluginError(Problem(path, "No such file or directory")) from None
         hooks, declared = read_source(path, source, problems)
         commands = declared | commands
-    return PluginContents(commands, hooks, tuple(problems), manifest)
+    places = ((), *(one.words for one in found.categories))
+    return PluginContents(
+        commands,
+        hooks,
+        tuple(problems),
+        tuple(_left_out(tree, places)) if tree.scripts is not None else (),
+        manifest,
+    )
+
+
+def _left_out(tree: Tree, places: Iterable[Words]) -> Iterator[Problem]:
+    folders = FolderTree(tree.path, scripts=tree.scripts)
+    for words in places:
+        for one in left_out(folders, os.path.join(tree.path, *words)):
+            yield Problem(os.path.relpath(one.file, tree.path), one.message)
 
 
 def read_wheel(path: str) -> PluginContents:
