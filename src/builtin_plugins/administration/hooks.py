@@ -69,7 +69,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Build the lock anew",),
     "new command": (
-        "Make a command, with a script that runs",
+        "Make a command: a script that runs",
         _NEW_WORDS,
         argument(
             "--lang",
@@ -78,6 +78,9 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
             choices=["bash", "python", "node", "sh"],
         ),
         _ABOUT,
+        argument("--folder", "A folder with a command.json, not a script."),
+        argument("--from", "A script of yours to copy.", value="FILE", complete="file"),
+        argument("--move", "Remove that script then."),
     ),
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 
 from builtin_plugins.administration.questions import answer
@@ -18,30 +17,46 @@ from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
 from host.run.confirm import is_attended
+from host.run.folders import script_word
 
 STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
 
 def new_command(
-    session: Session, words: tuple[str, ...], lang: str | None, description: str | None
+    session: Session,
+    words: tuple[str, ...],
+    lang: str | None,
+    description: str | None,
+    folder: bool,
+    move: bool,
+    **options: str | None,
 ) -> None:
-    """Make the command WORDS, with a script that runs; its categories too.
+    """Make the command WORDS: a script whose first comment defines it; its categories too.
 
-    What is not given is asked for on a terminal; elsewhere it is bash.
+    --folder makes a folder with a command.json instead. --from copies a script of yours as it is:
+    its own comment becomes the definition. What is not given is asked for on a terminal;
+    elsewhere it is bash.
     """
+    file = options["from"]  # no name for a parameter
+    if file and (lang or description or folder):
+        raise UsageError("--from goes without --lang, --description and --folder")
+    if move and not file:
+        raise UsageError("--move goes with --from")
     words = words or _asked_words("words of the command, such as: team hello")
-    if len(words) < 2:
-        raise UsageError(
-            f"{words[0]}: a command has a category and a word of its own",
-            f"write them apart, such as: {session.program} self new command team hello",
-        )
     _check(session, words)
-    word = words[-1]
-    lang = lang or answer("language", "bash", [*_SCRIPTS])
-    about = answer("what it is for", f"What {word} does") if description is None else description
-    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
-    _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
+    if file:
+        source = Path(os.path.abspath(file))
+        _make(session, words, {_extension(source.name): _content(source)})
+        if move:
+            with os_errors_explained(source):
+                source.unlink()
+    else:
+        lang = lang or answer("language", "bash", [*_SCRIPTS])
+        usual = f"What {words[-1]} does"
+        about = answer("what it is for", usual) if description is None else description
+        made = _folder_files if folder else _script_file
+        _make(session, words, made(words[-1], lang, about))
     called = " ".join(words)
     session.show_lines(
         f"try it:     {session.program} {called}",
@@ -50,13 +65,44 @@ def new_command(
     )
 
 
+def _folder_files(word: str, lang: str, about: str) -> dict[str, bytes]:
+    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
+    files = {**filled("command", **values), **filled(f"command-{lang}")}
+    return {f"/{name}": text.encode() for name, text in files.items()}
+
+
+def _script_file(word: str, lang: str, about: str) -> dict[str, bytes]:
+    """Return the script with its definition behind the shebang, by what follows its word."""
+    [(name, text)] = filled(f"command-{lang}").items()
+    shebang, _, code = text.partition("\n")
+    examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
+    block = json.dumps({"examples": examples}, ensure_ascii=False)
+    mark = "//" if lang == "node" else "#"
+    comment = [" ".join(about.split()), "/// command", block, "///"]
+    lines = [shebang, *(f"{mark} {line}".rstrip() for line in comment), code]
+    return {_extension(name): "\n".join(lines).encode()}
+
+
+def _extension(name: str) -> str:
+    """Return a script's extension with its dot, "" if its name has none."""
+    return name.removeprefix(script_word(name)) if script_word(name) else ""
+
+
+def _content(source: Path) -> bytes:
+    if not source.is_file():
+        raise OperationError(f"{source}: no such file")
+    with os_errors_explained(source):
+        return source.read_bytes()
+
+
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, for commands to come."""
     words = words or _asked_words("words of the category, such as: team")
     _check(session, words)
     usual = f"What {words[-1]} is for"
     about = answer("what it is for", usual) if description is None else description
-    _make(session, words, _category(words[-1], about))
+    files = _category(words[-1], about)
+    _make(session, words, {f"/{name}": text.encode() for name, text in files.items()})
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
@@ -75,7 +121,7 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     where = f"{package}/commands/" if python else ""
     files = filled("package" if python else "plugin", **values)
     files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
-    _write(target, files)
+    _write(target, {f"/{path}": text.encode() for path, text in files.items()})
     made = [f"  {name}/{path}" for path in sorted(files)]
     session.show_lines("made", *made, *_next(session.program, name, python=python))
 
@@ -100,31 +146,35 @@ def _check(session: Session, words: tuple[str, ...]) -> None:
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
     found = session.find(words)
-    if found.kind == "command":
+    owner = found.definition if found.kind == "command" else None
+    if owner and (len(found.words) == len(words) or not owner.is_script):
         taken = " ".join(words[: len(found.words)])
         raise OperationError(
             f"{taken} is a command already", f"see: {session.program} self which {taken}"
         )
 
 
-def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
-    """Write the files below the commands' directory, with categories that are missing."""
+def _make(session: Session, words: tuple[str, ...], files: Mapping[str, bytes]) -> None:
+    """Write a command or category below the commands' directory, with categories that are missing.
+
+    `files` go by what follows the path of the words: "/command.json", or ".sh" for a script.
+    """
     at = Path(session.installation.commands_dir)
     left = list(words)
     while len(left) > 1 and (at / left[0]).is_dir():
         at /= left.pop(0)
-    target = at / left[0]
+    made = {f"{'/'.join(left)}{name}": content for name, content in files.items()}
+    for count in range(1, len(left)):
+        for name, text in _category(
+            left[count - 1], f"What {_title(left[count - 1])} is for"
+        ).items():
+            made[f"{'/'.join(left[:count])}/{name}"] = text.encode()
+    top = min(made).partition("/")[0]
+    target = at / top
     if os.path.lexists(target):
         raise OperationError(f"{target}: is there already", "choose other words, or remove it")
-    made: dict[str, str] = {}
-    inside = ""
-    for word, following in pairwise(left):
-        for name, text in _category(word, f"What {_title(word)} is for").items():
-            made[f"{inside}{name}"] = text
-        inside += f"{following}/"
-    made |= {f"{inside}{name}": text for name, text in files.items()}
-    _write(target, made)
-    session.show_lines("made", *(f"  {target}/{name}" for name in sorted(made)))
+    _write(target, {name.removeprefix(top): content for name, content in made.items()})
+    session.show_lines("made", *(f"  {at}/{name}" for name in sorted(made)))
 
 
 def _category(word: str, about: str) -> dict[str, str]:
@@ -137,8 +187,8 @@ def _title(word: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _write(target: Path, files: Mapping[str, str]) -> None:
-    """Make a directory with all its files, or nothing; raises OperationError."""
+def _write(target: Path, files: Mapping[str, bytes]) -> None:
+    """Make a directory with all its files, or the file "", or nothing; raises OperationError."""
     with os_errors_explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         staged = target.parent / STAGE
@@ -146,16 +196,18 @@ def _write(target: Path, files: Mapping[str, str]) -> None:
             if os.path.lexists(staged):  # a killed run left it
                 remove_tree(str(staged))
             try:
-                for name, text in files.items():
-                    path = staged / name
+                for name, content in files.items():
+                    path = Path(f"{staged}{name}")
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(text, encoding="utf-8")
-                    if text.startswith("#!"):
+                    path.write_bytes(content)
+                    if content.startswith(b"#!") or not name:
                         path.chmod(0o755)
-                staged.chmod(0o755)
+                if "" not in files:
+                    staged.chmod(0o755)
                 staged.rename(target)
             except BaseException:
-                shutil.rmtree(staged, ignore_errors=True)
+                if os.path.lexists(staged):
+                    remove_tree(str(staged))
                 raise
 
 
