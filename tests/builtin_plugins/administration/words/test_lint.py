@@ -255,8 +255,8 @@ def test_what_is_wrong_in_the_comment_of_a_script(install: Install) -> None:
     made = install(tree(**{"commands/a/x": text}))
     assert lint(made, "a", "x") == (
         1,
-        'commands/a/x:3:22: "owner": unknown key; begin it with x- if it is your own\n'
-        "commands/a/x:4:12: nothing defines $B; name it in required_envs, or write ${B:-} where "
+        'commands/a/x:3:21: "owner": unknown key; begin it with x- if it is your own\n'
+        "commands/a/x:4:13: nothing defines $B; name it in required_envs, or write ${B:-} where "
         "it may be unset\n",
     )
     made.write({"commands/a/category.json": {"envs": {"B": "1"}}, "commands/a/x": text[:40] + "{"})
@@ -296,38 +296,13 @@ def test_what_is_no_script_of_a_category(install: Install) -> None:
     assert lint(made)[1].startswith("plugins/p/x/loose.sh:1:1: no command.json names this script")
 
 
-IGNORED: dict[str, Any] = {
-    "envs": {"A": "1"},
-    "env_files": [".env"],
-    "required_envs": ["A"],
-    "requires": ["jq"],
-    "group": "G",
-}
-
-
-@pytest.mark.parametrize("key", IGNORED)
-def test_a_key_that_has_no_effect_in_a_category(install: Install, key: str) -> None:
-    made = install(tree(**{"commands/a/run": BASH}))
-    said = f'"{key}": has no effect in a category'
-    warning = f"cli: warning: {made.root}/commands/a/category.json: {said}"
-    for fields, warned in (
-        ({key: IGNORED[key]}, True),
-        ({key: None}, False),
-        ({key: IGNORED[key], "entrypoint": "run"}, False),
-    ):
-        made.write({"commands/a/category.json": {"name": "A", **fields}})
-        for words in (["a"], []):
-            assert made.run(*words).stderr.startswith(warning) is warned
-        assert made.run("a", "b").all == (0, "ran\n", "")
-        assert (said in lint(made)[1]) is warned
-
-
 def test_commands_below_a_command(install: Install) -> None:
     made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
-    assert made.run("a", "b", "c").stdout == "ran\n"  # the words of the command above
+    assert lint(made) == (0, "nothing is wrong in 4 definitions\n")
+    made.write({f"{HERE}/lib/d/command.json": command(), f"{HERE}/lib/d/main.sh": BASH})
     status, shown = lint(made)
-    assert status == 1
-    assert shown.startswith(f"{HERE}/c/command.json:1:1: cannot be reached: ")
+    assert (status, len(shown.splitlines())) == (1, 1)
+    assert shown.startswith(f"{HERE}/lib/d/command.json:1:1: cannot be reached: ")
 
 
 def test_a_folder_that_names_no_word(install: Install) -> None:
@@ -544,7 +519,10 @@ def test_formats(install: Install) -> None:
         f"{message.replace('%', '%25')}\n",
     )
     made.write({f"{HERE}/command.json": command()})
-    assert json.loads(lint(made, "--format", "json")[1]) == {"findings": []}
+    assert json.loads(lint(made, "--format", "json")[1]) == {
+        "findings": [],
+        "help": [{"path": ["a", "b"], "answers": "page"}],
+    }
     assert lint(made, "--format", "github") == (0, "")
 
 

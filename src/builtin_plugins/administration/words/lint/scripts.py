@@ -51,12 +51,14 @@ def _looks_like_a_script(path: str) -> bool:
     name = os.path.basename(path)
     if name.startswith((".", "_")):
         return False
+    if not os.path.isfile(path):  # opening a FIFO would never end
+        return os.path.islink(path) and not os.path.exists(path)
     try:
         with open(path, "rb") as script:
             if script.read(2) == b"#!":
                 return True
     except OSError:
-        return os.path.islink(path) and not os.path.exists(path)
+        return False
     return name != (script_word(name) or name) or (
         script_word(name) != "" and os.access(path, os.X_OK)
     )
