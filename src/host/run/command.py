@@ -68,6 +68,7 @@ class Definition:
     required_envs          names that must be set, those of categories above included
     above                  definitions of the categories above, the outermost first: see `inherit`
     default                in a category.json: the word of the command that runs without a word
+    is_script              whether the file of the definition is what runs
     usage                  the line of a script's comment that shows how it is called
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and, perhaps, "description"

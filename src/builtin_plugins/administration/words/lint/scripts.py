@@ -49,19 +49,16 @@ def _entrypoints(place: str) -> Iterator[str]:
 
 def _looks_like_a_script(path: str) -> bool:
     name = os.path.basename(path)
-    if name.startswith((".", "_")):
+    word = script_word(name)
+    if not word:
         return False
     if not os.path.isfile(path):  # opening a FIFO would never end
         return os.path.islink(path) and not os.path.exists(path)
-    try:
-        with open(path, "rb") as script:
-            if script.read(2) == b"#!":
-                return True
-    except OSError:
-        return False
-    return name != (script_word(name) or name) or (
-        script_word(name) != "" and os.access(path, os.X_OK)
-    )
+    if word != name or os.access(path, os.X_OK):
+        return True
+    with suppress(OSError), open(path, "rb") as script:
+        return script.read(2) == b"#!"
+    return False
 
 
 def _why_left_out(tree: FolderTree, place: str, name: str) -> tuple[str, str, str]:
@@ -73,8 +70,6 @@ def _why_left_out(tree: FolderTree, place: str, name: str) -> tuple[str, str, st
         remedy = f'write {place}/main.sh and a command.json, or "scripts": {{}} in its plugin.json'
         reason = "" if tree.refusal(path) else "no command.json names this script"
         return "undefined", reason, remedy
-    if not word:
-        return "undefined", "its extension marks a document or data", "rename it to run it"
     if not words or not all(map(is_word, words)):
         has_prefix = name.startswith(tree.scripts.get("prefix", ""))
         reason = "its name cannot be a word" if has_prefix else "its name lacks the prefix"
