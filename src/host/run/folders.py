@@ -96,7 +96,7 @@ class FolderTree:
             self._split_names(scripts)
 
     def path_of(self, place: str, word: str) -> str:
-        return join(place, word)
+        return f"{place}/{word}" if place != "/" else f"/{word}"
 
     def enter(self, place: str, word: str) -> str:
         """Return the place that `word` leads to from `place`, "" if there is nothing."""

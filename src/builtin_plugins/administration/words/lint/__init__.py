@@ -69,7 +69,7 @@ def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
     try:
         found = find_whole(session, words)
         inside, _ = session.contents(found.words, deep=True)
-    except DefinitionError:  # which is what lint is asked about
-        return tuple(folders)
+    except DefinitionError as error:  # which is what lint is asked about
+        return (*folders, error.problem.path)
     definitions = [found.definition, *(one.definition for one in inside.commands)]
     return (*folders, *(one.file for one in definitions if one and one.is_script))
