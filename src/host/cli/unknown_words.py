@@ -116,6 +116,8 @@ def _suggestions(
     exact = [words for words in elsewhere if words[-1].lower() == word.lower()]
     verbs = [] if exact or found.words else _verbs(session, rest)
     here = [(*found.words, one) for one in closest(word, names)]
+    if verbs == [("help",)] and here:
+        verbs = []
     meant = verbs or _listed(session, [*exact, *here])
     if not meant:
         near = closest(word, {words[-1] for words in elsewhere}, _ALIKE_ELSEWHERE)
