@@ -8,10 +8,12 @@
 #       "[options]"; with --no-options neither.
 #   get_command_config_file
 #       Prints the path of the command's command.json: the one beside the script
-#       or in the nearest directory above it. (category.json where a category's own
-#       entrypoint runs.) Status 1 and nothing printed when there is none.
+#       or in the nearest directory above it; category.json if a category's own
+#       entrypoint runs; the script itself if its comment is its definition. Status 1
+#       and nothing printed when there is none.
 #   show_description
-#       Prints the description in that file. Status 0 also when there is none, so
+#       Prints the description in that file, of a script the first line of its
+#       comment. Status 0 also when there is none, so
 #       that a help text under set -e goes on.
 #
 # COMMAND_NAME, COMMAND_CATEGORY and CORE_DIR come from the framework.
@@ -51,27 +53,40 @@ show_usage() {
 show_description() {
   local __cli_file=''
   __cli_file=$(get_command_config_file) || return 0
-  get_config_field "$__cli_file" description || :
+  case $__cli_file in
+    *.json) get_config_field "$__cli_file" description || : ;;
+    *) sed -n '/^#!/d;/^# *shellcheck/d;/^# *[[:alnum:]]/{s/^# *//;s/^[SD][a-z]*: *//;p;q;}' "$__cli_file" ;;
+  esac
 }
 
 get_command_config_file() {
   # In a function of zsh, $0 is the function's name.
-  local __cli_dir="${ZSH_ARGZERO:-$0}" __cli_file=''
+  local __cli_dir="${ZSH_ARGZERO:-$0}" __cli_script='' __cli_file=''
   case $__cli_dir in
     /*) ;;
     *) __cli_dir="$__cli_start/$__cli_dir" ;;
   esac
   [ -f "$__cli_dir" ] || return 1
+  __cli_script=$__cli_dir
   while [ -n "$__cli_dir" ]; do
     __cli_dir=${__cli_dir%/*}
     for __cli_file in command.json category.json; do
-      if [ -f "$__cli_dir/$__cli_file" ]; then
-        printf '%s\n' "$__cli_dir/$__cli_file"
-        return 0
-      fi
+      [ -f "$__cli_dir/$__cli_file" ] || continue
+      __cli_file="$__cli_dir/$__cli_file"
+      case $__cli_file in
+        */category.json) # a script in a category is its own definition
+          [ "$(get_config_field "$__cli_file" entrypoint 2>/dev/null)" = "${__cli_script#"$__cli_dir"/}" ] ||
+            __cli_file=$__cli_script
+          ;;
+      esac
+      printf '%s\n' "$__cli_file"
+      return 0
     done
   done
-  return 1
+  case $__cli_script in
+    "${CLI_DIR:-/dev/null}"/*) printf '%s\n' "$__cli_script" ;;
+    *) return 1 ;;
+  esac
 }
 
 # The name that the user called. The framework says it to bash; elsewhere it is the

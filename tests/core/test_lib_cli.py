@@ -78,7 +78,9 @@ def test_a_relative_path_of_the_script(run, shell, tmp_path):
 
 def test_the_entrypoint_of_a_category(run, shell, tmp_path):
     (tmp_path / "cat").mkdir()
-    (tmp_path / "cat" / "category.json").write_text('{"description": "All of it"}')
+    (tmp_path / "cat" / "category.json").write_text(
+        '{"description": "All of it", "entrypoint": "x"}'
+    )
     assert run(shell, f"{LOAD}show_description", file=tmp_path / "cat" / "x").out == "All of it\n"
 
 
@@ -90,3 +92,10 @@ def test_a_help_text_goes_on_without_a_description(run, shell, tmp_path):
 def test_no_definition(run, shell, tmp_path):
     script = f"{LOAD}show_description\nget_command_config_file"
     assert run(shell, script, file=tmp_path / "x") == (1, "", "")
+
+
+def test_a_script_that_is_its_own_definition(run, shell, tmp_path):
+    (tmp_path / "category.json").write_text('{"description": "All of it"}')
+    text = f"#!/bin/sh\n# shellcheck disable=SC1090\n# Summary: Do it.\n{LOAD}"
+    script = f"{text}show_description\nget_command_config_file"
+    assert run(shell, script, file=tmp_path / "x") == (0, f"Do it.\n{tmp_path}/x\n", "")

@@ -34,13 +34,14 @@ _CHECK = argument("--check", "Only show whether there is a newer version.")
 _CHECK_FORMAT = {**FORMAT, "description": "Of --check."}
 _DEFINITION = argument("--definition", "Its command.json, not its script.")
 _FIX = argument("--fix", "Apply the remedies that are safe.")
+_FOLDER = argument("--folder", "A folder with a command.json, not a script.")
+_FROM = argument("--from", "A script of yours to copy.", value="FILE", complete="file")
 _INSTALL = argument("--install", "Load it in every new shell.")
 _LANGUAGE = argument(
     "--lang",
     "What its script is written in.",
     value="LANGUAGE",
     choices=["bash", "python", "node", "sh"],
-    default="bash",
 )
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
 _LISTING_FORMAT = argument(
@@ -50,6 +51,7 @@ _LISTING_FORMAT = argument(
     default="text",
     complete="host.cli.completion:formats",
 )
+_MOVE = argument("--move", "Remove that script then.")
 _NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
 _PURGE = argument("--purge", "Your commands, plugins and settings, too.")
 _PYTHON = argument("--python", "A pip package with hooks in Python and tests.")
@@ -76,7 +78,10 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Build the lock anew",),
-    "new command": ("Make a command, with a script that runs", _NEW_WORDS, _LANGUAGE, _ABOUT),
+    "new command": (
+        "Make a command: a script that runs",
+        *(_NEW_WORDS, _LANGUAGE, _ABOUT, _FOLDER, _FROM, _MOVE),
+    ),
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),

@@ -16,9 +16,14 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     is_plugin_name,
     read_entry,
+    read_scripts,
 )
 from builtin_plugins.store import Store
 from host import HostError, PluginError, Problem, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
@@ -32,7 +37,8 @@ class Manifest(Record):
 
     `directory` is the subdirectory that holds the categories, `hooks` a Python file
     with hookimpls; both relative to the plugin. `tree` and `hooks_file` are their paths,
-    the first the plugin's own without a `directory`.
+    the first the plugin's own without a `directory`. `scripts` is None if only folders are
+    commands, else it may have "prefix" and "split".
     """
 
     name: str = ""
@@ -42,6 +48,7 @@ class Manifest(Record):
     hooks: str = ""
     tree: str = ""
     hooks_file: str = ""
+    scripts: Mapping[str, str] | None = None
 
     @property
     def facts(self) -> dict[str, str]:
@@ -57,9 +64,12 @@ def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
     path = os.path.join(root, FILE_NAME)
     try:
         values = read_object(path)
-        found = Manifest(**{key: text(path, values, key) for key in TEXTS})
+        texts = {key: text(path, values, key) for key in TEXTS}
+        found = Manifest(**texts, scripts=read_scripts(path, values))
     except FileNotFoundError:
         found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
+    if entry and entry.scripts is not None:
+        found = found.replaced(scripts=entry.scripts)
     return found.replaced(
         tree=_inside(root, found.directory, "directory") if found.directory else root,
         hooks_file=_inside(root, found.hooks, "hooks") if found.hooks else "",

@@ -41,7 +41,8 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
         if plugin.enabled and plugin.problem:
             yield BrokenPlugin(plugin.name, str(plugin.problem))
         elif plugin.enabled:
-            yield CommandTree(plugin.manifest.tree, plugin=plugin.name, dev=plugin.dev)
+            said = plugin.manifest
+            yield CommandTree(said.tree, plugin.name, plugin.dev, said.scripts)
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

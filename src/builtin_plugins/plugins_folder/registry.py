@@ -2,7 +2,7 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "pinned", "versions", "removing"}]}
+     "enabled", "dev", "scripts", "pinned", "versions", "removing"}]}
 
 `kind` is git, local, archive or pip. `pinned`, `versions` (what is kept for a rollback, oldest
 first) and `removing` (a removal is under way) are this program's own; unknown keys survive.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
@@ -44,6 +45,14 @@ def is_plugin_name(name: str) -> bool:
     return is_word(name) and name == name.lower() and name not in {*FRAMEWORK_WORDS, FILE_NAME}
 
 
+def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
+    """Return the key "scripts" of a plugin, None if it is absent; raises PluginError."""
+    scripts = typed(path, values, "scripts", dict, "an object")
+    if scripts is None:
+        return None
+    return {key: part for key in ("prefix", "split") if (part := text(path, scripts, key))}
+
+
 class Entry(Record):
     """One checked entry; "" where the file has null or nothing."""
 
@@ -60,6 +69,7 @@ class Entry(Record):
     installed_at: str = ""
     enabled: bool = True
     dev: bool = False
+    scripts: Mapping[str, str] | None = None
     pinned: bool = False
     removing: bool = False
     versions: tuple[str, ...] = ()
@@ -91,6 +101,8 @@ class Entry(Record):
         found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}
         found |= {"enabled": self.enabled, "dev": self.dev}
         found |= {key: True for key in _FLAGS if getattr(self, key)}
+        if self.scripts is not None:
+            found["scripts"] = dict(self.scripts)
         if self.versions:
             found["versions"] = list(self.versions)
         return found
@@ -137,7 +149,7 @@ class Registry:
         self.entries[entry.name] = entry
         for item in self.values["plugins"]:
             if item.get("name") == entry.name:
-                for key in (*_FLAGS, "versions"):
+                for key in (*_FLAGS, "scripts", "versions"):
                     item.pop(key, None)
                 item.update(entry.fields())
                 return
@@ -160,7 +172,7 @@ def read_entry(item: dict[str, Any]) -> Entry:
         fields[key] = typed(name, item, key, bool, "true or false") or False
     fields["enabled"] |= item.get("enabled") is None
     versions = typed(name, item, "versions", list, "an array") or []
-    entry = Entry(**fields, versions=tuple(versions))
+    entry = Entry(**fields, scripts=read_scripts(name, item), versions=tuple(versions))
     if entry.kind not in KINDS:
         raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
     if not all(isinstance(one, str) and _VERSION_DIR.match(one) for one in versions):

@@ -98,7 +98,7 @@ def complete_words(
     from host.cli.definition_index import IndexedCatalog
 
     catalog = IndexedCatalog(lock, installation)
-    found = catalog.find(left)
+    found = catalog.find(left, whole=True)
     rest = left[len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
 
@@ -108,9 +108,14 @@ def complete_words(
             listed: Iterable[Candidate] = load_reference(reference)(given, installation, lock)
             return listed
 
-        return arguments(found.definition, rest, current, ask)
+        offered = arguments(found.definition, rest, current, ask)
+        if not rest and not current.startswith("-"):
+            offered.candidates += _inside(catalog, found, current).candidates
+        return offered
     if found.kind != "category" or rest:
-        return Offer(beside=NONE if asks_help or left[0] == RESERVED else FILES)
+        runs = found.kind == "command" and not rest
+        beside = NONE if asks_help or left[0] == RESERVED else FILES
+        return Offer(_inside(catalog, found, current).candidates if runs else (), beside)
     if found.words[:1] == (RESERVED,):
         return _inside(catalog, found, current)
     if current.startswith("-"):

@@ -57,8 +57,8 @@ class DefinitionIndex:
             status = os.stat(path)
         except (OSError, ValueError):
             return definition_files.read_definition(path)
-        times = (status.st_ctime_ns, status.st_mtime_ns)
-        now = (*times, status.st_size, status.st_ino, status.st_dev)
+        changed, written = status.st_ctime_ns, status.st_mtime_ns
+        now = (changed, written, status.st_size, status.st_ino, status.st_dev)
         folder, word, name = path.rsplit("/", 2)
         file = f"{word}/{name}"
         entries = self._folders.get(folder)
@@ -69,7 +69,7 @@ class DefinitionIndex:
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, entry[1])
         definition = definition_files.read_definition(path)
-        if max(times) < self._settled:
+        if max(changed, written) < self._settled:
             entries[file] = (now, _row(definition))
             self._changed.add(folder)
         return definition

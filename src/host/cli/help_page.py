@@ -35,7 +35,11 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.title(definition.name)
     page.paragraph(definition.description)
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
+    page.section("Usage of the script", [definition.usage] if definition.usage else [])
     page.arguments(definition.args)
+    below, _ = session.catalog.children(found)
+    rows = [(one.words[-1], one.description) for one in below if _is_listed(one)]
+    page.table("Commands below", sorted(rows))
     variables = page_variables(session, found, definition)
     unset = {one.name for one in variables if not one.value}
     missing = [name for name in definition.required_envs if name in unset]
@@ -48,6 +52,13 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     notes = [*_notes(definition, found.plugin), *_remarks(session, words, variables, missing)]
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
+
+
+def _is_listed(found: Match) -> bool:
+    definition = found.definition
+    if found.kind == "category" or definition is None:
+        return True
+    return definition.compatible and not definition.hidden
 
 
 def _variable_lines(
@@ -73,11 +84,11 @@ def _variable_lines(
 
 
 def _environment_files(definition: Definition) -> Iterator[str]:
-    for written in definition.env_files:
-        gone = "$" not in written and not os.path.lexists(
-            os.path.join(definition.directory, written)
-        )
-        yield f"{written}  (not there)" if gone else written
+    for one in (*definition.above, definition):
+        for written in one.env_files:
+            path = os.path.join(one.directory, written)
+            gone = "$" not in written and not os.path.lexists(path)
+            yield f"{written}  (not there)" if gone else written
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:

@@ -76,6 +76,9 @@ def unknown(
         path = os.path.join(directory, word)
         if os.path.isdir(path):
             return UsageError(what, f"{path} holds no command.json that makes it a command")
+    for node in found.nodes:
+        for path, reason in node.tree.refused(node.at, word) if node.tree.root else ():
+            return UsageError(what, f"{path} is not a command: {reason}")
     meant = _suggestions(session, found, word, names if found.words else [*names, "help"])
     meant += [("help", one) for one in closest(word, topics)]
     return _with_suggestions(what, where, [(session.program, *words) for words in meant])

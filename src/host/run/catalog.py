@@ -48,10 +48,6 @@ class Node:
     def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
         return bool(self.tree.holds_commands(self.at, problems))
 
-    def has_below(self) -> bool:
-        """Return whether anything is below this command."""
-        return bool(self.tree.has_below(self.at))
-
     def holds_below(self) -> bool:
         """Return whether a command lies below it, whatever its own command.json says."""
         return any(
@@ -195,7 +191,8 @@ class Catalog:
         found = Match("category", (), self._roots)
         command: Match | None = None
         for word in words:
-            if word.startswith("-") or (found is command and not found.nodes[0].has_below()):
+            node = found.nodes[0] if found is command else None
+            if word.startswith("-") or (node and not node.tree.has_below(node.at)):
                 break
             inner = _entered(found, word) if is_word(word) else None
             if inner is None:
@@ -215,8 +212,10 @@ class Catalog:
             found = command or found
         if found.kind == "category":
             _describe(found)
-        if found.definition is not None and found.definition.entrypoint:
-            _inherit(found)
+        definition = found.definition
+        if definition is not None and definition.entrypoint:
+            node = found.nodes[0]
+            definition.inherit(node.tree.above(node.at))
         return found
 
     def default(self, category: Match) -> Match:
@@ -248,10 +247,16 @@ class Catalog:
         """
         problems: list[Problem] = []
         reached: dict[str, list[Node]] = {}
+        reserved = () if category.words else NOT_CATEGORIES
+        defaults: dict[Any, tuple[Definition, ...]] = {}
         for node in category.nodes if category.kind == "category" else category.nodes[:1]:
+            try:
+                defaults[node.tree] = node.tree.above(node.tree.path_of(node.at, "any"))
+            except DefinitionError:
+                defaults[node.tree] = ()  # the listing that has the file reports it
             for word in node.tree.words(node.at, problems):
                 at = node.tree.path_of(node.at, word)
-                if _is_reserved(category, word) and node.tree.root:
+                if word in reserved and node.tree.root:
                     reason = f"left out; the word {word} is this program's own"
                     problems.append(Problem(at, reason))
                 else:
@@ -263,8 +268,11 @@ class Catalog:
                 if match.kind == "category":
                     _describe(match, problems)
                 else:
-                    match.has_below = match.nodes[0].has_below()
-                    _inherit(match, problems)
+                    node = match.nodes[0]
+                    match.has_below = node.tree.has_below(node.at)
+                    above = defaults[node.tree]
+                    if above and match.definition:
+                        match.definition.inherit(above)
                 found.append(match)
         return found, problems
 
@@ -292,9 +300,10 @@ def _matched(
         return Match("category", words, nodes)
     found = Match("command", words, nodes, nodes[0].definition)
     found.plugin, found.dev = nodes[0].tree.plugin, nodes[0].tree.dev
-    found.shadows = tuple(
-        [one.at if one.tree.root else f"plugin {one.tree.plugin}" for one in nodes[1:]]
-    )
+    if len(nodes) > 1:
+        found.shadows = tuple(
+            [one.at if one.tree.root else f"plugin {one.tree.plugin}" for one in nodes[1:]]
+        )
     return found
 
 
@@ -352,22 +361,6 @@ def _aliased(nodes: "Iterable[Node]", alias: str) -> str:
         if word:
             return word
     return ""
-
-
-def _inherit(found: Match, problems: "list[Problem] | None" = None) -> None:
-    """Give a definition the defaults of the category.json files above it.
-
-    Raises DefinitionError without `problems`; a listing reports each bad file where it lists it.
-    """
-    node = found.nodes[0]
-    try:
-        above = node.tree.above(node.at)
-    except DefinitionError:
-        if problems is None:
-            raise
-        return
-    if above and found.definition is not None:
-        found.definition.inherit(above)
 
 
 def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:

@@ -101,6 +101,7 @@ class Definition:
     required_envs          `RequiredVariable`s, those of the categories above included
     above                  definitions of the categories above, the outermost first: see `inherit`
     default                in a category.json: the word of the command that runs without a word
+    is_script              whether the file of the definition is what runs
     usage                  the line of a script's comment that shows how it is called
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and, perhaps, "description"
@@ -203,10 +204,11 @@ class Definition:
     @property
     def has_entrypoint(self) -> bool:
         """Tell whether there is something to run: a file in `directory`, or an object."""
-        if self.in_python or self.is_script:
+        if self.in_python:
             return True
-        file = join(self.directory, self.entrypoint)
-        return is_file(file) and stays_inside(self.directory, self.entrypoint)
+        directory = self.directory
+        file = join(directory, self.entrypoint)
+        return file == self.file or (is_file(file) and stays_inside(directory, self.entrypoint))
 
     @property
     def compatible(self) -> bool:

@@ -96,7 +96,7 @@ class FolderTree:
             self._split_names(scripts)
 
     def path_of(self, place: str, word: str) -> str:
-        return join(place, word)
+        return f"{place}/{word}" if place != "/" else f"/{word}"
 
     def enter(self, place: str, word: str) -> str:
         """Return the place that `word` leads to from `place`, "" if there is nothing."""
@@ -122,7 +122,10 @@ class FolderTree:
         The folder is asked first: its command.json, then its script `main`. Then comes a script
         beside the folder. Raises DefinitionError.
         """
-        definition = self._definition(f"{place}/command.json")
+        try:
+            definition = self._read(f"{place}/command.json")
+        except FileNotFoundError:
+            definition = None
         if definition is None or not definition.entrypoint:
             main = self._main(place, definition)
             beside = "" if main else self.script(place)
@@ -142,7 +145,7 @@ class FolderTree:
 
     def script(self, place: str) -> str:
         """Return the file of the script that has the words of `place`, "" for none."""
-        if self.scripts is None:
+        if self.scripts is None or place == self.root:
             return ""
         found = self._scripts.get(place)
         if found is None:
@@ -185,6 +188,12 @@ class FolderTree:
         except (OSError, ValueError) as failure:
             return getattr(failure, "strerror", None) or str(failure)
 
+    def refused(self, place: str, word: str) -> "list[tuple[str, str]]":
+        """Return the files in `place` that have a word but cannot be its script, with reasons."""
+        takes = self.scripts is not None and place not in self._owned
+        paths = [f"{join(place, word)}{one}" for one in _EXTENSIONS] if takes else []
+        return [(path, self.refusal(path)) for path in paths if is_file(path)]
+
     def above(self, place: str) -> "tuple[Definition, ...]":
         """Return the category.json definitions above a command, the outermost first.
 
@@ -205,7 +214,10 @@ class FolderTree:
 
     def category(self, place: str) -> "Definition | None":
         """Return what the category.json there says, None without one; raises DefinitionError."""
-        return self._definition(f"{place}/category.json")
+        try:
+            return self._read(f"{place}/category.json")
+        except FileNotFoundError:
+            return None
 
     def words(self, place: str, problems: "list[Problem] | None" = None) -> list[str]:
         """Return the names of the folders and scripts in `place` that can be words, sorted.
@@ -272,12 +284,6 @@ class FolderTree:
                 return word
         return ""
 
-    def _definition(self, path: str) -> "Definition | None":
-        try:
-            return self._read(path)
-        except FileNotFoundError:
-            return None
-
     def _split_names(self, scripts: "Mapping[str, str]") -> None:
         """Take the words of scripts in the root from their names, `db-backup` as `db backup`."""
         self._names[self.root] = []
@@ -295,7 +301,9 @@ class FolderTree:
 
     def _main(self, place: str, definition: "Definition | None") -> str:
         """Return the script `main` that makes the folder `place` a command, "" for none."""
-        if self.scripts is None or not is_directory(place) or is_file(f"{place}/category.json"):
+        if self.scripts is None or place == self.root or not is_directory(place):
+            return ""
+        if is_file(f"{place}/category.json"):
             return ""
         if place in self._owned and definition is None:
             return ""

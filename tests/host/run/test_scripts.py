@@ -251,3 +251,25 @@ def test_a_default_that_names_nothing(install: Install) -> None:
     expected = f'cli: {path}: "default": there is no command x gone\n'
     assert made.run("x").all == (1, "", expected)
     assert made.run("x", "--help").status == made.run("x", "help").status == 0
+
+
+def test_words_that_name_nothing(install: Install) -> None:
+    made = install({"commands/hello": ECHO, "commands/plain": "true\n"})
+    assert made.run("hell").stderr == "cli: unknown category hell; did you mean cli hello?\n"
+    path = made.root / "commands/plain"
+    reason = "it is not executable and has no shebang"
+    what = f"cli: unknown category plain; {path} is not a command: {reason}\n"
+    assert made.run("plain").all == (2, "", what)
+    assert made.run("hello.sh").status == 2
+
+
+def test_help_and_tab_show_what_is_below(install: Install) -> None:
+    made = install(
+        {"commands/x.sh": f"#!/bin/sh\n# Usage: x [y]\n{ECHO[10:]}", "commands/x/y": ECHO}
+    )
+    page = made.run("help", "x").stdout
+    assert "Usage of the script:\n  x [y]\n" in page
+    assert "Commands below:\n  y\n" in page
+    assert made.run("x", "--help").stdout == page
+    assert made.run("--complete", "zsh", "x", "").stdout == "files\ny\t\n"
+    assert made.run("--complete", "zsh", "x", "y", "").stdout == "files\n"

@@ -143,7 +143,11 @@ class ShippedJob(Job):
         self._library = program.name.replace(":", "") if loads else ""
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
-        self.shipment.add_tree(command.directory, self._folder, command.definition.env_files)
+        definition = command.definition
+        if definition.is_script:
+            self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
+        else:
+            self.shipment.add_tree(command.directory, self._folder, definition.env_files)
         self.shipment.close()
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:

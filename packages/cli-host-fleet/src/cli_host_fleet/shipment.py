@@ -63,6 +63,11 @@ class Shipment:
                 if not any(fnmatch.fnmatchcase(one, p) for one in (name, inside) for p in stays):
                     self._add(path, f"{place}/{inside}", top)
 
+    def add_file(self, path: str, place: str) -> None:
+        """Add one file, also one that is a link; raises FleetError."""
+        real = os.path.realpath(path)
+        self._add(real, place, os.path.dirname(real))
+
     def add_text(self, place: str, text: str, mode: int = 0o644) -> None:
         self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), mode)
 

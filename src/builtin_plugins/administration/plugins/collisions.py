@@ -41,7 +41,8 @@ def check_collisions(
     own, others = _parted(lock, entry)
     after = others
     if found.manifest.tree:
-        after = Lock(_with_tree(lock, Tree(found.manifest.tree, entry.name)), others.commands)
+        tree = Tree(found.manifest.tree, entry.name, scripts=found.manifest.scripts)
+        after = Lock(_with_tree(lock, tree), others.commands)
     taken = dict(_collisions(set(found.commands) - _words(own), others, after))
     _refuse(session, entry, taken, force=force)
 

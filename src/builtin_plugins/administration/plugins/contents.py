@@ -6,7 +6,7 @@ import csv
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from packaging.version import Version
 
 from builtin_plugins.administration.plugins.hooks_source import Words, read_source
 from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.words.lint.scripts import left_out
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
 from host import Definition, OperationError, PluginError, Problem, Record
@@ -24,6 +25,7 @@ from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
+from host.run.folders import FolderTree
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
@@ -42,31 +44,37 @@ class PluginContents(Record):
     """The commands of a plugin by their words, the hooks that its Python implements.
 
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
-    `manifest` has the plugin's own name and version. For a distribution, `names` are those of
-    its plugins, `requires` its requirements, and `at_start` its files that each start of Python
-    runs.
+    `manifest` has the plugin's own name and version, `left_out` the files that look like scripts
+    and are no commands. For a distribution, `names` are those of its plugins, `requires` its
+    requirements, and `at_start` its files that each start of Python runs.
     """
 
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    left_out: tuple[Problem, ...] = ()
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     at_start: tuple[str, ...] = ()
 
 
-def read_contents(root: str) -> PluginContents:
-    """Return the contents of the directory plugin at `root`.
+def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
+    """Return the contents of the directory plugin at `root`; `scripts` are those of its entry.
 
     Raises PluginError or DefinitionError when its plugin.json is wrong.
     """
     manifest = read_manifest(root)
+    if scripts is not None:
+        manifest = manifest.replaced(scripts=scripts)
     if not os.path.isdir(manifest.tree):
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
     problems = [*misspelt_keys(root)]
-    commands = _commands([manifest.tree], problems)
+    tree = Tree(manifest.tree, scripts=manifest.scripts)
+    found, wrong = contents(Catalog(Lock([tree])), (), deep=True)
+    problems += wrong
+    commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
         path = manifest.hooks_file
@@ -76,7 +84,22 @@ def read_contents(root: str) -> PluginContents:
             raise PluginError(Problem(path, "No such file or directory")) from None
         hooks, declared = read_source(path, source, problems)
         commands = declared | commands
-    return PluginContents(commands, hooks, tuple(problems), manifest)
+    places = ((), *(one.words for one in found.categories))
+    return PluginContents(
+        commands,
+        hooks,
+        tuple(problems),
+        tuple(_left_out(tree, places)) if tree.scripts is not None else (),
+        manifest,
+    )
+
+
+def _left_out(tree: Tree, places: Iterable[Words]) -> Iterator[Problem]:
+    folders = FolderTree(tree.path, scripts=tree.scripts)
+    for words in places:
+        for one in left_out(folders, os.path.join(tree.path, *words)):
+            path = os.path.relpath(one.problem.path, tree.path)
+            yield one.problem.replaced(path, one.problem.text)
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:
@@ -85,7 +108,7 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     if not os.path.exists(path):
         return ()
     fields = Fields(path, read_json(path))
-    fields.known.update(TEXTS)
+    fields.known.update((*TEXTS, "scripts"))
     return fields.misspelt()
 
 

@@ -23,6 +23,8 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         free("--ref", "REF", "A branch, tag or commit of a git repository."),
         free("--name", "NAME", "The plugin's name here."),
         free("--sha256", "HASH", "What an archive or wheel must have as its SHA-256."),
+        free("--prefix", "TEXT", "Only scripts whose names begin with it, without it."),
+        free("--split", "TEXT", "What separates words in the names of scripts."),
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "user/repo is on GitLab."),
         argument("--bitbucket", "user/repo is on Bitbucket."),

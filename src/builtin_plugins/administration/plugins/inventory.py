@@ -21,7 +21,7 @@ from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 
@@ -39,6 +39,7 @@ class Row(Record):
     root: str = ""
     points: Sequence[str] = ()
     trees: Sequence[str] = ()
+    scripts: Mapping[str, str] | None = None
     declared: Sequence[Declared] = ()
     hooks: Sequence[str] = ()
 
@@ -49,7 +50,11 @@ class Row(Record):
     @property
     def words(self) -> list[str]:
         """Return the first words of its commands."""
-        found = {word for tree in self.trees for word in FolderTree(tree).words(tree)}
+        found = {
+            word
+            for tree in self.trees
+            for word in FolderTree(tree, scripts=self.scripts).words(tree)
+        }
         return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:
@@ -58,7 +63,7 @@ class Row(Record):
         from host.cli.contents import contents
         from host.run.catalog import Catalog
 
-        lock = Lock([Tree(one) for one in self.trees], self.declared)
+        lock = Lock([Tree(one, scripts=self.scripts) for one in self.trees], self.declared)
         commands = contents(Catalog(lock), (), deep=True)[0].commands
         fields = self.entry.fields()
         fields.pop("versions", None)
@@ -150,6 +155,7 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
         reason,
         plugin.root,
         trees=[said.tree] if said.tree else [],
+        scripts=said.scripts,
         hooks=list(known.hooks) if known and said.hooks else (),
     )
 

@@ -14,6 +14,8 @@ from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
 
+_MOST_LEFT_OUT = 10  # files that are named
+
 
 def preview(session: Session, former: Entry | None, staged: Staged, *, force: bool = True) -> None:
     """Print what a staged version adds, or with `former` what it changes.
@@ -52,6 +54,9 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     told = "those that its Python declares" if "discover_commands" in found.hooks else "none"
     lines.append(f"commands: {len(found.commands) or told}")
     lines += command_lines(found.commands.items())
+    if found.left_out:
+        lines.append(f"left out: {len(found.left_out)}")
+        lines += [f"    {one}" for one in found.left_out[:_MOST_LEFT_OUT]]
     names = sorted({name for one in found.commands.values() for name in one.envs})
     if names:
         lines.append(f"variables: {', '.join(names)}")

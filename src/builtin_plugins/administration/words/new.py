@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
+from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
+from host.run.folders import script_word
 
 _STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
 _SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
 
 def new_command(
-    session: Session, words: tuple[str, ...], lang: str, description: str | None
+    session: Session,
+    words: tuple[str, ...],
+    lang: str | None,
+    description: str | None,
+    folder: bool,
+    move: bool,
+    **options: str | None,
 ) -> None:
-    """Make the command WORDS, with a script that runs; its categories too."""
-    if len(words) < 2:
-        raise UsageError(
-            f"{words[0]}: a command has a category and a word of its own",
-            f"write them apart, such as: {session.program} self new command team hello",
-        )
-    word = words[-1]
-    about = description or f"What {word} does"
-    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
-    _make(session, words, {**filled("command", **values), **filled(f"command-{lang}")})
+    """Make the command WORDS: a script whose first comment defines it; its categories too.
+
+    --folder makes a folder with a command.json instead. --from copies a script of yours as it is:
+    its own comment becomes the definition. Without --lang the script is for bash.
+    """
+    file = options["from"]  # no name for a parameter
+    if file and (lang or description or folder):
+        raise UsageError("--from cannot be combined with --lang, --description or --folder")
+    if move and not file:
+        raise UsageError("--move needs --from")
+    if file:
+        source = Path(os.path.abspath(file))
+        _make(session, words, {_extension(source.name): _content(source)})
+        if move:
+            with os_errors_explained(source):
+                source.unlink()
+    else:
+        about = description or f"What {words[-1]} does"
+        made = _folder_files if folder else _script_file
+        _make(session, words, made(words[-1], lang or "bash", about))
     called = " ".join(words)
     session.show_lines(
         f"try it:     {session.program} {called}",
@@ -41,9 +58,40 @@ def new_command(
     )
 
 
+def _folder_files(word: str, lang: str, about: str) -> dict[str, bytes]:
+    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
+    files = {**filled("command", **values), **filled(f"command-{lang}")}
+    return {f"/{name}": text.encode() for name, text in files.items()}
+
+
+def _script_file(word: str, lang: str, about: str) -> dict[str, bytes]:
+    """Return the script with its definition behind the shebang, by what follows its word."""
+    [(name, text)] = filled(f"command-{lang}").items()
+    shebang, _, code = text.partition("\n")
+    examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
+    block = json.dumps({"examples": examples}, ensure_ascii=False)
+    mark = "//" if lang == "node" else "#"
+    comment = [" ".join(about.split()), "/// command", block, "///"]
+    lines = [shebang, *(f"{mark} {line}".rstrip() for line in comment), code]
+    return {_extension(name): "\n".join(lines).encode()}
+
+
+def _extension(name: str) -> str:
+    """Return a script's extension with its dot, "" if its name has none."""
+    return name.removeprefix(script_word(name)) if script_word(name) else ""
+
+
+def _content(source: Path) -> bytes:
+    if not source.is_file():
+        raise OperationError(f"{source}: no such file")
+    with os_errors_explained(source):
+        return source.read_bytes()
+
+
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, for commands to come."""
-    _make(session, words, _category(words[-1], description))
+    files = _category(words[-1], description)
+    _make(session, words, {f"/{name}": text.encode() for name, text in files.items()})
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
@@ -62,7 +110,7 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     where = f"{package}/commands/" if python else ""
     files = filled("package" if python else "plugin", **values)
     files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
-    _write(target, files)
+    _write(target, {f"/{path}": text.encode() for path, text in files.items()})
     program, wheel = session.program, f"dist/{package}-0.1.0-*.whl"
     build = f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}"
     session.show_lines(
@@ -73,8 +121,11 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     )
 
 
-def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) -> None:
-    """Write the files below the commands' directory, with categories that are missing."""
+def _make(session: Session, words: tuple[str, ...], files: Mapping[str, bytes]) -> None:
+    """Write a command or category below the commands' directory, with categories that are missing.
+
+    `files` go by what follows the path of the words: "/command.json", or ".sh" for a script.
+    """
     for word in words:
         if not is_word(word):
             what = f"{word}: no word for a command or a category"
@@ -82,7 +133,8 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) ->
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
     found = session.find(words)
-    if found.kind == "command":
+    owner = found.definition if found.kind == "command" else None
+    if owner and (len(found.words) == len(words) or not owner.is_script):
         taken = " ".join(found.words)
         see = f"see: {session.program} self which {taken}"
         raise OperationError(f"{taken} is a command already", see)
@@ -90,17 +142,16 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str]) ->
     left = list(words)
     while len(left) > 1 and (at / left[0]).is_dir():
         at /= left.pop(0)
-    target = at / left[0]
+    made = {f"{'/'.join(left)}{name}": content for name, content in files.items()}
+    for count in range(1, len(left)):
+        for name, text in _category(left[count - 1]).items():
+            made[f"{'/'.join(left[:count])}/{name}"] = text.encode()
+    top = min(made).partition("/")[0]
+    target = at / top
     if os.path.lexists(target):
         raise OperationError(f"{target}: is there already", "choose other words, or remove it")
-    made: dict[str, str] = {}
-    inside = ""
-    for word, following in pairwise(left):
-        made |= {f"{inside}{name}": text for name, text in _category(word).items()}
-        inside += f"{following}/"
-    made |= {f"{inside}{name}": text for name, text in files.items()}
-    _write(target, made)
-    session.show_lines("made", *(f"  {target}/{name}" for name in sorted(made)))
+    _write(target, {name.removeprefix(top): content for name, content in made.items()})
+    session.show_lines("made", *(f"  {at}/{name}" for name in sorted(made)))
 
 
 def _category(word: str, about: str | None = None) -> dict[str, str]:
@@ -113,20 +164,29 @@ def _title(word: str) -> str:
     return word.replace("-", " ").replace("_", " ").strip().capitalize()
 
 
-def _write(target: Path, files: Mapping[str, str]) -> None:
-    """Make a directory with all its files, or nothing; raises OperationError."""
+def _write(target: Path, files: Mapping[str, bytes]) -> None:
+    """Make a directory with all its files, or the file "", or nothing; raises OperationError."""
     with os_errors_explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         staged = target.parent / _STAGE
         with locked(os.path.realpath(target.parent), PATIENCE):
-            shutil.rmtree(staged, ignore_errors=True)  # a killed run left it
+            _discard(staged)
             try:
-                for name, text in files.items():
-                    path = staged / name
+                for name, content in files.items():
+                    path = Path(f"{staged}{name}")
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(text, encoding="utf-8")
-                    if text.startswith("#!"):
+                    path.write_bytes(content)
+                    if content.startswith(b"#!") or not name:
                         path.chmod(0o755)
+                if "" not in files:
+                    staged.chmod(0o755)
                 staged.rename(target)
-            finally:
-                shutil.rmtree(staged, ignore_errors=True)
+            except BaseException:
+                _discard(staged)
+                raise
+
+
+def _discard(staged: Path) -> None:
+    """Remove what a failed or killed run left."""
+    if os.path.lexists(staged):
+        remove_tree(str(staged))

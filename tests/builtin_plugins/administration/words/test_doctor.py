@@ -316,10 +316,10 @@ def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
     rows = [row for row in findings(made) if "no shebang" in row["message"]]
     assert [row["hint"] for row in rows] == [True]
     assert doctor(made).status == 0
-    made.write({"commands/a/e/main.sh": "#!/bin/sh\n"})
-    [row] = [row for row in findings(made) if "no command.json names" in row["message"]]
+    made.write({"commands/a/e.sh": "true\n"})
+    [row] = [row for row in findings(made) if "a/e.sh" in row["message"]]
     assert (row["hint"], row["check"]) == (True, "definitions")
-    assert row["remedy"].startswith(f"write {made.root}/commands/a/e/command.json with ")
+    assert row["remedy"].startswith(f"run: chmod +x {made.root}/commands/a/e.sh;")
 
 
 def test_completion(install: Install) -> None:

@@ -36,9 +36,11 @@ def tree(definition: Any = None, script: str | bytes = BASH, **more: Any) -> dic
 
 
 def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Return the status and the findings, without the lines on who answers `--help`."""
     found = made.run("self", "lint", *words, env=env, cwd=made.root)
     assert found.stderr == ""
-    return found.status, found.stdout
+    lines = found.stdout.splitlines(keepends=True)
+    return found.status, "".join(one for one in lines if "--help" not in one)
 
 
 def test_a_clean_installation(install: Install) -> None:
@@ -214,43 +216,68 @@ def test_an_entrypoint_that_is_a_link(install: Install) -> None:
     assert f'"entrypoint": {said} folder\n' in shown
 
 
-UNDEFINED = {
-    "in a category": ("a/x.sh", "move it to a folder of its own in {root}/commands/a and write a"),
-    "without execute bit": ("a/x", "move it to a folder of its own in {root}/commands/a and"),
-    "at the top": ("x.py", "move it to a folder of its own in {root}/commands and write a"),
-    "in a folder of its own": (
-        "a/x/main.sh",
-        'write {root}/commands/a/x/command.json with "entrypoint": "main.sh"',
-    ),
-    "in a new category": (
-        "x/y/main.py",
-        'write {root}/commands/x/y/command.json with "entrypoint"',
-    ),
-}
+MORE = "run: chmod +x {file}; or begin its name with _ if it is no command"
+LEFT_OUT = {
+    "neither executable nor with a shebang": (
+        "a/x.sh", "true\n", f"it is not executable and has no shebang; {MORE}"),
+    "no word": ("a/x y", "#!/bin/sh\n",
+                "its name cannot be a word; use letters, digits and ._-, "
+                "the first a letter or digit"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "remedy"), UNDEFINED.values(), ids=UNDEFINED)
-def test_a_script_that_no_definition_names_is_a_hint(
-    install: Install, name: str, remedy: str
+@pytest.mark.parametrize(("name", "text", "said"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_file_that_looks_like_a_script_is_a_hint(
+    install: Install, name: str, text: str, said: str
 ) -> None:
-    made = install(tree(**{f"commands/{name}": "#!/bin/sh\n"}))
-    (made.root / "commands" / name).chmod(0o644)
-    said = f"no command.json names this script; {remedy.format(root=made.root)}"
-    status, shown = lint(made)
-    assert (status, len(shown.splitlines())) == (0, 1)
-    assert shown.startswith(f"commands/{name}:1:1: {said}")
+    made = install(tree(**{f"commands/{name}": text}))
+    said = said.format(file=made.root / "commands" / name)
+    assert lint(made) == (0, f"commands/{name}:1:1: {said}\n")
     assert lint(made, "--format", "github")[1].startswith(f"::notice file=commands/{name},line=1,")
     made.write({"commands/a/category.json": '{"name": 1}'})
     assert lint(made)[0] == 1  # beside a finding
 
 
-def test_a_command_json_without_entrypoint_names_no_script(install: Install) -> None:
-    made = install(tree({"name": "B", "description": "x"}))
+def test_a_link_out_of_the_tree_is_a_hint(install: Install) -> None:
+    made = install(tree())
+    (made.root / "commands/x").symlink_to("/bin/true")
+    status, shown = lint(made)
+    assert (status, shown.startswith("commands/x:1:1: it links to ")) == (0, True)
+    assert shown.endswith(", which is outside this tree\n")
+
+
+def test_scripts_of_the_same_words(install: Install) -> None:
+    more = {"commands/x.sh": BASH, "commands/x.py": BASH, "commands/a/b.sh": BASH}
+    made = install(tree(**more))
+    file, root = "has the same words and runs instead; rename one of them", made.root
     assert lint(made) == (
-        0,
-        f"{HERE}/main.sh:1:1: no command.json names this script; "
-        f'write {made.root}/{HERE}/command.json with "entrypoint": "main.sh"\n',
+        1,
+        f"commands/a/b.sh:1:1: {root}/{HERE}/main.sh {file}\n"
+        f"commands/x.sh:1:1: {root}/commands/x.py {file}\n",
     )
+
+
+def test_what_is_wrong_in_the_comment_of_a_script(install: Install) -> None:
+    block = '# {"os": ["linux"], "owner": 1,\n#  "envs": {"A": "$B"}}\n# ///\n'
+    text = f"#!/bin/sh\n# /// command\n{block}"
+    made = install(tree(**{"commands/a/x": text}))
+    assert lint(made, "a", "x") == (
+        1,
+        'commands/a/x:3:21: "owner": unknown key; begin it with x- if it is your own\n'
+        "commands/a/x:4:13: nothing defines $B; name it in required_envs, or write ${B:-} where "
+        "it may be unset\n",
+    )
+    made.write({"commands/a/category.json": {"envs": {"B": "1"}}, "commands/a/x": text[:50]})
+    assert lint(made, "a", "x")[1].startswith("commands/a/x:2:1: this block is not closed")
+
+
+def test_who_answers_help(install: Install) -> None:
+    more = {"commands/x": BASH + "case $1 in --help) ;; esac\n", "commands/y": BASH}
+    made = install(tree(**more))
+    shown = made.run("self", "lint").stdout.splitlines()
+    assert shown[1:] == ["the script answers --help: x", "--help shows the page: a b, y"]
+    rows = json.loads(made.run("self", "lint", "x", "--format", "json").stdout)
+    assert rows == {"findings": [], "help": [{"path": ["x"], "answers": "script"}]}
 
 
 def test_what_is_no_script_of_a_category(install: Install) -> None:
@@ -262,6 +289,7 @@ def test_what_is_no_script_of_a_category(install: Install) -> None:
         "commands/a/README.md": "#!",
         "commands/a/data.json": "#!/x",
         "commands/a/notes": "x",
+        "commands/a/README": "x",
         "commands/tool/category.json": {"entrypoint": "all.sh"},
         "commands/tool/all.sh": BASH,
         "plugins/p/install.sh": BASH,
@@ -276,38 +304,13 @@ def test_what_is_no_script_of_a_category(install: Install) -> None:
     assert lint(made)[1].startswith("plugins/p/x/loose.sh:1:1: no command.json names this script")
 
 
-IGNORED: dict[str, Any] = {
-    "envs": {"A": "1"},
-    "env_files": [".env"],
-    "required_envs": ["A"],
-    "requires": ["jq"],
-    "group": "G",
-}
-
-
-@pytest.mark.parametrize("key", IGNORED)
-def test_a_key_that_has_no_effect_in_a_category(install: Install, key: str) -> None:
-    made = install(tree(**{"commands/a/run": BASH}))
-    said = f'"{key}": has no effect in a category'
-    warning = f"cli: warning: {made.root}/commands/a/category.json: {said}"
-    for fields, warned in (
-        ({key: IGNORED[key]}, True),
-        ({key: None}, False),
-        ({key: IGNORED[key], "entrypoint": "run"}, False),
-    ):
-        made.write({"commands/a/category.json": {"name": "A", **fields}})
-        for words in (["a"], []):
-            assert made.run(*words).stderr.startswith(warning) is warned
-        assert made.run("a", "b").all == (0, "ran\n", "")
-        assert (said in lint(made)[1]) is warned
-
-
 def test_commands_below_a_command(install: Install) -> None:
     made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
-    assert made.run("a", "b", "c").stdout == "ran\n"  # the words of the command above
+    assert lint(made) == (0, "nothing is wrong in 4 definitions\n")
+    made.write({f"{HERE}/lib/d/command.json": command(), f"{HERE}/lib/d/main.sh": BASH})
     status, shown = lint(made)
-    assert status == 1
-    assert shown.startswith(f"{HERE}/c/command.json:1:1: cannot be reached: ")
+    assert (status, len(shown.splitlines())) == (1, 1)
+    assert shown.startswith(f"{HERE}/lib/d/command.json:1:1: cannot be reached: ")
 
 
 def test_a_folder_that_names_no_word(install: Install) -> None:
@@ -514,7 +517,8 @@ def test_formats(install: Install) -> None:
                     "rule": "definition",
                     "message": message,
                 }
-            ]
+            ],
+            "help": [{"path": ["a", "b"], "answers": "page"}],
         },
     )
     assert lint(made, "--format", "github") == (
@@ -523,7 +527,10 @@ def test_formats(install: Install) -> None:
         f"{message.replace('%', '%25')}\n",
     )
     made.write({f"{HERE}/command.json": command()})
-    assert json.loads(lint(made, "--format", "json")[1]) == {"findings": []}
+    assert json.loads(lint(made, "--format", "json")[1]) == {
+        "findings": [],
+        "help": [{"path": ["a", "b"], "answers": "page"}],
+    }
     assert lint(made, "--format", "github") == (0, "")
 
 
@@ -532,7 +539,7 @@ def test_a_person_is_told_that_shellcheck_is_missing(install: Install, tmp_path:
         (tmp_path / tool).symlink_to(shutil.which(tool) or "")
     status, shown = on_terminal(install(tree()), "self", "lint", PATH=str(tmp_path))
     said = "shellcheck is not on PATH, so scripts were not checked with it"
-    assert (status, shown.splitlines()[1:]) == (0, [said])
+    assert (status, shown.splitlines()[2:]) == (0, [said])
 
 
 def test_shellcheck_says_what_it_says(install: Install, tmp_path: Path) -> None:
@@ -584,7 +591,7 @@ def test_the_hook_for_pre_commit_runs_it(install: Install) -> None:
     done = subprocess.run(
         [made.launcher, *words], cwd=made.root, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stdout.count("\n")) == (1, 1)
+    assert (done.returncode, done.stdout.count("\n")) == (1, 2)
 
 
 NESTED = {"arrays": "[", "objects": '{"a":'}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -14,21 +15,32 @@ Install = Callable[..., Made]
 BASH = "#!/bin/bash\necho ran\n"
 
 
-@pytest.mark.parametrize("language", ["bash", "python", "node", "sh"])
-def test_a_new_command_runs_and_lints_clean_at_once(install: Install, language: str) -> None:
+_EXTENSIONS = {"bash": ".sh", "python": ".py", "node": ".js", "sh": ".sh"}
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["script", "folder"])
+@pytest.mark.parametrize("language", _EXTENSIONS)
+def test_a_new_command_runs_and_lints_clean_at_once(
+    install: Install, language: str, folder: bool
+) -> None:
     made = install()
-    done = made.run("self", "new", "command", "team", "db", "say-hi", "--lang", language)
+    options = ["--lang", language, *(["--folder"] if folder else [])]
+    done = made.run("self", "new", "command", "team", "db", "say-hi", *options)
     assert (done.status, done.stderr) == (0, "")
-    folder = made.root / "commands" / "team" / "db" / "say-hi"
-    assert f"  {folder}/command.json\n" in done.stdout
+    place = made.root / "commands" / "team" / "db" / "say-hi"
+    file = place / "main" if folder else place
+    script = file.with_suffix(_EXTENSIONS[language])
+    assert f"  {place / 'command.json' if folder else script}\n" in done.stdout
     assert "try it:     cli team db say-hi\n" in done.stdout
     if language == "node" and not shutil.which("node"):
-        assert os.access(folder / "main.js", os.X_OK)
+        assert os.access(script, os.X_OK)
     else:
         assert made.run("team", "db", "say-hi").all == (0, "Hello, world!\n", "")
         assert made.run("team", "db", "say-hi", "Ada").stdout == "Hello, Ada!\n"
     assert made.run("self", "lint").status == 0
     assert "What Team is for" in made.run().stdout
+    assert "What say-hi does" in made.run("team", "db").stdout
+    assert "say-hi Ada" in made.run("help", "team", "db", "say-hi").stdout
     assert not [one for one in os.listdir(made.root / "commands") if one.startswith(".")]
 
 
@@ -36,7 +48,7 @@ def test_a_new_command_runs_and_lints_clean_at_once(install: Install, language: 
 def test_a_script_of_the_users_own_gets_its_words(install: Install, language: str) -> None:
     made = install()
     assert made.run("self", "new", "command", "team", "tool", "--lang", language).status == 0
-    [script] = (made.root / "commands/team/tool").glob("main.*")
+    [script] = (made.root / "commands/team").glob("tool.*")
     script.write_text('#!/bin/sh\necho "own $*"\n')
     for words in (["a", "b"], ["--force", "-n3"], ["-h", "host"], [""]):
         assert made.run("team", "tool", *words).all == (0, f"own {' '.join(words)}\n", ""), words
@@ -52,9 +64,12 @@ def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     taken = "cli: a b is a command already; see: cli self which a b\n"
     assert made.run(*new, "a", "b").all == (1, "", taken)
     assert made.run(*new, "a", "b", "c").all == (1, "", taken)
-    assert made.run(*new, "a").status == 2
-    said = "cli: self new command: words is missing; usage: cli self new command <words...>"
-    assert made.run(*new).stderr.startswith(said)
+    assert made.run(*new, "alone").status == 0
+    assert made.run("alone").all == (0, "Hello, world!\n", "")
+    assert made.run(*new, "alone", "below").status == 0
+    assert made.run("alone", "below", "Ada").all == (0, "Hello, Ada!\n", "")
+    missing = "cli: self new command: words is missing; usage: cli self new command <words...>"
+    assert made.run(*new).stderr.startswith(missing)
     for words in (["self", "x"], ["help", "x"], ["../x", "y"], ["x", ".y"], ["x", "-y"]):
         done = made.run(*new, "--", *words)
         assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), words
@@ -63,6 +78,33 @@ def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     done = made.run("self", "new", "category", "ops", "db", "--description", "Data")
     assert "next:  cli self new command ops db hello\n" in done.stdout
     assert "Data" in made.run("ops").stdout
+
+
+@pytest.mark.parametrize("name", ["old.py", "old", "old.conf", "my tool.sh"])
+def test_a_script_of_the_users_own_is_copied_as_it_is(
+    install: Install, tmp_path: Path, name: str
+) -> None:
+    made = install()
+    text = b"#!/bin/sh\n# Do it.\nprintf '\xff %s' \"$1\"\n"
+    (tmp_path / name).write_bytes(text)
+    new = ("self", "new", "command", "team", "it", "--from", name)
+    done = made.run(*new, cwd=tmp_path)
+    assert (done.status, done.stderr) == (0, "")
+    extension = {"old.py": ".py", "my tool.sh": ".sh"}.get(name, "")
+    copy = made.root / "commands" / "team" / f"it{extension}"
+    assert (copy.read_bytes(), os.access(copy, os.X_OK)) == (text, True)
+    assert made.run("team", "it", "x").stdout == "\udcff x"
+    assert "it  Do it." in made.run("team").stdout
+    assert made.run("self", "lint").status == 0
+    taken = "cli: team it is a command already; see: cli self which team it\n"
+    assert made.run(*new, "--move", cwd=tmp_path).all == (1, "", taken)
+    other = ("self", "new", "command", "two", "--from", name)
+    assert made.run(*other, "--lang", "sh", cwd=tmp_path).status == 2
+    assert made.run(*other, "--move", cwd=tmp_path).status == 0
+    assert not (tmp_path / name).exists()
+    gone = f"cli: {tmp_path}/{name}: no such file\n"
+    assert made.run("self", "new", "command", "three", "--from", name, cwd=tmp_path).stderr == gone
+    assert made.run("self", "new", "command", "three", "--move").status == 2
 
 
 def test_edit(install: Install) -> None:

@@ -172,7 +172,11 @@ class DirectorySource(PluginSource):
         """
         root = self.staged_root(tx)
         try:
-            found = read_contents(root)
+            found = read_contents(root, entry.scripts)
+            if not (found.commands or found.hooks or found.problems or _is_package(root)):
+                bare = read_contents(root, {})  # scripts without any definition
+                if bare.commands and entry.scripts is None and found.manifest.scripts is None:
+                    entry, found = entry.replaced(scripts={}), bare
         except HostError as error:
             raise type(error)(self._outside(error.problem, root)) from None
         found = found.replaced(problems=tuple(self._outside(one, root) for one in found.problems))
@@ -191,7 +195,7 @@ class DirectorySource(PluginSource):
         if not found.commands and not found.hooks:
             raise PluginError(
                 f"{source}: holds no command and no hook",
-                "a plugin has <category>/<command>/"
+                "a plugin has scripts, or <category>/<command>/"
                 f"command.json (see: {program} self new plugin --help)",
             )
 
@@ -200,13 +204,18 @@ class DirectorySource(PluginSource):
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
     def contents_now(self, plugins_dir: str) -> PluginContents:
-        return read_contents(os.path.join(plugins_dir, self.entry.name))
+        root = os.path.join(plugins_dir, self.entry.name)
+        return read_contents(root, self.entry.scripts)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         return set_aside(tx.plugins_dir, self.entry.name, undo)
+
+
+def _is_package(root: str) -> bool:
+    return any(os.path.exists(os.path.join(root, one)) for one in ("pyproject.toml", "setup.py"))
 
 
 def _suggested_name(source: str) -> str:

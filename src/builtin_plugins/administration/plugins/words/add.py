@@ -24,6 +24,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ref: str | None,
     name: str | None,
     sha256: str | None,
+    prefix: str | None,
+    split: str | None,
     ssh: bool,
     gitlab: bool,
     bitbucket: bool,
@@ -34,7 +36,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Add a plugin from SOURCE.
 
     SOURCE is one of
-      ./directory               linked, so that every edit is live
+      ./directory               linked, so that every edit is live; of scripts, too
       user/repo, a git address  cloned (https, ssh, git, file)
       .tar.gz, .zip             a path or an https address
       .whl                      a path or an https address, installed with pip
@@ -55,6 +57,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if name:
         wanted.entry = wanted.entry.replaced(name=name)
         check_new_name(wanted.entry, ())
+    if prefix or split:
+        if wanted.entry.is_package:
+            raise UsageError("--prefix and --split go with a directory of scripts")
+        scripts = {key: text for key, text in (("prefix", prefix), ("split", split)) if text}
+        wanted.entry = wanted.entry.replaced(scripts=scripts)
     there = _former(session, wanted.entry)
     # Of a wheel, what the file holds now decides.
     if there and not source_of(there).is_one_version and _is_present(session, there):

@@ -64,7 +64,7 @@ def _contents(row: Row) -> PluginContents:
     hooks: tuple[str, ...] = ()
     for place in [row.root] if row.root else row.trees:
         try:
-            found = read_contents(place)
+            found = read_contents(place, row.entry.scripts)
         except (PluginError, DefinitionError) as error:
             problems.append(error.problem)
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from builtin_plugins.administration.pages import (
     Finding,
@@ -28,8 +28,9 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a command or
     a category. Without either, this installation is checked. Each finding is a line
     FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With an error the exit
-    status is 1. A hint (a script that no command.json names, or without a shebang) leaves it
-    at 0. If shellcheck is on PATH, it checks scripts too.
+    status is 1. A hint (a file that looks like a script and is no command, or a script without a
+    shebang) leaves it at 0. The last lines show who answers `--help`. If shellcheck is on PATH, it
+    checks scripts too.
     """
     below: tuple[str, ...] = ("",)
     if len(words) == 1 and os.path.isdir(words[0]):
@@ -44,27 +45,41 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     shellcheck = find_program("shellcheck", session.environ)
     found = shellcheck_findings(shellcheck, scripts, session.environ) if shellcheck else ()
     findings = [one for one in lint.findings(found) if one.problem.path.startswith(below)]
+    words_below = words if below != ("",) else ()
+    answers = [one for one in lint.help if one[0][: len(words_below)] == words_below]
     if format == "json":
-        session.show_json({"findings": [*map(_row, findings)]})
+        help_rows = [{"path": path, "answers": who} for path, who in answers]
+        session.show_json({"findings": [*map(_row, findings)], "help": help_rows})
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
         where = " ".join(words) if below != ("",) else plural(lint.count, "definition")
         _show_text(session, findings, where)
+        session.show_lines(*_help_lines(answers))
     if scripts and not shellcheck and session.terminal.is_interactive:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
     return 1 if any(one.counts for one in findings) else 0
+
+
+def _help_lines(answers: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
+    """Yield who answers `--help`, for each command."""
+    for who, text in (("script", "the script answers --help"), ("page", "--help shows the page")):
+        if named := [" ".join(words) for words, one in answers if one == who]:
+            yield f"{text}: {', '.join(sorted(named))}"
 
 
 def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
     """Return how paths begin of what words name; raises UsageError where they name nothing."""
     if not words:
         return ("",)
+    folders = [os.path.join(tree.path, *words, "") for tree in session.lock.trees]
     try:
-        words = find_whole(session, words).words
-    except DefinitionError:
-        pass  # which is what lint is asked about
-    return tuple(os.path.join(tree.path, *words, "") for tree in session.lock.trees)
+        found = find_whole(session, words)
+        inside, _ = session.contents(found.words, deep=True)
+    except DefinitionError as error:  # which is what lint is asked about
+        return (*folders, error.problem.path)
+    definitions = [found.definition, *(one.definition for one in inside.commands)]
+    return (*folders, *(one.file for one in definitions if one and one.is_script))
 
 
 def _show_text(session: Session, findings: Sequence[Finding], where: str) -> None:

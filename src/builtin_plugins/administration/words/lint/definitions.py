@@ -81,26 +81,40 @@ def undefined_references(one: Subject) -> Iterator[Finding]:
     """
     definition = one.definition
     known = {*one.usual, *definition.required_envs, *(arg.variable for arg in definition.args)}
+    for above in definition.above:
+        known |= above.envs.keys()
+        for entry in above.env_files:
+            names, _ = _file_names(above.directory, entry, one.environ)
+            if names is None:
+                return
+            known |= names
     for index, entry in enumerate(definition.env_files):
         key = f"env_files[{index}]"
         yield from _undefined(one, key, entry, known)
-        path = expand(entry, one.environ.get)
-        problems: list[Problem] = []
-        names: Iterable[str] | None = ()
-        try:
-            if path:
-                entries = read_env_file(os.path.join(definition.directory, path), problems.append)
-                names = None if entries is None else (each.name for each in entries)
-        except HostError as error:
-            problems, names = [error.problem], None
+        names, problems = _file_names(definition.directory, entry, one.environ)
         for problem in problems:
             yield one.finding("env-file", key, problem.what, problem.remedy)
         if names is None:
             return
-        known.update(names)
+        known |= names
     for variable, value in definition.envs.items():
         yield from _undefined(one, f"envs.{variable}", value, known)
         known.add(variable)
+
+
+def _file_names(
+    directory: str, entry: str, environ: Mapping[str, str]
+) -> tuple[set[str] | None, list[Problem]]:
+    """Return the names in a file of `env_files`, None if it cannot be read here; its problems."""
+    path = expand(entry, environ.get)
+    if not path:
+        return set(), []
+    problems: list[Problem] = []
+    try:
+        entries = read_env_file(os.path.join(directory, path), problems.append)
+    except HostError as error:
+        return None, [error.problem]
+    return None if entries is None else {one.name for one in entries}, problems
 
 
 def _undefined(one: Subject, key: str, text: str, known: Collection[str]) -> Iterator[Finding]:

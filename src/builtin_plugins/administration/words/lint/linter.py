@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
@@ -15,7 +16,7 @@ from builtin_plugins.administration.words.lint.definitions import (
 )
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.administration.words.lint.places import placed
-from builtin_plugins.administration.words.lint.scripts import script_findings, undefined_scripts
+from builtin_plugins.administration.words.lint.scripts import left_out, script_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     Manifest,
@@ -26,20 +27,24 @@ from builtin_plugins.plugins_folder.registry import effective_registry, registry
 from host import HostError, Problem
 from host.run.command import read_config, read_definition
 from host.run.folders import FolderTree
+from host.run.script_help import script_gets_help
 
 _DEFINITIONS = ("category.json", "command.json")
+_SCRIPTS: Mapping[str, str] = {}
 
 
 class Lint:
     """One pass over a directory: `count` definitions were read.
 
-    `shell_scripts` are the files that commands run with a shell.
+    `shell_scripts` are the files that commands run with a shell. `help` has, for the words of each
+    command, who answers `--help`: its "script", or the "page".
     """
 
     def __init__(self, directory: str, environ: Mapping[str, str], config_file: str = "") -> None:
         self.environ = environ
         self.count = 0
         self.shell_scripts: list[str] = []
+        self.help: list[tuple[tuple[str, ...], str]] = []
         self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
         config_file = config_file or os.path.join(directory, "core", "cli.json")
         self._findings = [*self._all(directory, config_file)]
@@ -58,7 +63,8 @@ class Lint:
                 yield Finding("plugin", error.problem)
         else:
             yield from package_findings(directory)
-            yield from self._tree(directory)
+            is_package = os.path.exists(os.path.join(directory, "pyproject.toml"))
+            yield from self._tree(directory, None if is_package else {})
 
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         self.count += 1
@@ -89,50 +95,91 @@ class Lint:
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
         if manifest.hooks and os.path.exists(manifest.hooks_file):
             yield from hook_findings(manifest.hooks_file)
-        yield from self._tree(manifest.tree, is_category=False)
+        scripts = manifest.scripts
+        yield from self._tree(manifest.tree, scripts, is_category=scripts is not None)
 
-    def _tree(self, root: str, *, is_category: bool = True) -> Iterator[Finding]:
+    def _tree(
+        self, root: str, scripts: Mapping[str, str] | None = _SCRIPTS, *, is_category: bool = True
+    ) -> Iterator[Finding]:
         """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
-        tree = FolderTree(root)
+        tree = FolderTree(root, scripts=scripts)
         commands: dict[str, list[Subject]] = {}  # by the directory that they are in
         problems: list[Problem] = []
-        pending = [(root, "", is_category)]
+        pending = [(root, is_category)]
         while pending:
-            place, above, is_category = pending.pop()
-            command = yield from self._place(place, above)
+            place, is_category = pending.pop()
+            yield from self._definitions(tree, place)
+            command = yield from self._command(tree, place)
             if command is not None:
-                above = command.file
                 commands.setdefault(os.path.dirname(place), []).append(command)
-            if is_category and not above:
-                yield from undefined_scripts(place)
-            for word in reversed(tree.words(place, problems)):
+            owns = command is not None and not command.definition.is_script
+            if is_category and not owns and os.path.isdir(place):
+                yield from left_out(tree, place)
+            words = tree.words(place, problems)
+            if owns:
+                yield from _unreachable(place, words)
+            for word in reversed(words):
                 path = tree.path_of(place, word)
-                pending.append((path, above, is_category or tree.holds_commands(path)))
+                pending.append((path, is_category or tree.holds_commands(path)))
         for place, siblings in commands.items():
             yield from taken_aliases(tree.words(place), siblings)
         for one in problems:
             if any(os.path.lexists(os.path.join(one.path, name)) for name in _DEFINITIONS):
                 yield Finding("word", one)
 
-    def _place(self, place: str, above: str) -> Generator[Finding, None, Subject | None]:
-        """Yield what is wrong in one directory; return its command.json when that runs."""
-        runnable = None
+    def _definitions(self, tree: FolderTree, place: str) -> Iterator[Finding]:
+        """Yield what is wrong in the files of JSON in one directory."""
         for name in _DEFINITIONS:
             file = os.path.join(place, name)
             if not os.path.exists(file):
                 continue
             self.count += 1
-            if above:
-                text = f"cannot be reached: {above} is a command, so its folders are not looked at"
-                yield Finding("unreachable", Problem(file, text, "move one of them"))
             try:
                 one = Subject(file, read_definition(file), self._usual, self.environ)
             except HostError as error:
                 yield Finding("definition", error.problem)
                 continue
-            for rule in RULES:
-                yield from rule(one)
-            if one.definition.entrypoint:
+            yield from self._of(one, tree, place)
+            if one.definition.entrypoint and name == "category.json":
                 yield from script_findings(one, self.shell_scripts)
-                runnable = one if name == "command.json" else runnable
-        return runnable
+
+    def _of(self, one: Subject, tree: FolderTree, place: str) -> Iterator[Finding]:
+        """Yield what the rules find in a definition."""
+        with suppress(HostError):  # a finding of its own
+            one.definition.inherit(tree.above(place))
+        for rule in RULES:
+            yield from rule(one)
+
+    def _command(self, tree: FolderTree, place: str) -> Generator[Finding, None, Subject | None]:
+        """Return the command at a place; yield what is wrong with a script."""
+        try:
+            definition = tree.command(place)
+        except HostError as error:
+            if not error.problem.path.endswith(_DEFINITIONS):
+                self.count += 1
+                yield Finding("definition", error.problem)
+            return None
+        if definition is None or not definition.entrypoint:
+            return None
+        one = Subject(definition.file, definition, self._usual, self.environ)
+        if definition.is_script:
+            self.count += 1
+            yield from self._of(one, tree, place)
+        yield from script_findings(one, self.shell_scripts)
+        script = os.path.join(definition.directory, definition.entrypoint)
+        gets_help = script_gets_help(definition, "" if definition.in_python else script)
+        words = place.removeprefix(tree.root).strip("/") or os.path.basename(place)
+        self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
+        return one
+
+
+def _unreachable(place: str, words: list[str]) -> Iterator[Finding]:
+    """Yield the definitions in a command's folder that are in folders without one."""
+    for folder, inner, names in os.walk(place):
+        if folder == place:
+            inner[:] = [one for one in inner if one not in words and not one.startswith(".")]
+        elif "command.json" in names:
+            text = f"cannot be reached: {place} is a command, so folders without a definition"
+            remedy = f"write {os.path.dirname(folder)}/category.json, or move it"
+            file = os.path.join(folder, "command.json")
+            yield Finding("unreachable", Problem(file, f"{text} are its own files", remedy))
