@@ -79,7 +79,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
         ),
         _ABOUT,
         argument("--folder", "A folder with a command.json, not a script."),
-        argument("--from", "A script of yours to copy.", value="FILE", complete="file"),
+        argument("--from", "A script of yours, taken as it is.", value="FILE", complete="file"),
         argument("--move", "Remove that script then."),
     ),
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),

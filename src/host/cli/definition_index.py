@@ -64,6 +64,8 @@ class DefinitionIndex:
         now = (changed, written, status.st_size, status.st_ino, status.st_dev)
         folder, word, name = path.rsplit("/", 2)
         file = f"{word}/{name}"
+        if name not in ("command.json", "category.json"):  # a script
+            folder, file = f"{folder}/{word}", name
         entries = self._folders.get(folder)
         if entries is None:
             part = self._parts.get(folder, _EMPTY)
