@@ -125,7 +125,7 @@ class KnownDefinition(Definition):
             whole = definition_files.read_definition(self.file)
         except FileNotFoundError:
             raise DefinitionError(Problem(self.file, "is gone")) from None
-        self.__dict__.update(vars(whole))
+        self.__dict__.update({**vars(whole), **self.__dict__})  # its tree may have changed some
         return object.__getattribute__(self, name)
 
 
