@@ -35,7 +35,7 @@ _CHECK_FORMAT = {**FORMAT, "description": "Of --check."}
 _DEFINITION = argument("--definition", "Its command.json, not its script.")
 _FIX = argument("--fix", "Apply the remedies that are safe.")
 _FOLDER = argument("--folder", "A folder with a command.json, not a script.")
-_FROM = argument("--from", "A script of yours to copy.", value="FILE", complete="file")
+_FROM = argument("--from", "A script of yours, taken as it is.", value="FILE", complete="file")
 _INSTALL = argument("--install", "Load it in every new shell.")
 _LANGUAGE = argument(
     "--lang",

@@ -61,6 +61,8 @@ class DefinitionIndex:
         now = (changed, written, status.st_size, status.st_ino, status.st_dev)
         folder, word, name = path.rsplit("/", 2)
         file = f"{word}/{name}"
+        if name not in ("command.json", "category.json"):  # a script
+            folder, file = f"{folder}/{word}", name
         entries = self._folders.get(folder)
         if entries is None:
             part = self._parts.get(folder, _EMPTY)
@@ -127,7 +129,7 @@ class KnownDefinition(Definition):
             whole = definition_files.read_definition(self.file)
         except FileNotFoundError:
             raise DefinitionError(Problem(self.file, "is gone")) from None
-        self.__dict__.update(vars(whole))
+        self.__dict__.update({**vars(whole), **self.__dict__})  # its tree may have changed some
         return object.__getattribute__(self, name)
 
 

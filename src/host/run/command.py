@@ -183,6 +183,7 @@ class Definition:
 
     @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":
+        """Return the variables that must be set, those of categories above first."""
         chain = (*self.above, self)
         return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
 

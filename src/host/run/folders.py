@@ -64,8 +64,9 @@ class FolderTree:
     """
 
     __slots__ = (
-        *("_above", "_beyond", "_entrypoints", "_files", "_holding", "_last", "_names", "_owned"),
-        *("_read", "_real", "_scripts", "_virtual", "dev", "plugin", "root", "scripts"),
+        *("_above", "_bare", "_beyond", "_entrypoints", "_files", "_holding", "_last", "_left"),
+        *("_listing", "_names", "_owned", "_read", "_real", "_scripts", "_virtual", "dev"),
+        *("plugin", "root", "scripts"),
     )
 
     def __init__(
@@ -88,18 +89,21 @@ class FolderTree:
         self._last: Any = ("", [], [])  # the last place listed, its words, its problems
         self._names: dict[str, list[str]] = {}  # words of the files in a folder that was listed
         self._files: dict[str, list[str]] = {}  # the paths that may be the script of a place
+        self._bare: set[str] = set()  # places of scripts that are known to have no folder beside
         self._scripts: dict[str, str] = {}  # the script of a place that was asked for
         self._entrypoints: dict[str, str] = {}  # of categories, by their folders
         self._virtual: dict[str, set[str]] = {}  # words of places that only names of files make
         self._above: dict[str, tuple[Definition, ...]] = {}  # defaults for what is below a place
-        if scripts:
-            self._split_names(scripts)
+        self._left: list[str] | None = None  # names in the root that are not split yet
+        self._listing: frozenset[str] = frozenset()  # all names there
 
     def path_of(self, place: str, word: str) -> str:
         return f"{place}/{word}" if place != "/" else f"/{word}"
 
     def enter(self, place: str, word: str) -> str:
         """Return the place that `word` leads to from `place`, "" if there is nothing."""
+        if self.scripts and place == self.root:
+            self._split_names(self.scripts, word)
         path = join(place, word)
         try:
             mode = posix.lstat(path).st_mode
@@ -122,25 +126,26 @@ class FolderTree:
         The folder is asked first: its command.json, then its script `main`. Then comes a script
         beside the folder. Raises DefinitionError.
         """
-        try:
-            definition = self._read(f"{place}/command.json")
-        except FileNotFoundError:
-            definition = None
-        if definition is None or not definition.entrypoint:
+        definition, main = None, ""
+        if place not in self._bare:
+            try:
+                definition = self._read(f"{place}/command.json")
+            except FileNotFoundError:
+                pass
+            if definition is not None and definition.entrypoint:
+                self._owned.add(place)
+                return definition
             main = self._main(place, definition)
-            beside = "" if main else self.script(place)
-            if beside:
-                definition = self._read(beside)
-            elif not main:
-                return definition
-            elif definition is None:
-                definition = self._read(main)
-            else:
-                definition.entrypoint = basename(main)
-            definition.name = definition.name or basename(place)
-            if beside:
-                return definition
-        self._owned.add(place)
+        file = main or self.script(place)
+        if not file:
+            return definition
+        if main:
+            self._owned.add(place)
+        if main and definition is not None:
+            definition.entrypoint = basename(main)
+        else:
+            definition = self._read(file)
+        definition.name = definition.name or basename(place)
         return definition
 
     def script(self, place: str) -> str:
@@ -227,6 +232,8 @@ class FolderTree:
         """
         if place != self._last[0]:
             wrong: list[Problem] = []
+            if self.scripts and place == self.root:
+                self._split_names(self.scripts)
             found = {*self._virtual.get(place, ())}
             if not (found or self._scripts.get(place)) or is_directory(place):
                 found.update(self._listed(place, wrong, names=True))
@@ -240,6 +247,8 @@ class FolderTree:
 
     def has_below(self, place: str) -> bool:
         """Return whether anything is below the command at `place`."""
+        if place in self._bare:
+            return place in self._virtual
         if place not in self._owned:
             return place in self._virtual or (is_directory(place) and self.holds_commands(place))
         try:
@@ -284,20 +293,31 @@ class FolderTree:
                 return word
         return ""
 
-    def _split_names(self, scripts: "Mapping[str, str]") -> None:
-        """Take the words of scripts in the root from their names, `db-backup` as `db backup`."""
-        self._names[self.root] = []
-        try:
-            names = sorted(posix.listdir(self.root))
-        except OSError:
-            return  # listing the root reports it
-        for name in names:
-            place = self.root
-            for word in words_of_script(name, scripts):
+    def _split_names(self, scripts: "Mapping[str, str]", first: str = "") -> None:
+        """Take the words of scripts in the root from their names, `db-backup` as `db backup`.
+
+        Only those that begin with `first` are looked at, as a run needs few of them.
+        """
+        if self._left is None:
+            self._names[self.root] = []
+            try:
+                self._left = sorted(posix.listdir(self.root))
+            except OSError:
+                self._left = []  # listing the root reports it
+            self._listing = frozenset(self._left)
+        begin = f"{scripts.get('prefix', '')}{first}"
+        taken = [name for name in self._left if name.startswith(begin)]
+        if taken:
+            self._left = [name for name in self._left if not name.startswith(begin)]
+        for name in taken:
+            place, words = self.root, words_of_script(name, scripts)
+            for word in words:
                 self._virtual.setdefault(place, set()).add(word)
                 place = join(place, word)
-            if place != self.root:
+            if words:
                 self._files.setdefault(place, []).append(join(self.root, name))
+                if words[0] not in self._listing:
+                    self._bare.add(place)
 
     def _main(self, place: str, definition: "Definition | None") -> str:
         """Return the script `main` that makes the folder `place` a command, "" for none."""
@@ -360,6 +380,7 @@ class FolderTree:
                 if is_word(word := script_word(name)):
                     scripts.setdefault(word, []).append(join(place, name))
             self._names[place] = [*scripts]
+            self._bare.update([join(place, word) for word in scripts.keys() - {*folders}])
             self._files.update({join(place, word): scripts[word] for word in scripts})
         return folders
 
