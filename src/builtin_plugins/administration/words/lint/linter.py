@@ -6,6 +6,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint.definitions import (
@@ -16,7 +17,7 @@ from builtin_plugins.administration.words.lint.definitions import (
 )
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.administration.words.lint.places import placed
-from builtin_plugins.administration.words.lint.scripts import left_out, script_findings
+from builtin_plugins.administration.words.lint.scripts import script_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     Manifest,
