@@ -176,7 +176,7 @@ def test_a_new_plugin_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     done = made.run("self", "new", "plugin", "my-tool", cwd=tmp_path)
     assert done.status == 0
     assert done.stdout.endswith(
-        "add it:  cli self plugin add ./my-tool\ntry it:  cli my-tool hello\n"
+        "add it:    cli self plugin add ./my-tool\ntry it:    cli my-tool hello\n"
     )
     assert made.run("self", "plugin", "add", "./my-tool", cwd=tmp_path).status == 0
     assert made.run("my-tool", "hello").stdout == "Hello, world!\n"

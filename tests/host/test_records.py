@@ -10,7 +10,7 @@ def test_values_and_defaults():
     assert (tree.path, tree.plugin, tree.dev) == ("/x", "p", False)
     assert repr(Watch("/a")) == "Watch(path='/a')"
     assert tree.replaced(dev=True) == CommandTree("/x", "p", True)
-    assert tree.values() == {"path": "/x", "plugin": "p", "dev": False}
+    assert tree.values() == {"path": "/x", "plugin": "p", "dev": False, "scripts": None}
 
 
 def test_equal_by_kind_and_value():

@@ -26,6 +26,7 @@ _ADMINISTRATION = {
     "host.cli.variables": "env: which line of settings.conf it is",
     "host.run.confirm": "every question for yes or no is asked by one prompt",
     "host.run.command": "lint, new and add judge definitions as a run does",
+    "host.run.json_errors": "lint: at which line a key of a definition stands",
     "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
     "host.run.dotenv": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",

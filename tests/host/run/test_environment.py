@@ -187,9 +187,8 @@ def test_required_envs(install):
     file = made.root / "commands/demo/show/command.json"
     result = made.run("demo", "show", env={"HERE": ""})
     assert (result.status, result.stdout) == (1, "")
-    empty = "HERE (empty in your environment, which nothing else changes)"
-    missing = f"EMPTY, NOWHERE, {empty} must be set; export them, "
-    assert result.stderr.startswith(f"cli: {file}: {missing}")
+    assert result.stderr.startswith(f"cli: {file}: EMPTY, NOWHERE must be set; export them, ")
+    assert "; HERE is empty in your environment, which goes before every other" in result.stderr
     assert result.stderr.count("\n") == 1
     for place in ("settings.conf", "env_files", "envs", "export"):
         assert place in result.stderr
@@ -200,7 +199,8 @@ def test_required_envs(install):
     gone = f"IN_FILE must be set; {file.parent}/.env is not there; export it, or set it in "
     assert said.startswith(f"cli: {file}: {gone}")
     result = made.run("demo", "show", env={**env, "HERE": "", "IN_FILE": "1"})
-    assert result.stderr == f"cli: {file}: {empty} must be set; give a value there, or unset it\n"
+    before = "which goes before every other source; give it a value there, or unset it"
+    assert result.stderr == f"cli: {file}: HERE is empty in your environment, {before}\n"
 
 
 @pytest.mark.parametrize("debug", ["true", "1", "on", "TRUE", "On"])

@@ -101,7 +101,7 @@ def test_self_env_masks_what_is_declared_secret(made):
 def test_self_lint(made):
     found = made.run("self", "lint", made.root / "commands/a/written")
     assert found.status == 1
-    assert "LICENCE looks like a secret" in found.stdout + found.stderr
+    assert '"envs.LICENCE": looks like a secret' in found.stdout + found.stderr
     assert "unknown key" not in found.stdout + found.stderr
 
 
