@@ -121,6 +121,17 @@ _COMMANDS: dict[str, tuple[str, list[str], list[dict[str, Any]]]] = {
         ["find", "grep", "lookup"],
         [argument("text...", required=True, complete="none"), _ALL, _LISTING_FORMAT],
     ),
+    "trust": (
+        "Let the commands of a project run",
+        ["allow", "untrust"],
+        [
+            argument("directory", "By default the nearest project.", complete="directory"),
+            argument("--yes", "Do not ask; the only --yes that answers this question."),
+            argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"]),
+            argument("--forget", "Trust the project no longer.", conflicts=["--yes"]),
+            {**FORMAT, "description": "Of --list."},
+        ],
+    ),
     "uninstall": (
         "Take this installation away; your commands stay",
         ["delete"],

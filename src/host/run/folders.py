@@ -68,6 +68,8 @@ class FolderTree:
         *("_read", "_real", "_scripts", "_virtual", "dev", "plugin", "root", "scripts"),
     )
 
+    project: "Any" = None
+
     def __init__(
         self,
         root: str,
