@@ -78,6 +78,7 @@ _COMMANDS: dict[str, tuple[str, list[str], list[dict[str, Any]]]] = {
             argument("words...", "Where; by default the tool's name.", complete="none"),
             argument("--update", "Refresh an earlier import; files changed by hand stay."),
             free("--plugin", "NAME", "Write into plugins/NAME."),
+            argument("--project", "Write into the nearest project.", conflicts=["--plugin"]),
             YES,
         ],
     ),
@@ -88,6 +89,11 @@ _COMMANDS: dict[str, tuple[str, list[str], list[dict[str, Any]]]] = {
         [
             argument("directory", complete="directory"),
             free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME."),
+            argument(
+                "--project",
+                "Make a project with an example instead, by default here.",
+                conflicts=["--name"],
+            ),
         ],
     ),
     "launcher": ("Make the launcher anew", [], [argument("path", required=True)]),

@@ -120,8 +120,8 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
         projects = Fields(path, parse_json(path, content)).inner("projects").values
         return {root: {**Fields(path, files).values} for root, files in projects.items()}
     except DefinitionError as error:
-        problem = error.problem
-        raise OperationError(Problem(path, problem.text, f"run: rm {path}", problem.key)) from None
+        error.problem.remedy = f"run: rm {path}"
+        raise OperationError(error.problem) from None
 
 
 def _entrypoint(definition: "Definition") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from builtin_plugins.administration.project import nearest_project
 from host import OperationError, UsageError
 from host.cli.session import Session
 from host.cli.trust import (
@@ -16,8 +17,7 @@ from host.cli.trust import (
     trusted_files,
 )
 from host.run.confirm import is_attended
-from host.run.installation import home
-from host.run.projects import Project, project_roots
+from host.run.projects import Project
 from host.run.trust import hash_of, read_trusted
 
 
@@ -39,7 +39,7 @@ def command(
     if forget:
         _forget(session, root)
         return
-    project = Project(root, session.program, session.environ)
+    project = Project(root, session.program, session.caller)
     for path in (project.root, project.commands_dir):
         project.check(path)
     commands = project_commands(project)
@@ -60,15 +60,9 @@ def command(
 
 def _root(session: Session, directory: str | None, *, may_be_gone: bool) -> str:
     """Return the real path of the project to trust; raises OperationError if it is none."""
-    hidden = f".{session.program}/commands"
     if directory is None:
-        nearest = next(project_roots(session.program, home(session.environ)), None)
-        if nearest is None:
-            raise OperationError(
-                f"there is no project here: no {hidden} in this directory or above it",
-                f"to make one: {session.program} self init --project",
-            )
-        return nearest
+        return nearest_project(session).root
+    hidden = f".{session.program}/commands"
     root = os.path.realpath(directory)
     if not may_be_gone and not os.path.isdir(os.path.join(root, hidden)):
         raise OperationError(f"{root}: is no project", f"a project has {hidden}/")
@@ -76,17 +70,17 @@ def _root(session: Session, directory: str | None, *, may_be_gone: bool) -> str:
 
 
 def _forget(session: Session, root: str) -> None:
-    if root not in read_trusted(session.environ):
+    if root not in read_trusted(session.caller):
         session.show_lines(f"{root}: was not trusted")
         return
-    change_trusted(session.environ, lambda known: known.pop(root, None))
+    change_trusted(session.caller, lambda known: known.pop(root, None))
     session.show_lines(f"{root}: no longer trusted")
 
 
 def _list(session: Session, format: str) -> None:
     rows = [
         {"path": root, "state": _state(root, files.items())}
-        for root, files in sorted(read_trusted(session.environ).items())
+        for root, files in sorted(read_trusted(session.caller).items())
     ]
     if format == "json":
         session.show_json({"projects": rows})
