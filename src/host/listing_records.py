@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from host.errors import HostError
 from host.run import Record
 
 TYPE_CHECKING = False
@@ -54,6 +55,24 @@ class Command(Record):
     def missing(self) -> bool:
         """Whether its entrypoint is no file in its folder; the disk is asked each time."""
         return bool(self.directory) and not self.definition.has_entrypoint
+
+    @property
+    def kept_from_assistants(self) -> str:
+        """Why no assistant is offered it, "" if one may be: the rule for projects' commands.
+
+        The owner agrees in project.json, and the user trusts the command.
+        """
+        project = self.definition.project
+        if project is None:
+            return ""
+        from host.run.trust import is_trusted
+
+        try:
+            if not project.allows_assistants:
+                return 'its project does not have "assistants": true'
+            return "" if is_trusted(self.definition) else "its project is not trusted"
+        except HostError as error:
+            return error.what
 
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return what stands behind its row, in the fixed order.

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 
-from host.cli.contents import contents
+from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
 from host.run.catalog import Catalog
 from host.run.command import read_definition
@@ -79,9 +79,12 @@ def _answer(lines: Iterable[str], question: str) -> str:
 
 def project_commands(project: Project) -> list[Command]:
     """Return all commands of a project, also those that other commands hide."""
-    tree = ProjectTree(project, read_definition)
-    catalog = Catalog(Lock([]), around=lambda _: ([tree], []))
-    return [one for one in contents(catalog, (), deep=True)[0].commands if one.project]
+    return [*project_contents(ProjectTree(project, read_definition))[0].commands]
+
+
+def project_contents(tree: ProjectTree) -> tuple[Contents, list[Problem]]:
+    """Return all that a project holds, whatever other places have, and what is wrong there."""
+    return contents(Catalog(Lock([]), around=lambda _: ([tree], [])), (), deep=True)
 
 
 def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:

@@ -26,7 +26,7 @@ class Project:
     `environ` is the caller's environment; `is_named` tells whether its CLI_TRUST has the project.
     """
 
-    __slots__ = ("_definition", "_safe", "commands_dir", "environ", "file", "folder", "root")
+    __slots__ = ("_read", "_safe", "commands_dir", "environ", "file", "folder", "root")
 
     def __init__(self, root: str, program: str, environ: "Mapping[str, str]") -> None:
         self.root = root
@@ -34,7 +34,7 @@ class Project:
         self.commands_dir = f"{self.folder}/commands"
         self.file = f"{self.folder}/project.json"
         self.environ = environ
-        self._definition: "tuple[Definition | None] | None" = None
+        self._read: "tuple[Definition | None, bool] | None" = None
         self._safe: set[str] = set()
 
     @property
@@ -42,16 +42,23 @@ class Project:
         return self.root in self.environ.get(TRUST, "").split(":")
 
     @property
+    def _content(self) -> "tuple[Definition | None, bool]":
+        if self._read is None:
+            try:
+                self._read = read_project(self.file)
+            except FileNotFoundError:
+                self._read = (None, False)
+        return self._read
+
+    @property
     def definition(self) -> Definition | None:
         """What project.json says, None without one; raises DefinitionError."""
-        if self._definition is None:
-            try:
-                fields = Fields(self.file, read_json(self.file))
-                fields.flag("assistants")
-                self._definition = (Definition(self.file, fields, required=False),)
-            except FileNotFoundError:
-                self._definition = (None,)
-        return self._definition[0]
+        return self._content[0]
+
+    @property
+    def allows_assistants(self) -> bool:
+        """Whether its owner agrees that an assistant is offered its commands."""
+        return self._content[1]
 
     @property
     def name(self) -> str:
@@ -61,12 +68,6 @@ class Project:
         except DefinitionError:
             name = ""
         return name or basename(self.root) or self.root
-
-    @property
-    def allows_assistants(self) -> bool:
-        """Whether its owner agrees that an assistant is offered its commands."""
-        definition = self.definition
-        return definition is not None and read_json(self.file).get("assistants") is True
 
     def check(self, path: str) -> None:
         """Raise DefinitionError if somebody else could have written `path` or what leads to it.
@@ -112,6 +113,16 @@ class ProjectTree(FolderTree):
     def above(self, place: str) -> tuple[Definition, ...]:
         own = self.project.definition
         return (*((own,) if own else ()), *super().above(place))
+
+
+def read_project(path: str) -> tuple[Definition, bool]:
+    """Return what a project.json says, and whether assistants may be offered the commands.
+
+    Raises DefinitionError, FileNotFoundError.
+    """
+    fields = Fields(path, read_json(path))
+    assistants = fields.flag("assistants")
+    return Definition(path, fields, required=False), assistants
 
 
 def project_trees(

@@ -108,3 +108,37 @@ def test_import_into_the_nearest_project(shop: Shop) -> None:
     done = shop.run("self", "import", str(outside), "--project", at=shop.root.parent)
     assert (done.status, "self init --project" in done.stderr) == (1, True)
     assert shop.run("self", "import", "x", "--project", "--plugin", "y").status == 2
+
+
+def test_lint_and_doctor_of_projects(shop: Shop) -> None:
+    shop.trust()
+    shop.made.write({"commands/own/build": BUILD, "commands/build": BUILD})
+    findings = json.loads(shop.run("self", "lint", "--format", "json").stdout)["findings"]
+    [hint] = [one for one in findings if one["rule"] == "shadowed"]
+    assert (hint["file"], hint["line"]) == (".cli/commands/build", 1)
+    assert hint["message"] == f"build is hidden by {shop.made.root}/commands/build; rename it"
+    shop.write({".cli/commands/db/drop/command.json": "{"})
+    done = shop.run("self", "lint")
+    assert done.status == 1
+    assert "\n.cli/commands/db/drop/command.json:1:2: " in f"\n{done.stdout}"
+    assert shop.run("self", "lint", at=shop.root.parent).status == 0
+    done = shop.run("self", "lint", str(shop.root), at=shop.root.parent)
+    assert (done.status, "db/drop/command.json:1:2: " in done.stdout) == (1, True)
+
+
+def test_doctor_of_projects(shop: Shop) -> None:
+    def found() -> list[tuple[str, str, bool]]:
+        rows = json.loads(shop.run("self", "doctor", "--format", "json").stdout)["findings"]
+        return [
+            (one["message"], one["remedy"], one["hint"])
+            for one in rows
+            if one["check"] == "projects"
+        ]
+
+    text = "commands of this project are not trusted, so they ask before they run"
+    assert found() == [(f"{shop.root}: {text}", f"cli self trust {shop.root}", True)]
+    shop.trust()
+    assert found() == []
+    shop.root.chmod(0o777)
+    text = "everybody can write it, so this project is not used"
+    assert found() == [(f"{shop.root}: {text}", f"run: chmod o-w {shop.root}", False)]
