@@ -107,7 +107,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.run.nested import without_outer_run
 
             environ = without_outer_run(environ, layout.root)
-        catalog = Catalog(lock)
+        catalog = Catalog(lock, around=installation.around)
         found = catalog.find(words)
         if found.kind == "category" and len(found.words) == len(words):
             found = catalog.default(found)
@@ -183,11 +183,8 @@ def plan_run(
     if helps and not definition.compatible:
         return None  # its page can be read anywhere
     file = check_runnable(found.words, definition)
-    if helps:
-        from host.run.script_help import script_gets_help
-
-        if not script_gets_help(definition, file):
-            return None
+    if _shows_page(found.words, definition, file, messages.program, helps=helps, may_ask=may_ask):
+        return None
     given = None
     if definition.args:
         from host.run.argument_parser import MissingArgumentsError, parse
@@ -204,6 +201,32 @@ def plan_run(
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
     check_required(definition, layers)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
+
+
+def _shows_page(
+    words: "Sequence[str]",
+    definition: "Definition",
+    file: str,
+    program: str,
+    *,
+    helps: bool,
+    may_ask: bool,
+) -> bool:
+    """Return whether the help page answers; raises NotConfirmedError for an untrusted project."""
+    if definition.project is not None:
+        from host.run.trust import is_trusted
+
+        if not is_trusted(definition):
+            if helps and definition.help != "script":
+                return True
+            from host.cli.trust import ask_trust
+
+            ask_trust(words, definition, program, may_ask=may_ask)
+    if not helps:
+        return False
+    from host.run.script_help import script_gets_help
+
+    return not script_gets_help(definition, file)
 
 
 def exec_of(

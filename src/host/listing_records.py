@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from host.errors import HostError
 from host.run import Record
 
 TYPE_CHECKING = False
@@ -31,32 +32,53 @@ class Command(Record):
     words        such as ("cloud", "login")
     definition   the checked content of its command.json: a `Definition`
     directory    of its command.json, "" for one declared in Python
-    origin       "commands", "plugin" (a directory or a `CommandTree`) or "python" (declared)
+    origin       "commands", "plugin" (a directory or a `CommandTree`), "python" (declared) or
+                 "project"
     plugin       the plugin that it is from, "" for the installation's own
     dev          whether that is a linked directory
     installed    whether what it installs is there; None outside `setup`
     shadows      places whose commands of the same words it hides
+    project      the name of the project that it is from, "" for any other
     """
 
     words: tuple[str, ...]
     definition: Any
     directory: str
-    origin: Literal["commands", "plugin", "python"]
+    origin: Literal["commands", "plugin", "python", "project"]
     plugin: str = ""
     dev: bool = False
     installed: bool | None = None
     shadows: tuple[str, ...] = ()
+    project: str = ""
 
     @property
     def missing(self) -> bool:
         """Whether its entrypoint is no file in its folder; the disk is asked each time."""
         return bool(self.directory) and not self.definition.has_entrypoint
 
+    @property
+    def kept_from_assistants(self) -> str:
+        """Why no assistant is offered it, "" if one may be: the rule for projects' commands.
+
+        The owner agrees in project.json, and the user trusts the command.
+        """
+        project = self.definition.project
+        if project is None:
+            return ""
+        from host.run.trust import is_trusted
+
+        try:
+            if not project.allows_assistants:
+                return 'its project does not have "assistants": true'
+            return "" if is_trusted(self.definition) else "its project is not trusted"
+        except HostError as error:
+            return error.what
+
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return what stands behind its row, in the fixed order.
 
-        `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[dev]`, `[sudo]`,
-        `[destroy]`, the systems of a command that is not for this one, and `[missing]`
+        `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[project]`, `[dev]`,
+        `[sudo]`, `[destroy]`, the systems of a command that is not for this one, and `[missing]`
         where a run would find no entrypoint: it is no file, or not in the command's folder.
         """
         marks = []
@@ -64,6 +86,8 @@ class Command(Record):
             marks.append(CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]")
         if self.plugin:
             marks.append("[plugin]")
+        if self.project:
+            marks.append("[project]")
         if self.dev:
             marks.append("[dev]")
         if self.definition.sudo:
@@ -78,12 +102,16 @@ class Command(Record):
 
 
 class Category(Record):
-    """A category as listings show it; one that is `runnable` has an entrypoint of its own."""
+    """A category as listings show it; one that is `runnable` has an entrypoint of its own.
+
+    `project` is the name of the project that has all of it, "" for any other.
+    """
 
     words: tuple[str, ...]
     name: str
     description: str
     runnable: bool = False
+    project: str = ""
 
 
 class Listing(Record):
@@ -120,7 +148,8 @@ class Listing(Record):
         """Return the rows under their headings, in the order to show them.
 
         Subcategories, then commands without a group, then each group by name. Headings
-        are "Categories", "Commands" and the groups' names. Made for one category: of a
+        are "Categories", "Commands" and the groups' names. What projects add comes last, under the
+        project's name, or `NAME: GROUP`. Made for one category: of a
         `deep` listing all rows are sorted together, and groups of the same name in several
         categories are one. There, ask for each category's own::
 
@@ -133,14 +162,24 @@ class Listing(Record):
                     ...
         """
         groups: dict[str, list[Category | Command]] = {}
+        projects: dict[str, list[Category | Command]] = {}
         for command in self.commands:
-            groups.setdefault(command.definition.group, []).append(command)
+            group = command.definition.group
+            if command.project:
+                name = f"{command.project}: {group}" if group else command.project
+                projects.setdefault(name, []).append(command)
+            else:
+                groups.setdefault(group, []).append(command)
         sections: list[tuple[str, list[Category | Command]]] = []
-        if self.categories:
-            sections.append(("Categories", list(self.categories)))
+        categories: list[Category | Command] = []
+        for category in self.categories:
+            inside = projects.setdefault(category.project, []) if category.project else categories
+            inside.append(category)
+        if categories:
+            sections.append(("Categories", categories))
         if "" in groups:
             sections.append(("Commands", groups.pop("")))
-        return [*sections, *sorted(groups.items())]
+        return [*sections, *sorted(groups.items()), *sorted(projects.items())]
 
 
 class Terminal(Record):

@@ -17,6 +17,7 @@ from builtin_plugins.plugins_folder.directory import read_manifest
 from builtin_plugins.plugins_folder.registry import read_registry
 from host.errors import HostError, PluginError
 from host.run.command import read_config, read_definition
+from host.run.projects import read_project
 from testing.installation import PROJECT, Made
 
 SCHEMAS = {
@@ -59,6 +60,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "cli": read_config,
     "command": read_definition,
     "plugin": manifest_at,
+    "project": read_project,
     "registry": registry_at,
 }
 
@@ -183,7 +185,11 @@ ENTRY = objects(
 CASES = {
     "category": objects(DEFINITION),
     "cli": objects(
-        dict.fromkeys(("name", "version", "description", "commands_dir", "plugins_dir"), TEXT),
+        {
+            **dict.fromkeys(("name", "version", "description"), TEXT),
+            **dict.fromkeys(("commands_dir", "plugins_dir"), TEXT),
+            "projects": st.booleans(),
+        },
         "name",
         "version",
     ),
@@ -191,6 +197,7 @@ CASES = {
     "plugin": objects(
         dict.fromkeys(("name", "version", "description", "directory", "hooks"), TEXT)
     ),
+    "project": objects({**DEFINITION, "assistants": st.booleans()}),
     "registry": objects(
         {
             "version": st.sampled_from(["1.0.0", "1", "0.9", "2.0", "x", "", "1x"]),

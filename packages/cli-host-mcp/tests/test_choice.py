@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,31 @@ def test_whole_words_are_found_first(cli: Cli) -> None:
     assert find(served, "nowhere").startswith("nothing found")
     assert len(find(served, "").splitlines()) == len(served)
     assert find(served * 2, "").startswith("odd: ")
+
+
+def test_a_project_needs_its_owners_consent_and_the_users_trust(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "shop/.cli"
+    script = folder / "commands/build"
+    script.parent.mkdir(parents=True)
+    script.write_text("#!/bin/sh\n# Build the shop.\n")
+    monkeypatch.chdir(folder)
+    choice = Choice()
+
+    def refusals() -> list[str]:
+        found = all_commands(cli.program)
+        return [choice.refusal(one) for one in found if one.origin == "project"]
+
+    no_consent = ['its project does not have "assistants": true']
+    assert refusals() == no_consent
+    (folder / "project.json").write_text('{"assistants": false}')
+    assert refusals() == no_consent
+    (folder / "project.json").write_text('{"assistants": true}')
+    assert refusals() == ["its project is not trusted"]
+    monkeypatch.setitem(cli.env, "CLI_YES", "1")
+    assert refusals() == ["its project is not trusted"]
+    monkeypatch.setitem(cli.env, "CLI_TRUST", str(tmp_path / "shop"))
+    assert refusals() == [""]
+    folder.chmod(0o777)
+    assert refusals() == []

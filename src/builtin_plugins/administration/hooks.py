@@ -56,6 +56,15 @@ _NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/co
 _PURGE = argument("--purge", "Your commands, plugins and settings, too.")
 _PYTHON = argument("--python", "A pip package with hooks in Python and tests.")
 _INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
+_A_PROJECT = argument(
+    "--project", "Make a project with an example instead, by default here.", conflicts=["--name"]
+)
+_FORGET = argument("--forget", "Trust the project no longer.", conflicts=["--yes"])
+_INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
+_PROJECT = argument("directory", "By default the nearest project.", complete="directory")
+_TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
+_TRUSTED_FORMAT = {**FORMAT, "description": "Of --list."}
+_TRUST_YES = argument("--yes", "Do not ask; the only --yes that answers this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
@@ -70,10 +79,10 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "env": ("Show where a command's variables come from", _WORDS, _ALL_VARIABLES, _SECRETS, FORMAT),
     "import": (
         "Make the recipes of a justfile, Makefile or package.json commands",
-        *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, YES),
+        *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),
     ),
     "info": ("Show paths, versions and counts", FORMAT),
-    "init": ("Make a complete installation", _DIRECTORY, _NAME),
+    "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT),
     "launcher": ("Make the launcher anew", _LAUNCHER),
     "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
@@ -85,6 +94,10 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
+    "trust": (
+        "Let the commands of a project run",
+        *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, _TRUSTED_FORMAT),
+    ),
     "uninstall": ("Take this installation away; your commands stay", _PURGE, YES),
     "update": ("Bring this program to its newest version", _CHECK, _CHECK_FORMAT, YES, TIMEOUT),
     "version": ("Show the version", FORMAT),
@@ -105,6 +118,7 @@ _SYNONYMS = {
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
     "new plugin": ("new package",),
     "search": ("find", "grep", "lookup"),
+    "trust": ("allow", "untrust"),
     "uninstall": ("delete",),
     "update": ("upgrade", "selfupdate", "self-update"),
     "which": ("where", "whereis", "path", "type"),

@@ -218,7 +218,7 @@ def values_of(
         return Offer((f"{before}{one}", about) for one, about in ask(argument.complete, given))
     program = argument.choices_from or argument.complete
     if program not in ("", "file", "directory", "none"):
-        printed = _printed(join(definition.directory, program))
+        printed = _printed(definition, program)
         return Offer((f"{before}{line}", argument.description) for line in printed)
     if argument.complete == "none" or argument.type in ("integer", "number"):
         return Offer()
@@ -226,13 +226,21 @@ def values_of(
     return Offer(beside=DIRECTORIES if is_directory else FILES)
 
 
-def _printed(program: str) -> list[str]:
-    """Return the lines that a `complete` program prints; none where it fails or is slow."""
+def _printed(definition: "Definition", program: str) -> list[str]:
+    """Return the lines that a `complete` program prints; none where it fails or is slow.
+
+    A program of a project that is not trusted does not run.
+    """
     import subprocess
 
+    if definition.project is not None:
+        from host.run.trust import is_trusted
+
+        if not is_trusted(definition):
+            return []
     try:
         done = subprocess.run(
-            [program],
+            [join(definition.directory, program)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ from host.run.catalog import RESERVED, Catalog, Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
 
 class Contents(Record):
@@ -55,7 +55,9 @@ def contents(
                 if not found.has_below:
                     continue
             runs = found.definition is not None and found.definition.entrypoint != ""
-            categories.append(Category(found.words, found.name, found.description, runs))
+            project = all(node.tree.project for node in found.nodes) and found.nodes[0].tree.project
+            named = project.name if project else ""
+            categories.append(Category(found.words, found.name, found.description, runs, named))
             if deep:
                 pending.append(found)
     inside = Contents(
@@ -65,6 +67,15 @@ def contents(
     return inside, list(dict.fromkeys(problems))
 
 
+def origin_of(found: Match) -> Literal["commands", "plugin", "python", "project"]:
+    """Return where a command is from, as JSON has it; "python" is one that a plugin declares."""
+    if found.project:
+        return "project"
+    if found.definition is None or not found.definition.file:
+        return "python"
+    return "plugin" if found.plugin else "commands"
+
+
 def command_of(found: Match) -> Command:
     """Return what words name as the record of a command."""
     definition: Any = found.definition
@@ -72,8 +83,9 @@ def command_of(found: Match) -> Command:
         words=found.words,
         definition=definition,
         directory=definition.directory,
-        origin="python" if not definition.file else "plugin" if found.plugin else "commands",
+        origin=origin_of(found),
         plugin=found.plugin,
         dev=found.dev,
+        project=found.project.name if found.project else "",
         shadows=found.shadows,
     )

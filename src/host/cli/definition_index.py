@@ -100,7 +100,7 @@ class IndexedCatalog(Catalog):
 
     def __init__(self, lock: "Lock", installation: "OpenInstallation") -> None:
         index = DefinitionIndex(installation)
-        super().__init__(lock, index.read_definition)
+        super().__init__(lock, index.read_definition, installation.around)
         self.save = index.save
 
 

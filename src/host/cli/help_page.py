@@ -6,6 +6,7 @@ import os
 
 from host.cli.page_layout import Page
 from host.cli.variables import UNKNOWN, page_variables, shown_value
+from host.errors import HostError
 from host.run.argument_text import usage_of
 from host.run.command import Definition
 from host.run.required_variables import where_to_set
@@ -40,16 +41,18 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     below, _ = session.catalog.children(found)
     rows = [(one.words[-1], one.description) for one in below if _is_listed(one)]
     page.table("Commands below", sorted(rows))
-    variables = page_variables(session, found, definition)
+    trust = _trust_note(session, found, definition)
+    variables = [] if trust else page_variables(session, found, definition)
     unset = {one.name for one in variables if not one.value}
     missing = [name for name in definition.required_envs if name in unset]
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
-    page.section("Environment files", [*_environment_files(definition)])
+    page.section("Environment files", [] if trust else [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
     notes = [*_notes(definition, found.plugin), *_remarks(session, words, variables, missing)]
+    notes += trust
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
 
@@ -110,6 +113,21 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield "Needs administrator rights (sudo)."
     if plugin:
         yield f"Comes from the plugin {plugin}."
+    if definition.project:
+        yield f"Comes from the project {definition.project.name} in {definition.project.root}."
+
+
+def _trust_note(session: Session, found: Match, definition: Definition) -> list[str]:
+    """Return how to trust the project that a command is from, [] if it is trusted."""
+    if definition.project is None:
+        return []
+    from host.run.trust import check_trust
+
+    try:
+        check_trust(definition, session.program, found.words)
+    except HostError as error:
+        return [error.what, *filter(None, [error.remedy])]
+    return []
 
 
 def _remarks(

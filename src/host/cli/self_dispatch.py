@@ -11,7 +11,7 @@ from host.cli.unknown_words import unknown_own_word
 from host.errors import InstallationError
 from host.run.argument_parser import parse
 from host.run.argument_text import usage_of
-from host.run.catalog import Catalog
+from host.run.catalog import RESERVED, Catalog
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from host.listing_records import Terminal
     from host.run.argument_spec import Argument
     from host.run.command import Definition
+
+
+_NEVER_ASSUMED = (RESERVED, "trust")  # its own --yes alone answers
 
 
 def run_self(session: Session, asked: GlobalOptions) -> int:
@@ -50,7 +53,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         session.show(_page(session.terminal, label, definition, function))
         return 0
     given = parse(definition.args, rest, session.program, found.words).texts
-    if session.assume_yes:
+    if session.assume_yes and found.words != _NEVER_ASSUMED:
         given["--yes"] = ["true"]
     with RaisedInterrupts():
         return function(session, **_named_values(definition.args, given)) or 0

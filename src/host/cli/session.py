@@ -190,9 +190,16 @@ class Session:
         caller: Mapping[str, str],
         reading: type[SourceReader] | None = None,
     ) -> Layers:
-        """Return the variables of a command that `caller` starts; raises SourceError."""
+        """Return the variables of a command that `caller` starts.
+
+        Raises SourceError, and NotConfirmedError for a command of a project that is not trusted.
+        """
         from host.run.environment import SourceReader, layers_of
 
+        if definition.project is not None:
+            from host.run.trust import check_trust
+
+            check_trust(definition, self.program, words)
         there = (self.installation, self.lock, caller, self.messages)
         return layers_of(words, definition, *there, reading=reading or SourceReader)
 

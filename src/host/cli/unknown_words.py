@@ -60,6 +60,8 @@ def unknown(
     for problem in problems:  # one of them may be the reason
         if {*names} <= {RESERVED} or problem.path in folders:
             session.messages.warn(problem)
+    for problem in session.catalog.problems:
+        session.messages.warn(problem)
     installation = session.installation
     if installation.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(
         installation.commands_dir

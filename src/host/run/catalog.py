@@ -2,8 +2,8 @@
 
 `find` follows words, `children` lists a category; both apply one rule of precedence (`_decide`).
 A run looks only at the folders on the way, so it costs the same with ten commands and with ten
-thousand. Trees are merged here and nowhere else. There are two kinds of tree, `FolderTree` and
-`DeclaredTree`, with the same methods.
+thousand. Trees are merged here and nowhere else. There are two kinds of tree, `FolderTree` (with
+`ProjectTree`) and `DeclaredTree`, with the same methods.
 """
 
 from host.errors import DefinitionError, Problem
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from host.run.command import Definition
     from host.run.lock import Declared, Lock
+    from host.run.projects import Project, ProjectTree
+
+    Read = Callable[[str], Definition]
+    Around = Callable[[Read], tuple[list[ProjectTree], list[Problem]]]
 
 RESERVED = "self"  # the first word of the commands that manage the program itself
 NOT_CATEGORIES = (RESERVED, "help")  # first words that no folder can define
@@ -61,11 +65,14 @@ class Match:
 
     `kind` is "command", "category" or "unknown" (then `words` is the part that exists).
     `nodes` are those of a category, in order of precedence, or the command's own; `plugin` is ""
-    for the installation's own. `shadows` names what else has a command's words; only `children`
-    fills it, and `has_below`: whether a command has commands below it.
+    for the installation's own, and so is `project` None. `shadows` names what else has a command's
+    words; only `children` fills it, and `has_below`: whether a command has commands below it.
     """
 
-    __slots__ = ("definition", "dev", "has_below", "kind", "nodes", "plugin", "shadows", "words")
+    __slots__ = (
+        *("definition", "dev", "has_below", "kind", "nodes", "plugin", "project", "shadows"),
+        "words",
+    )
 
     def __init__(
         self,
@@ -80,6 +87,7 @@ class Match:
         self.definition = definition
         self.plugin = ""
         self.dev = False
+        self.project: Project | None = None
         self.has_below = False
         self.shadows: tuple[str, ...] = ()
 
@@ -103,6 +111,8 @@ class DeclaredTree:
     """
 
     __slots__ = ("_declared", "dev", "plugin", "root")
+
+    project = None
 
     def __init__(self, declared: "Iterable[Declared]", plugin: str, dev: bool) -> None:
         self._declared = declared
@@ -157,12 +167,16 @@ class DeclaredTree:
 class Catalog:
     """The trees of one lock in order of precedence: folders, then what plugins declare.
 
-    `read` reads a definition file: by default as a run does, or through an index.
+    `read` reads a definition file: by default as a run does, or through an index. `around` finds
+    the trees of projects, which come last; it is called if the lock's trees do not have a command.
+    `problems` are what it found wrong.
     """
 
-    __slots__ = ("_roots",)
+    __slots__ = ("_all", "_around", "_read", "_roots", "problems")
 
-    def __init__(self, lock: "Lock", read: "Callable[[str], Definition]" = read_definition) -> None:
+    def __init__(
+        self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None
+    ) -> None:
         folders = [
             FolderTree(one.path, one.plugin, one.dev, one.scripts, read) for one in lock.trees
         ]
@@ -178,6 +192,20 @@ class Catalog:
         ]
         self._roots = [Node(one, one.root) for one in folders]
         self._roots += [Node(one, one.root) for one in in_code]
+        self._read = read
+        self._around = around
+        self._all: list[Node] | None = None
+        self.problems: list[Problem] = []
+
+    @property
+    def projects(self) -> "list[ProjectTree]":
+        """The trees of projects, the nearest first."""
+        if self._all is None:
+            self._all = self._roots
+            if self._around is not None:
+                trees, self.problems = self._around(self._read)
+                self._all = [*self._roots, *[Node(one, one.root) for one in trees]]
+        return [one.tree for one in self._all[len(self._roots) :]]
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return what the leading `words` name; the rest are arguments.
@@ -185,10 +213,16 @@ class Catalog:
         At each step the first tree that has the word decides whether it is a command or a
         category; categories of the same words are one category. A word that is none may be an
         alias. A command may have commands below it: the longest run of words that names one
-        counts, with `whole` also a category that all the words name. Raises DefinitionError if
-        the deciding definition is wrong.
+        counts, with `whole` also a category that all the words name. Projects are asked for what
+        is no command without them. Raises DefinitionError if the deciding definition is wrong.
         """
-        found = Match("category", (), self._roots)
+        found = self._find(self._roots, words, whole=whole)
+        if found.kind != "command" and self.projects:
+            found = self._find(self._all or [], words, whole=whole)
+        return found
+
+    def _find(self, roots: "list[Node]", words: "Sequence[str]", *, whole: bool) -> Match:
+        found = Match("category", (), roots)
         command: Match | None = None
         for word in words:
             node = found.nodes[0] if found is command else None
@@ -215,6 +249,7 @@ class Catalog:
         definition = found.definition
         if definition is not None and definition.entrypoint:
             node = found.nodes[0]
+            definition.project = node.tree.project
             definition.inherit(node.tree.above(node.at))
         return found
 
@@ -245,7 +280,7 @@ class Catalog:
 
         A folder without commands is left out, and so is one with a reserved word.
         """
-        problems: list[Problem] = []
+        problems: list[Problem] = [] if category.words else [*self.problems]
         reached: dict[str, list[Node]] = {}
         reserved = () if category.words else NOT_CATEGORIES
         defaults: dict[Any, tuple[Definition, ...]] = {}
@@ -271,7 +306,8 @@ class Catalog:
                     node = match.nodes[0]
                     match.has_below = node.tree.has_below(node.at)
                     above = defaults[node.tree]
-                    if above and match.definition:
+                    if match.definition and (above or node.tree.project is not None):
+                        match.definition.project = node.tree.project
                         match.definition.inherit(above)
                 found.append(match)
         return found, problems
@@ -299,7 +335,8 @@ def _matched(
     if not nodes[0].runnable:
         return Match("category", words, nodes)
     found = Match("command", words, nodes, nodes[0].definition)
-    found.plugin, found.dev = nodes[0].tree.plugin, nodes[0].tree.dev
+    tree = nodes[0].tree
+    found.plugin, found.dev, found.project = tree.plugin, tree.dev, tree.project
     if len(nodes) > 1:
         found.shadows = tuple(
             [one.at if one.tree.root else f"plugin {one.tree.plugin}" for one in nodes[1:]]
@@ -376,5 +413,6 @@ def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:
             problems += warnings
         category.definition = definition or node.definition
         if category.definition is not None:
-            category.plugin, category.dev = node.tree.plugin, node.tree.dev
+            tree = node.tree
+            category.plugin, category.dev, category.project = tree.plugin, tree.dev, tree.project
             break

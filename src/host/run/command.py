@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from host.run.argument_spec import Argument
+    from host.run.projects import Project
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
@@ -40,12 +41,14 @@ def is_reference(text: str) -> bool:
 
 
 class Config:
-    """What cli.json says: name, description, version, commands_dir, plugins_dir.
+    """What cli.json says: name, description, version, commands_dir, plugins_dir, projects.
 
     `warnings` are `Problem`s: unknown keys that resemble one of these.
     """
 
-    __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version", "warnings")
+    __slots__ = (
+        *("commands_dir", "description", "name", "plugins_dir", "projects", "version", "warnings"),
+    )
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
@@ -53,6 +56,7 @@ class Config:
         self.description: str = fields.text("description")
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
+        self.projects: bool = fields.flag("projects") or fields.value("projects") is None
         self.warnings: tuple[Problem, ...] = fields.misspelt()
 
 
@@ -100,6 +104,7 @@ class Definition:
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          `RequiredVariable`s, those of the categories above included
     above                  definitions of the categories above, the outermost first: see `inherit`
+    project                the `Project` whose command it is, None for any other
     default                in a category.json: the word of the command that runs without a word
     is_script              whether the file of the definition is what runs
     usage                  the line of a script's comment that shows how it is called
@@ -116,6 +121,7 @@ class Definition:
     """
 
     above: "tuple[Definition, ...]" = ()
+    project: "Project | None" = None
     usage = ""
 
     def __init__(

@@ -171,6 +171,8 @@ class SourceReader(Record):
         path = self.expanded(written, definition.file, "env_files")
         if not path:
             return
+        if self.definition.project is not None:
+            self.definition.project.check(join(definition.directory, path))
         try:
             self.env_file(source, join(definition.directory, path))
         except SourceError as failure:
@@ -285,10 +287,13 @@ def layers_of(
             parse(definition.args, None, environ=environ).variables() if given is None else given
         )
 
-    def describe(values: "Mapping[str, str]") -> str:
-        return installation.run_entry(environ, values)
+    project = {"PROJECT_DIR": definition.project.root} if definition.project else {}
 
-    layers = Layers(system, installation.run_variables(words), given or {}, describe)
+    def describe(values: "Mapping[str, str]") -> str:
+        return installation.run_entry(environ, {**values, **project})
+
+    framework = installation.run_variables(words) | project
+    layers = Layers(system, framework, given or {}, describe)
     reader = reading(words, definition, layers, messages)
     for source in lock.sources if definition.sources else ():
         reader.read(source)

@@ -69,6 +69,8 @@ class FolderTree:
         *("plugin", "root", "scripts"),
     )
 
+    project: "Any" = None
+
     def __init__(
         self,
         root: str,

@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.run.catalog import Read
+    from host.run.projects import ProjectTree
+
 
 class Layout:
     """The paths of one installation; all absolute.
@@ -71,6 +74,11 @@ def data_home(environ: "Mapping[str, str]") -> str:
     return _xdg_home(environ, "XDG_DATA_HOME", ".local/share")
 
 
+def state_home(environ: "Mapping[str, str]") -> str:
+    """Return `${XDG_STATE_HOME:-~/.local/state}`."""
+    return _xdg_home(environ, "XDG_STATE_HOME", ".local/state")
+
+
 def _xdg_home(environ: "Mapping[str, str]", variable: str, usual: str) -> str:
     chosen = environ.get(variable, "")
     return chosen if chosen.startswith("/") else join(home(environ), usual)
@@ -121,12 +129,15 @@ def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
 
 
 class OpenInstallation:
-    """A layout together with what its cli.json says; `key` names it in its lock."""
+    """A layout with what its cli.json says and its caller's environment; its lock has its `key`."""
 
-    __slots__ = ("commands_dir", "config", "key", "layout", "locks", "plugins_dir")
+    __slots__ = ("commands_dir", "config", "environ", "key", "layout", "locks", "plugins_dir")
 
-    def __init__(self, layout: Layout, config: Config, cache_home: str, python_path: str) -> None:
+    def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
+        cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
+        python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
         self.layout = layout
+        self.environ = environ
         self.config = config
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
@@ -139,6 +150,16 @@ class OpenInstallation:
     def indexes(self) -> tuple[str, ...]:
         """Where an index of definitions may be: beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
+
+    def around(self, read: "Read") -> "tuple[list[ProjectTree], list[Problem]]":
+        """Return the trees of the projects around the current directory, and what is wrong."""
+        if not self.config.projects:
+            return [], []
+        from host.run.nested import without_outer_run
+        from host.run.projects import project_trees
+
+        environ = without_outer_run(self.environ, self.layout.root)
+        return project_trees(self.layout.program, self.commands_dir, home(environ), environ, read)
 
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
@@ -173,9 +194,7 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
                 error.what, f"to make an installation run: {layout.program} self init"
             ) from None
         raise
-    cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
-    python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
-    return OpenInstallation(layout, config, cache_home, python_path)
+    return OpenInstallation(layout, config, environ)
 
 
 def _escaped(path: str) -> str:

@@ -70,6 +70,12 @@ class ScriptComments:
             raise DefinitionError(self.placed(error.problem)) from None
         self.values = {"description": summary, **block, "entrypoint": name}
 
+    @property
+    def text(self) -> str:
+        """What describes the command, for people: summary, usage and the block of JSON."""
+        block = [one.rstrip() for one in block_text(self._lines).splitlines() if one.strip()]
+        return "\n".join([self.values["description"], self.usage, *block])
+
     def placed(self, problem: Problem) -> Problem:
         """Return a problem with the line of its key in the script."""
         if problem.line:

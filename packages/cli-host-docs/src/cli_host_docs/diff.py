@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from cli_host_docs.compare import BREAKING, differences
+from cli_host_docs.facts import own_commands
 from host import Command, OperationError, Program, UsageError, find_program, printable
 
 
@@ -40,8 +41,7 @@ def _commands(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
         _check_out(program.root, place, folder)
         state = Program.at(folder)
-    commands = state.commands(everything=True)
-    return [one for one in commands if one.origin == "commands" or not own_only]
+    return [one for one in own_commands(state) if one.origin == "commands" or not own_only]
 
 
 def _check_out(root: str, ref: str, folder: str) -> None:

@@ -12,8 +12,16 @@ from host import Argument, Command, Definition, Program
 
 
 def visible_commands(program: Program) -> list[Command]:
-    """Return all commands but hidden ones, for every system, sorted by words."""
-    return [one for one in program.commands(everything=True) if not one.definition.hidden]
+    """Return all commands but hidden ones, for every system, sorted by words.
+
+    Those of a project around the current directory are left out.
+    """
+    return [one for one in own_commands(program) if not one.definition.hidden]
+
+
+def own_commands(program: Program) -> list[Command]:
+    """Return the commands of the installation and its plugins, none of a project."""
+    return [one for one in program.commands(everything=True) if one.origin != "project"]
 
 
 def value_of(record: Any, key: str, default: Any) -> Any:

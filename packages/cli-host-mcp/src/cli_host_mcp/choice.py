@@ -29,7 +29,9 @@ class Choice:
         definition = command.definition
         named = self._names(command)
         wish = definition.extra.get(_KEY)
+        of_project = command.kept_from_assistants
         reasons = {
+            of_project: of_project,
             f"it is for {' and '.join(definition.os)}": not definition.compatible,
             "it was not asked for": self.patterns and not _matches(command.words, self.patterns),
             "--except leaves it out": _matches(command.words, self.left_out),

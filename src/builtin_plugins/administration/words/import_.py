@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.recipes import (
     DIRECTORY,
     FILE,
@@ -37,6 +38,7 @@ def command(
     words: tuple[str, ...],
     update: bool,
     plugin: str | None,
+    project: bool,
     yes: bool,
 ) -> None:
     """Write one script for each recipe of FILE, below WORDS or the name of its tool.
@@ -59,10 +61,10 @@ def command(
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
         raise OperationError(f"{source}: there is no recipe in it")
-    base = _base(session, plugin)
+    base, root = _base(session, plugin, project=project)
     folder = base.joinpath(*words)
     with os_errors_explained(folder), locked(os.path.realpath(_existing(folder)), PATIENCE):
-        wanted = dict(_files(session, tool, source, folder, recipes))
+        wanted = dict(_files(session, tool, source, folder, recipes, root))
         _synchronize(session, folder, source, wanted, update=update)
     session.show_lines(f"try it:  {session.program} {' '.join(words)}")
 
@@ -73,11 +75,15 @@ def _agree(question: str, source: Path, *, yes: bool) -> None:
     raise OperationError(f"{source}: nothing was imported", "to agree without a question: --yes")
 
 
-def _base(session: Session, plugin: str | None) -> Path:
-    """Return the directory that holds the categories to write."""
+def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path, str]:
+    """Return the directory that holds the categories to write, and the root of its tree."""
+    root = session.layout.root
+    if project:
+        nearest = nearest_project(session)
+        return Path(nearest.commands_dir), nearest.root
     if plugin is None:
-        return Path(session.installation.commands_dir)
-    return Path(session.installation.plugins_dir) / plugin
+        return Path(session.installation.commands_dir), root
+    return Path(session.installation.plugins_dir) / plugin, root
 
 
 def _existing(folder: Path) -> Path:
@@ -87,7 +93,7 @@ def _existing(folder: Path) -> Path:
 
 
 def _files(
-    session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe]
+    session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
 ) -> Iterator[tuple[str, str]]:
     """Yield path below `folder` and text of each file to write; warn of recipes left out."""
     title = f"Recipes of {source.name}"
@@ -109,14 +115,14 @@ def _files(
                 seen.add(inner)
                 yield inner, _json({"name": words[depth - 1], "description": title})
         target = folder / path
-        call = _call(tool, source, target.parent, session.layout.root)
+        call = _call(tool, source, target.parent, root)
         yield path, _script(tool, source, recipe, call)
 
 
 def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
     """Return the words that start the tool, for a script in `folder`, quoted for sh.
 
-    Places are relative to the script if the file is in the installation too.
+    Places are relative to the script if the file is in its installation or project too.
     """
     inside = Path(os.path.realpath(root)) in source.resolve().parents
 

@@ -20,6 +20,7 @@ from builtin_plugins.administration.program.shipped_files import (
     record_shipped,
     shipped_files,
 )
+from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
@@ -28,13 +29,19 @@ from host.cli.session import Session
 from host.run.installation import home
 
 
-def command(session: Session, directory: str | None, name: str | None) -> None:
+def command(session: Session, directory: str | None, name: str | None, project: bool) -> None:
     """Make a complete installation in DIRECTORY; no file that is there is overwritten.
 
     An installation that is there gets what it lacks to work, but no examples.
 
     Without DIRECTORY it is where this program looks for its installation.
+
+    With --project it makes commands that are available in DIRECTORY (by default here) and below
+    it: .PROGRAM/commands/ with an example, which is trusted.
     """
+    if project:
+        make_project(session, directory or ".")
+        return
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
         raise UsageError(f"{program} cannot name a program", "use letters, digits and ._-")

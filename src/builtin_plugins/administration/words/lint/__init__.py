@@ -12,7 +12,9 @@ from builtin_plugins.administration.pages import (
     plural,
     relative_path,
 )
+from builtin_plugins.administration.project_findings import commands_in, lint_projects
 from builtin_plugins.administration.words.lint.linter import Lint
+from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.administration.words.lint.scripts import shellcheck_findings
 from host import DefinitionError, Problem, UsageError, find_program
 from host.cli.session import Session
@@ -25,8 +27,9 @@ _GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
 def command(session: Session, words: tuple[str, ...], format: str) -> int:
     """Check definitions and scripts; none of them is run.
 
-    DIRECTORY is an installation, a plugin or a folder of commands, WORDS are those of a command or
-    a category. Without either, this installation is checked. Each finding is a line
+    DIRECTORY is an installation, a plugin, a project or a folder of commands, WORDS are those of
+    a command or a category. Without either, this installation and the projects here are checked.
+    Each finding is a line
     FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With an error the exit
     status is 1. A hint (a file that looks like a script and is no command, or a script without a
     shebang) leaves it at 0. The last lines show who answers `--help`. If shellcheck is on PATH, it
@@ -34,7 +37,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     """
     below: tuple[str, ...] = ("",)
     if len(words) == 1 and os.path.isdir(words[0]):
-        lint = Lint(os.path.realpath(words[0]), session.environ)
+        lint = Lint(commands_in(words[0], session.program), session.environ)
     elif "/" in "".join(words):
         raise UsageError(f"{' '.join(words)}: there is no such directory")
     else:
@@ -45,6 +48,8 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     shellcheck = find_program("shellcheck", session.environ)
     found = shellcheck_findings(shellcheck, scripts, session.environ) if shellcheck else ()
     findings = [one for one in lint.findings(found) if one.problem.path.startswith(below)]
+    if not words:
+        findings += placed(lint_projects(session))
     words_below = words if below != ("",) else ()
     answers = [one for one in lint.help if one[0][: len(words_below)] == words_below]
     if format == "json":

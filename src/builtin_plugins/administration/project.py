@@ -1,0 +1,56 @@
+"""Projects: the nearest one, and a new one with an example."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from builtin_plugins.administration.program.launcher import make_file
+from builtin_plugins.io.files.undo import os_errors_explained
+from host import OperationError
+from host.cli.session import Session
+from host.cli.trust import project_commands, remember, trusted_files
+from host.run.installation import home
+from host.run.projects import Project, project_roots
+
+_EXAMPLE = """\
+#!/usr/bin/env bash
+# Show where this project is.
+echo "This is $PROJECT_DIR; you are in $PWD."
+"""
+
+
+def nearest_project(session: Session) -> Project:
+    """Return the project around the current directory; raises OperationError if there is none."""
+    for root in project_roots(session.program, home(session.caller)):
+        return Project(root, session.program, session.caller)
+    raise OperationError(
+        f"there is no project here: no .{session.program}/commands in this directory or above it",
+        f"to make one: {session.program} self init --project",
+    )
+
+
+def make_project(session: Session, directory: str) -> None:
+    """Make a project with an example in a directory; files that are there stay.
+
+    A project that was there before is not trusted by that.
+    """
+    project = Project(os.path.realpath(directory), session.program, session.caller)
+    is_new = not os.path.lexists(project.folder)
+    example = Path(project.commands_dir) / "hello"
+    project.check(project.root)
+    with os_errors_explained(Path(project.root)):
+        made = not os.path.isdir(project.commands_dir)
+        if made:
+            make_file(example, _EXAMPLE.encode(), 0o755)
+    if is_new:
+        remember(project, trusted_files(project, project_commands(project)))
+    if not made:
+        session.show_lines(f"{project.commands_dir}: is there already")
+        return
+    session.show_lines(
+        f"made {example}",
+        f"try it:  {session.program} hello",
+        f"A colleague's {session.program} asks before the first run; see: "
+        f"{session.program} self trust --help",
+    )

@@ -1,0 +1,102 @@
+"""`self trust`: which projects may run their commands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from builtin_plugins.administration.project import nearest_project
+from host import OperationError, UsageError
+from host.cli.session import Session
+from host.cli.trust import (
+    agree,
+    change_trusted,
+    new_lines,
+    project_commands,
+    remember,
+    trusted_files,
+)
+from host.run.confirm import is_attended
+from host.run.projects import Project
+from host.run.trust import hash_of, read_trusted
+
+
+def command(
+    session: Session, directory: str | None, yes: bool, list: bool, forget: bool, format: str
+) -> None:
+    """Trust the project in DIRECTORY, by default the nearest one: its commands may run.
+
+    It shows the commands first and asks; with --yes it does not ask. What was trusted and changed
+    since is asked for again when it runs. --list shows the trusted projects, and --forget takes
+    the trust back. In CI, set CLI_TRUST to the real paths of projects instead.
+    """
+    if list:
+        if directory:
+            raise UsageError("--list shows every project and takes no DIRECTORY")
+        _list(session, format)
+        return
+    root = _root(session, directory, may_be_gone=forget)
+    if forget:
+        _forget(session, root)
+        return
+    project = Project(root, session.program, session.caller)
+    for path in (project.root, project.commands_dir):
+        project.check(path)
+    commands = project_commands(project)
+    files = trusted_files(project, commands)
+    lines = [*new_lines(project, commands)]
+    if not yes:
+        if not is_attended():
+            raise OperationError(
+                f"{root}: there is no terminal to ask on", "to agree without a question: --yes"
+            )
+        if not agree(lines):
+            raise OperationError(f"{root}: is not trusted")
+    elif session.terminal.is_interactive:
+        session.show_lines(*lines)
+    remember(project, files, anew=True)
+    session.show_lines(f"{root}: trusted")
+
+
+def _root(session: Session, directory: str | None, *, may_be_gone: bool) -> str:
+    """Return the real path of the project to trust; raises OperationError if it is none."""
+    if directory is None:
+        return nearest_project(session).root
+    hidden = f".{session.program}/commands"
+    root = os.path.realpath(directory)
+    if not may_be_gone and not os.path.isdir(os.path.join(root, hidden)):
+        raise OperationError(f"{root}: is no project", f"a project has {hidden}/")
+    return root
+
+
+def _forget(session: Session, root: str) -> None:
+    if root not in read_trusted(session.caller):
+        session.show_lines(f"{root}: was not trusted")
+        return
+    change_trusted(session.caller, lambda known: known.pop(root, None))
+    session.show_lines(f"{root}: no longer trusted")
+
+
+def _list(session: Session, format: str) -> None:
+    rows = [
+        {"path": root, "state": _state(root, files.items())}
+        for root, files in sorted(read_trusted(session.caller).items())
+    ]
+    if format == "json":
+        session.show_json({"projects": rows})
+    elif rows:
+        session.show_lines(*(f"{one['path']}  {one['state']}" for one in rows))
+    else:
+        session.show_lines("no project is trusted")
+
+
+def _state(root: str, files: Iterable[tuple[str, str]]) -> str:
+    """Return whether what was trusted is as it was: "trusted", "changed" or "gone"."""
+    if not os.path.isdir(root):
+        return "gone"
+    same = all(_hash(os.path.join(root, name)) == one for name, one in files)
+    return "trusted" if same else "changed"
+
+
+def _hash(path: str) -> str:
+    return hash_of(path) if os.path.lexists(path) else ""

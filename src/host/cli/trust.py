@@ -1,0 +1,167 @@
+"""The question whether to trust a project, and what is remembered of the answer (CONTRACT 16)."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+
+from host.cli.contents import Contents, contents
+from host.errors import NotConfirmedError, OperationError, Problem
+from host.run.catalog import Catalog
+from host.run.command import read_definition
+from host.run.confirm import is_attended
+from host.run.lock import Lock
+from host.run.projects import Project, ProjectTree
+from host.run.text import decode, encode, printable
+from host.run.trust import (
+    changed_files,
+    files_of,
+    hash_of,
+    not_trusted,
+    read_trusted,
+    state_file,
+    text_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from host.listing_records import Command
+    from host.run.command import Definition
+
+_LONGEST_ANSWER = 1024  # bytes
+_YES, _ONCE = ("y", "yes"), ("o", "once")
+
+
+def ask_trust(
+    words: Sequence[str], definition: Definition, program: str, *, may_ask: bool = True
+) -> None:
+    """Ask whether a command's project is trusted; raises NotConfirmedError unless the user agrees.
+
+    The first question shows all commands and remembers them. If some changed since, only what
+    takes effect in this run is shown and remembered.
+    """
+    project = definition.project
+    if project is None:
+        return
+    if not may_ask or not is_attended():
+        raise not_trusted(project, program, words)
+    if project.root in read_trusted(project.environ):
+        paths = changed_files(project, definition.file)
+        lines = changed_lines(project, paths)
+        paths = files_of(project, definition.file)
+    else:
+        commands = project_commands(project)
+        lines, paths = new_lines(project, commands), trusted_files(project, commands)
+    answer = _answer(lines, "Trust it? [y]es, [n]o, [o]nce:")
+    if answer in _YES:
+        remember(project, paths)
+    elif answer not in _ONCE:
+        raise NotConfirmedError(f"{' '.join(words)}: the project is not trusted; nothing was run")
+
+
+def agree(lines: Iterable[str]) -> bool:
+    """Show what would be trusted and ask; return whether the user agrees."""
+    return _answer(lines, "Trust it? [y]es, [n]o:") in _YES
+
+
+def _answer(lines: Iterable[str], question: str) -> str:
+    page = "".join([f"{printable(line)}\n" for line in lines])
+    os.write(2, encode(f"{page}{question} "))
+    answer = os.read(0, _LONGEST_ANSWER)
+    if not answer.endswith(b"\n"):
+        os.write(2, b"\n")  # Ctrl-D leaves the cursor behind the question
+    return decode(answer).strip().lower()
+
+
+def project_commands(project: Project) -> list[Command]:
+    """Return all commands of a project, also those that other commands hide."""
+    return [*project_contents(ProjectTree(project, read_definition))[0].commands]
+
+
+def project_contents(tree: ProjectTree) -> tuple[Contents, list[Problem]]:
+    """Return all that a project holds, whatever other places have, and what is wrong there."""
+    return contents(Catalog(Lock([]), around=lambda _: ([tree], [])), (), deep=True)
+
+
+def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:
+    """Return the files that count for these commands; raises DefinitionError for unsafe ones."""
+    paths = [path for one in commands for path in files_of(project, one.definition.file)]
+    paths = [*dict.fromkeys([project.file, *paths])]
+    for path in paths:
+        project.check(path)
+    return paths
+
+
+def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
+    """Yield what a user sees of a project before it is trusted for the first time."""
+    yield f"The project {project.name} in {project.root} has commands that never ran here:"
+    for one in commands:
+        definition = one.definition
+        about = f"  {definition.description}" if definition.description else ""
+        sudo = " [sudo]" if definition.sudo else ""
+        yield f"  {' '.join(one.words)}{about}  [{definition.effects}]{sudo}"
+    definition = project.definition
+    names = ", ".join(definition.envs) if definition else ""
+    if names:
+        yield f"project.json sets {names} for all of them."
+    if definition and definition.env_files:
+        yield f"project.json reads {', '.join(definition.env_files)} for all of them."
+
+
+def changed_lines(project: Project, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the new text of files that changed since the project was trusted."""
+    yield f"The project {project.name} in {project.root} has changed since it was trusted:"
+    for path in paths:
+        lines = decode(text_of(path)).splitlines()
+        yield f"  {path}{'' if lines else ': is gone, or states nothing'}"
+        yield from (f"    {line}" for line in lines)
+
+
+def remember(project: Project, paths: Iterable[str], *, anew: bool = False) -> None:
+    """Remember these files of a project as trusted; with `anew` no others."""
+    hashes = {path[len(project.root) :].lstrip("/"): hash_of(path) for path in paths}
+
+    def update(known: dict[str, dict[str, str]]) -> None:
+        before = {} if anew else known.get(project.root, {})
+        known[project.root] = {name: one for name, one in (before | hashes).items() if one}
+
+    change_trusted(project.environ, update)
+
+
+def change_trusted(
+    environ: Mapping[str, str], update: Callable[[dict[str, dict[str, str]]], object]
+) -> None:
+    """Rewrite trusted.json; `update` gets the trusted projects. Raises OperationError."""
+    path = state_file(environ)
+    directory = os.path.dirname(path)
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            known = read_trusted(environ)
+            update(known)
+            _write(path, json.dumps({"projects": known}, indent=2) + "\n", os.fstat(held))
+        finally:
+            os.close(held)
+    except OSError as failure:
+        raise OperationError(Problem(path, f"cannot be written: {failure.strerror}")) from None
+
+
+def _write(path: str, text: str, directory: os.stat_result) -> None:
+    """Replace the file at once; under sudo it stays the user's, as its directory is."""
+    descriptor, beside = tempfile.mkstemp(dir=os.path.dirname(path))  # 0600
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(encode(text))
+            if os.geteuid() == 0:
+                os.fchown(descriptor, directory.st_uid, directory.st_gid)
+            os.fsync(descriptor)
+        os.replace(beside, path)
+    except OSError:
+        os.unlink(beside)
+        raise

@@ -1,0 +1,203 @@
+"""The projects around the current directory, and who could have written them (CONTRACT 16).
+
+A project is a directory with `.<program>/commands/`. No run of an installation's own command
+loads this module. What is read here is never executed; `host.run.trust` decides about that.
+"""
+
+import _stat
+import posix
+
+from host.errors import DefinitionError, Problem
+from host.run import basename, dirname, is_directory, is_there, join, realpath
+from host.run.command import Definition
+from host.run.folders import FolderTree
+from host.run.json_file import Fields, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated by `:`
+
+
+class Project:
+    """A project: `root` is its real path, `folder` its `.<program>`, `file` its project.json.
+
+    `environ` is the caller's environment; `is_named` tells whether its CLI_TRUST has the project.
+    """
+
+    __slots__ = ("_read", "_safe", "commands_dir", "environ", "file", "folder", "root")
+
+    def __init__(self, root: str, program: str, environ: "Mapping[str, str]") -> None:
+        self.root = root
+        self.folder = join(root, f".{program}")
+        self.commands_dir = f"{self.folder}/commands"
+        self.file = f"{self.folder}/project.json"
+        self.environ = environ
+        self._read: "tuple[Definition | None, bool] | None" = None
+        self._safe: set[str] = set()
+
+    @property
+    def is_named(self) -> bool:
+        return self.root in self.environ.get(TRUST, "").split(":")
+
+    @property
+    def _content(self) -> "tuple[Definition | None, bool]":
+        if self._read is None:
+            try:
+                self._read = read_project(self.file)
+            except FileNotFoundError:
+                self._read = (None, False)
+        return self._read
+
+    @property
+    def definition(self) -> Definition | None:
+        """What project.json says, None without one; raises DefinitionError."""
+        return self._content[0]
+
+    @property
+    def allows_assistants(self) -> bool:
+        """Whether its owner agrees that an assistant is offered its commands."""
+        return self._content[1]
+
+    @property
+    def name(self) -> str:
+        """The name in project.json, or else that of the directory."""
+        try:
+            name = self.definition.name if self.definition else ""
+        except DefinitionError:
+            name = ""
+        return name or basename(self.root) or self.root
+
+    def check(self, path: str) -> None:
+        """Raise DefinitionError if somebody else could have written `path` or what leads to it.
+
+        All directories from the project's own down count, and for a link that leads out of it all
+        directories above its target.
+        """
+        real = realpath(path)
+        inside = f"{real}/".startswith(join(self.root, ""))
+        while real not in self._safe:
+            self._check(real, may_be_sticky=not inside)
+            self._safe.add(real)
+            if real in (self.root, "/"):
+                return
+            real = dirname(real)
+
+    def _check(self, real: str, *, may_be_sticky: bool) -> None:
+        try:
+            status = posix.stat(real)
+        except OSError:
+            return  # there is nothing to use
+        remedy, mode = "", status.st_mode
+        if not self.is_named and status.st_uid not in owners(self.environ):
+            text = "belongs to another user, so this project is not used"
+        elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
+            text, remedy = "everybody can write it, so this project is not used", "o-w"
+        elif mode & 0o020 and not _is_own_group(status, self.environ):
+            text, remedy = "other users can write it, so this project is not used", "g-w"
+        else:
+            return
+        raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))
+
+
+class ProjectTree(FolderTree):
+    """The commands of a project; project.json has the defaults for all of them."""
+
+    __slots__ = ("project",)
+
+    def __init__(self, project: Project, read: "Callable[[str], Definition]") -> None:
+        super().__init__(project.commands_dir, scripts={}, read=read)
+        self.project: Project = project
+
+    def above(self, place: str) -> tuple[Definition, ...]:
+        own = self.project.definition
+        return (*((own,) if own else ()), *super().above(place))
+
+
+def read_project(path: str) -> tuple[Definition, bool]:
+    """Return what a project.json says, and whether assistants may be offered the commands.
+
+    Raises DefinitionError, FileNotFoundError.
+    """
+    fields = Fields(path, read_json(path))
+    assistants = fields.flag("assistants")
+    return Definition(path, fields, required=False), assistants
+
+
+def project_trees(
+    program: str,
+    commands_dir: str,
+    home: str,
+    environ: "Mapping[str, str]",
+    read: "Callable[[str], Definition]",
+) -> tuple[list[ProjectTree], list[Problem]]:
+    """Return the trees of the projects around the current directory, the nearest first.
+
+    A project that somebody else could have written is a problem instead. `commands_dir` is the
+    installation's own, which is no project.
+    """
+    trees: list[ProjectTree] = []
+    problems: list[Problem] = []
+    for root in project_roots(program, home):
+        project = Project(root, program, environ)
+        if realpath(project.commands_dir) == realpath(commands_dir):
+            continue
+        try:
+            for path in (project.commands_dir, root, project.file):
+                project.check(path)
+        except DefinitionError as error:
+            problems.append(error.problem)
+            continue
+        try:
+            problems += project.definition.warnings if project.definition else ()
+        except DefinitionError as error:
+            problems.append(error.problem)
+        trees.append(ProjectTree(project, read))
+    return trees, problems
+
+
+def project_roots(program: str, home: str) -> "Iterator[str]":
+    """Yield the directories with `.<program>/commands` from the current directory upward.
+
+    The last one looked at is the root of a git work tree, the home directory or the root of
+    the file system.
+    """
+    try:
+        at = posix.getcwd()
+        device = posix.stat(at).st_dev
+        last = ("/", realpath(home))
+        while posix.stat(at).st_dev == device:
+            if is_directory(join(at, f".{program}/commands")):
+                yield at
+            if at in last or is_there(join(at, ".git")):
+                return
+            at = dirname(at)
+    except OSError:
+        return  # the current directory is gone, or cannot be read
+
+
+def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:
+    """Return the users whose files count: the caller, root, and under sudo who called it."""
+    own = posix.geteuid()
+    by_sudo = environ.get("SUDO_UID", "") if own == 0 else ""
+    return (0, own, int(by_sudo)) if by_sudo.isdecimal() else (0, own)
+
+
+def _is_own_group(status: posix.stat_result, environ: "Mapping[str, str]") -> bool:
+    """Return whether a group is one user's alone: of the file's owner or of the caller."""
+    import grp
+    import pwd
+
+    try:
+        group = grp.getgrgid(status.st_gid)
+    except KeyError:
+        return status.st_gid == posix.getegid()
+    for user in {status.st_uid, *owners(environ)}:
+        try:
+            name = pwd.getpwuid(user).pw_name
+        except KeyError:
+            continue
+        if name == group.gr_name and {*group.gr_mem} <= {name}:
+            return True
+    return False

@@ -1,0 +1,130 @@
+"""Whether the caller trusts a project's command (CONTRACT 16).
+
+trusted.json has the real path of each trusted project and a hash of each file that was shown:
+project.json, each category.json and each definition. Only names and hashes are stored.
+"""
+
+import posix
+
+from host.errors import DefinitionError, NotConfirmedError, OperationError, Problem
+from host.run import dirname, is_file, join
+from host.run.installation import state_home
+from host.run.json_file import Fields, parse_json
+from host.run.projects import TRUST, owners
+from host.run.text import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from host.run.command import Definition
+    from host.run.projects import Project
+
+    Hashes = dict[str, str]
+
+_LARGEST = 16 << 20  # bytes
+
+
+def is_trusted(definition: "Definition") -> bool:
+    """Return whether a command may run; one of no project always may.
+
+    Raises DefinitionError if somebody else could have written what would run.
+    """
+    project = definition.project
+    if project is None:
+        return True
+    for path in (*files_of(project, definition.file), _entrypoint(definition)):
+        if path:
+            project.check(path)
+    return project.is_named or not changed_files(project, definition.file)
+
+
+def check_trust(definition: "Definition", program: str, words: "Sequence[str]") -> None:
+    """Raise NotConfirmedError with the line to paste unless the command may run."""
+    if not is_trusted(definition) and definition.project:
+        raise not_trusted(definition.project, program, words)
+
+
+def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> NotConfirmedError:
+    from shlex import quote
+
+    known = project.root in read_trusted(project.environ)
+    why = "has changed since it was trusted" if known else "is not trusted"
+    root = quote(project.root)
+    return NotConfirmedError(
+        f"{' '.join(words)}: the project {project.root} {why}, so nothing of it runs",
+        f"to trust it: {program} self trust {root} --yes; in CI set {TRUST}={root}",
+    )
+
+
+def changed_files(project: "Project", file: str) -> list[str]:
+    """Return the files that count for the definition in `file` and are not as they were trusted."""
+    known = read_trusted(project.environ).get(project.root, {})
+    return [
+        path
+        for path in files_of(project, file)
+        if hash_of(path) != known.get(path[len(project.root) :].lstrip("/"), "")
+    ]
+
+
+def files_of(project: "Project", file: str) -> list[str]:
+    """Return the paths that take effect in a run: they may hold a definition or defaults."""
+    above = []
+    at = file
+    while at != project.commands_dir:
+        at = dirname(at)
+        above.append(f"{at}/category.json")
+    return [*dict.fromkeys([project.file, *reversed(above), file])]
+
+
+def text_of(path: str) -> bytes:
+    """Return the text of a definition, "" without one: all of a JSON file, a script's comments."""
+    if not path.endswith(".json"):
+        from host.run.script_definition import ScriptComments
+
+        return encode(ScriptComments(path).text)
+    if not is_file(path):
+        return b""
+    with open(path, "rb", buffering=0) as file:
+        return file.read(_LARGEST)
+
+
+def hash_of(path: str) -> str:
+    """Return the hash of a definition, "" if there is none."""
+    from _blake2 import blake2b  # `hashlib` costs 3 ms
+
+    if path.endswith(".json") and not is_file(path):
+        return ""
+    return blake2b(text_of(path), digest_size=32).hexdigest()
+
+
+def state_file(environ: "Mapping[str, str]") -> str:
+    return join(state_home(environ), "cli-host/trusted.json")
+
+
+def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
+    """Return the trusted projects by real path; raises DefinitionError, OperationError."""
+    path = state_file(environ)
+    try:
+        with open(path, "rb", buffering=0) as file:
+            status = posix.fstat(file.fileno())
+            if status.st_uid not in owners(environ) or status.st_mode & 0o022:
+                what = "somebody else can write it"
+                raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {path}"))
+            content = file.read(_LARGEST)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as failure:
+        raise OperationError(Problem(path, f"cannot be read: {failure.strerror}")) from None
+    try:
+        projects = Fields(path, parse_json(path, content)).inner("projects").values
+        return {root: {**Fields(path, files).values} for root, files in projects.items()}
+    except DefinitionError as error:
+        error.problem.remedy = f"run: rm {path}"
+        raise OperationError(error.problem) from None
+
+
+def _entrypoint(definition: "Definition") -> str:
+    if definition.in_python or not definition.entrypoint:
+        return ""
+    return join(definition.directory, definition.entrypoint)

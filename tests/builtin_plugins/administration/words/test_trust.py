@@ -1,0 +1,144 @@
+"""`self trust`, and the words that make a project or write into one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made
+from testing.projects import BUILD, Shop
+
+TOOLS = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+
+
+@pytest.fixture
+def shop(install: Callable[..., Made], tmp_path: Path) -> Shop:
+    return Shop(install({}), tmp_path / "shop")
+
+
+def test_trust_by_path_and_its_list(shop: Shop) -> None:
+    root = str(shop.root)
+    above = shop.root.parent
+    assert shop.run("self", "trust", "--list").all == (0, "no project is trusted\n", "")
+    assert shop.run("self", "trust", root, "--yes", at=above).stdout == f"{root}: trusted\n"
+    assert shop.run("build").status == 0
+    assert shop.run("self", "trust", "--list").stdout == f"{root}  trusted\n"
+    shop.write({".cli/commands/build": BUILD.replace("Build", "Make")})
+    assert shop.run("self", "trust", "--list").stdout == f"{root}  changed\n"
+    shutil.rmtree(root)
+    done = shop.run("self", "trust", "--list", "--format", "json", at=above)
+    assert json.loads(done.stdout) == {"projects": [{"path": root, "state": "gone"}]}
+    forgotten = (0, f"{root}: no longer trusted\n", "")
+    assert shop.run("self", "trust", root, "--forget", at=above).all == forgotten
+    done = shop.run("self", "trust", root, "--forget", at=above)
+    assert done.all == (0, f"{root}: was not trusted\n", "")
+
+
+def test_trust_again_forgets_what_is_gone(shop: Shop) -> None:
+    shop.trust()
+    (shop.root / ".cli/commands/build").unlink()
+    shop.trust()
+    assert ".cli/commands/build" not in shop.state.read_text()
+    shop.write({".cli/commands/build": BUILD})
+    assert shop.run("build").all == shop.refusal("build", "has changed since it was trusted")
+    assert shop.run("self", "trust", "--forget").status == 0
+    assert shop.run("build").all == shop.refusal("build")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--list", "--yes"], "self trust: --list and --yes cannot be given together"),
+        (["--list", "x"], "--list shows every project and takes no DIRECTORY"),
+    ],
+)
+def test_options_that_do_not_fit(shop: Shop, words: list[str], line: str) -> None:
+    assert shop.run("self", "trust", *words).all == (2, "", f"cli: {line}\n")
+
+
+def test_what_is_no_project(shop: Shop) -> None:
+    above = shop.root.parent
+    done = shop.run("self", "trust", "--yes", at=above)
+    assert done.all == (
+        *(1, ""),
+        "cli: there is no project here: no .cli/commands in this directory or above it; "
+        "to make one: cli self init --project\n",
+    )
+    done = shop.run("self", "trust", str(above), "--yes")
+    assert done.all == (1, "", f"cli: {above}: is no project; a project has .cli/commands/\n")
+    shop.root.chmod(0o777)
+    assert "everybody can write it" in shop.run("self", "trust", "--yes").stderr
+
+
+def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
+    place = shop.root.parent / "new/here"
+    place.mkdir(parents=True)
+    done = shop.run("self", "init", "--project", at=place)
+    assert (done.status, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"made {place}/.cli/commands/hello\ntry it:  cli hello\n")
+    hello = (0, f"This is {place}; you are in {place}.\n", "")
+    assert shop.run("hello", at=place).all == hello
+    done = shop.run("self", "init", "--project", at=place)
+    assert done.all == (0, f"{place}/.cli/commands: is there already\n", "")
+    assert shop.run("self", "trust", "--forget", str(place)).status == 0
+    assert shop.run("self", "init", "--project", str(place)).status == 0
+    assert shop.run("hello", at=place).status == 1
+    assert shop.run("self", "init", "--project", "--name", "x").status == 2
+
+
+def test_import_into_the_nearest_project(shop: Shop) -> None:
+    shop.write({"Makefile": "all: ## Build\n\t@echo made in $(notdir $(CURDIR))\n", "src/x": ""})
+    words = ("self", "import", "../Makefile", "--project")
+    done = shop.run(*words, at=shop.root / "src", **TOOLS)
+    assert (done.status, done.stderr) == (0, "")
+    written = shop.root / ".cli/commands/make/all.sh"
+    assert str(shop.root) not in written.read_text()
+    shop.trust()
+    assert shop.run("make", "all", **TOOLS).all == (0, "made in shop\n", "")
+    outside = shop.root.parent / "Makefile"
+    outside.write_text("all:\n\t@echo outside\n")
+    words = ("self", "import", str(outside), "out", "--project")
+    assert shop.run(*words, **TOOLS).status == 0
+    assert str(outside.parent) in (shop.root / ".cli/commands/out/all.sh").read_text()
+    done = shop.run("self", "import", str(outside), "--project", at=shop.root.parent)
+    assert (done.status, "self init --project" in done.stderr) == (1, True)
+    assert shop.run("self", "import", "x", "--project", "--plugin", "y").status == 2
+
+
+def test_lint_and_doctor_of_projects(shop: Shop) -> None:
+    shop.trust()
+    shop.made.write({"commands/own/build": BUILD, "commands/build": BUILD})
+    findings = json.loads(shop.run("self", "lint", "--format", "json").stdout)["findings"]
+    [hint] = [one for one in findings if one["rule"] == "shadowed"]
+    assert (hint["file"], hint["line"]) == (".cli/commands/build", 1)
+    assert hint["message"] == f"build is hidden by {shop.made.root}/commands/build; rename it"
+    shop.write({".cli/commands/db/drop/command.json": "{"})
+    done = shop.run("self", "lint")
+    assert done.status == 1
+    assert "\n.cli/commands/db/drop/command.json:1:2: " in f"\n{done.stdout}"
+    assert shop.run("self", "lint", at=shop.root.parent).status == 0
+    done = shop.run("self", "lint", str(shop.root), at=shop.root.parent)
+    assert (done.status, "db/drop/command.json:1:2: " in done.stdout) == (1, True)
+
+
+def test_doctor_of_projects(shop: Shop) -> None:
+    def found() -> list[tuple[str, str, bool]]:
+        rows = json.loads(shop.run("self", "doctor", "--format", "json").stdout)["findings"]
+        return [
+            (one["message"], one["remedy"], one["hint"])
+            for one in rows
+            if one["check"] == "projects"
+        ]
+
+    text = "commands of this project are not trusted, so they ask before they run"
+    assert found() == [(f"{shop.root}: {text}", f"cli self trust {shop.root}", True)]
+    shop.trust()
+    assert found() == []
+    shop.root.chmod(0o777)
+    text = "everybody can write it, so this project is not used"
+    assert found() == [(f"{shop.root}: {text}", f"run: chmod o-w {shop.root}", False)]
