@@ -74,16 +74,24 @@ def unknown(
     owner = session.lock.disabled_owner([*found.words, word])
     if owner:
         return UsageError(what, f"plugin {owner} is disabled")
-    for directory in found.directories if is_word(word) else ():
-        path = os.path.join(directory, word)
-        if os.path.isdir(path):
-            return UsageError(what, f"{path} holds no command.json that makes it a command")
-    for node in found.nodes:
-        for path, reason in node.tree.refused(node.at, word) if node.tree.root else ():
-            return UsageError(what, f"{path} is not a command: {reason}")
+    refused = _refused(found, word)
+    if refused:
+        return UsageError(what, refused)
     meant = _suggestions(session, found, word, names if found.words else [*names, "help"])
     meant += [("help", one) for one in closest(word, topics)]
     return _with_suggestions(what, where, [(session.program, *words) for words in meant])
+
+
+def _refused(found: Match, word: str) -> str:
+    """Return why the folder or file of that name is no command, "" if there is none."""
+    for directory in found.directories if is_word(word) else ():
+        path = os.path.join(directory, word)
+        if os.path.isdir(path):
+            return f"{path} holds no command.json that makes it a command"
+    for node in found.nodes:
+        for path, reason in node.tree.refused(node.at, word) if node.tree.root else ():
+            return f"{path} is not a command: {reason}"
+    return ""
 
 
 def unknown_own_word(session: Session, catalog: Catalog, category: Match, word: str) -> UsageError:
