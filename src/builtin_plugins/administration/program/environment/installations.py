@@ -28,19 +28,6 @@ def remember(root: str) -> None:
             file.write(line)
 
 
-def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return the other installations that start with this environment: recorded, or as usual.
-
-    A tool that makes the environment anew loses the record.
-    """
-    recorded: list[str] = []
-    with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
-        recorded = os.fsdecode(file.read()).split("\n")[:-1]
-    usual = [os.path.dirname(os.path.dirname(one)) for one in usual_launchers(root, environ)]
-    found = sorted({*map(os.path.realpath, recorded), *usual} - {os.path.realpath(root)})
-    return [one for one in found if launchers_in(os.path.join(one, "core"))]
-
-
 def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
     """Return other launchers of this environment: on PATH, and where installations usually are."""
     usual = glob(os.path.join(escape(data_home(environ)), "*", "core", "*"))
