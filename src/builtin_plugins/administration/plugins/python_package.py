@@ -19,9 +19,6 @@ from host.run import read_regular
 
 _LARGEST = 1 << 20  # bytes of a file that is looked at
 _FILES = ("pyproject.toml", "setup.cfg", "setup.py")
-_PACKAGE = re.compile(  # a table of a package's metadata or build, or a call of setup()
-    r"^\[(?:build-system|project|tool\.poetry|metadata)\]|\bsetup\s*\(", re.MULTILINE
-)
 _NAME = re.compile(
     r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
     r"name\s*=\s*[\"']?([^\"'\n]+)",
@@ -39,8 +36,8 @@ def refuse_package(
     A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
     its settings in a pyproject.toml there. An entry point for plugins settles it.
     """
-    text = "\n".join(_text(root, name) for name in _FILES)
-    if os.path.lexists(os.path.join(root, FILE_NAME)) or not _PACKAGE.search(text):
+    text = "".join(_text(root, name) for name in _FILES)
+    if os.path.lexists(os.path.join(root, FILE_NAME)) or not text:
         return
     if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
         return

@@ -12,12 +12,9 @@ from builtin_plugins.io.addresses import parse
 from builtin_plugins.io.bounded_call import bounded_call
 from host import OperationError, masked_text
 
-_KEPT_VARIABLES = frozenset(
-    [
-        *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_PROXY_COMMAND"),
-        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
-        *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_SSL_CERT", "GIT_SSL_KEY"),
-    ]
+_KEPT_VARIABLES = (  # how their names begin
+    *("GIT_SSH", "GIT_SSL_", "GIT_PROXY_"),
+    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
 )
 _OPTIONS = (
     *("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"),
@@ -121,7 +118,7 @@ class Git:
         found = {
             name: value
             for name, value in self.environ.items()
-            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name in _KEPT_VARIABLES
+            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name.startswith(_KEPT_VARIABLES)
         }
         found |= {
             "GIT_TERMINAL_PROMPT": "0",

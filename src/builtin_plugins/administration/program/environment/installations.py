@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from glob import escape, glob
 
-from host.run.installation import data_home
-
 _RECORD = "cli-host-installations"
 _LARGEST = 1 << 14  # bytes of a launcher
 
@@ -26,14 +24,6 @@ def remember(root: str) -> None:
         file.seek(0)
         if line not in file.readlines():
             file.write(line)
-
-
-def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return other launchers of this environment: on PATH, and where installations usually are."""
-    usual = glob(os.path.join(escape(data_home(environ)), "*", "core", "*"))
-    found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
-    own = os.path.realpath(root) + os.sep
-    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
