@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,11 +31,6 @@ from host.run.lock import Lock, Tree
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _TREE_NAMES = ("commands", "cli_commands")
-# A top-level file that Python's `site` reads or imports, also where an installer moves it there.
-_AT_START = re.compile(
-    r"(?:[^/]+\.data/(?:pure|plat)lib/)?([^/]+\.pth|(?:site|user)customize(?:\.[^/]+)?)(?:/|\Z)"
-)
-
 _NONE: Mapping[Words, Definition] = {}
 
 
@@ -46,7 +40,7 @@ class PluginContents(Record):
     `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
     `manifest` has the plugin's own name and version, `left_out` the files that look like scripts
     and are no commands. For a distribution, `names` are those of its plugins, `requires` its
-    requirements, and `at_start` its files that each start of Python runs.
+    requirements.
     """
 
     commands: Mapping[Words, Definition] = _NONE
@@ -56,7 +50,6 @@ class PluginContents(Record):
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
-    at_start: tuple[str, ...] = ()
 
 
 def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
@@ -177,14 +170,12 @@ def _of_distribution(found: Any) -> PluginContents:
             declared |= more
     trees = {os.path.join(root, _tree_of(one)) for one in names if one.endswith("/command.json")}
     commands = declared | _commands(sorted(trees), problems)
-    at_start = {match[1] for match in map(_AT_START.match, names) if match}
     return PluginContents(
         commands,
         tuple(hooks),
         tuple(_inside(found.metadata["Name"], one, root) for one in problems),
         names=tuple(point.name for point in points),
         requires=tuple(found.requires or ()),
-        at_start=tuple(sorted(at_start)),
     )
 
 

@@ -8,8 +8,6 @@ from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
-from builtin_plugins.administration.program.environment.distributions import installed_version
-from builtin_plugins.administration.program.environment.installations import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
@@ -32,18 +30,6 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
     for problem in found.problems:
         session.messages.warn(problem)
     check_collisions(session, entry, found, force=force)
-    warn_of_sharing(session, entry, "changes")
-
-
-def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
-    """Warn if a change of an installed package takes effect in other installations."""
-    if not entry.is_package or installed_version(entry.name) is None:
-        return
-    if others := other_installations(session.layout.root, session.environ):
-        session.messages.warn(
-            f"this also {does} {entry.name} in the installations that share this environment: "
-            f"{', '.join(others)}"
-        )
 
 
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
@@ -63,18 +49,13 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     if found.hooks:
         hooks = f"{entry.hooks}: " if entry.hooks else ""
         lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
-    lines += [
-        f"{what}: {', '.join(those)}" for what, those in _package_facts(entry, found) if those
-    ]
+    if needs := _needs(entry, found):
+        lines.append(f"needs: {', '.join(needs)}")
     return lines
 
 
-def _package_facts(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
-    """Return the needs of a package, and its files that each start of Python runs."""
-    return [
-        ("needs", [str(one).partition(";")[0] for one in source_of(entry).needs(found)]),
-        ("runs at each start of Python", list(found.at_start)),
-    ]
+def _needs(entry: Entry, found: PluginContents) -> list[str]:
+    return [str(one).partition(";")[0] for one in source_of(entry).needs(found)]
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
@@ -106,10 +87,9 @@ def _change_lines(
     hooks = [hook for hook in after.hooks if hook not in before.hooks]
     if hooks:
         lines.append(f"  ! new Python hooks: {', '.join(hooks)}")
-    facts = dict(_package_facts(former, before))
-    for what, those in _package_facts(entry, after):
-        if fresh := [one for one in those if one not in facts[what]]:
-            lines.append(f"  ! now {what}: {', '.join(fresh)}")
+    known_needs = _needs(former, before)
+    if fresh := [one for one in _needs(entry, after) if one not in known_needs]:
+        lines.append(f"  ! now needs: {', '.join(fresh)}")
     return lines
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from urllib.parse import quote
 
 from packaging.utils import InvalidName, canonicalize_name
 
 from builtin_plugins.administration.plugins.hooks_source import Words
-from builtin_plugins.administration.program.environment.installer import has_pip
 from builtin_plugins.plugins_folder.directory import FILE_NAME
 from builtin_plugins.plugins_folder.registry import Entry
 from host import PluginError
@@ -22,9 +19,6 @@ from host.run import read_regular
 
 _LARGEST = 1 << 20  # bytes of a file that is looked at
 _FILES = ("pyproject.toml", "setup.cfg", "setup.py")
-_PACKAGE = re.compile(  # a table of a package's metadata or build, or a call of setup()
-    r"^\[(?:build-system|project|tool\.poetry|metadata)\]|\bsetup\s*\(", re.MULTILINE
-)
 _NAME = re.compile(
     r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
     r"name\s*=\s*[\"']?([^\"'\n]+)",
@@ -42,8 +36,8 @@ def refuse_package(
     A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
     its settings in a pyproject.toml there. An entry point for plugins settles it.
     """
-    text = "\n".join(_text(root, name) for name in _FILES)
-    if os.path.lexists(os.path.join(root, FILE_NAME)) or not _PACKAGE.search(text):
+    text = "".join(_text(root, name) for name in _FILES)
+    if os.path.lexists(os.path.join(root, FILE_NAME)) or not text:
         return
     if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
         return
@@ -52,7 +46,7 @@ def refuse_package(
             entry = entry.replaced(name=canonicalize_name(found[1].strip(), validate=True))
     raise PluginError(
         f"{entry.source}: is a Python package, not a directory of commands",
-        "; ".join(_ways(entry, root, f"{program} self plugin add", address)),
+        _ways(entry, f"{program} self plugin add", address),
     )
 
 
@@ -69,18 +63,8 @@ def _is_in_package(root: str, words: Words) -> bool:
     return any(os.path.isfile(os.path.join(one, "__init__.py")) for one in above)
 
 
-def _ways(entry: Entry, root: str, add: str, address: str) -> list[str]:
+def _ways(entry: Entry, add: str, address: str) -> str:
     """Return how the package is added: from its repository, from an index, or as a wheel."""
-    ways = [f"from an index: {add} pip:{entry.name}", "or build a wheel and add that"]
     if address:
-        ways = [f"add it with: {add} {shlex.quote(f'pip:{entry.name} @ git+{address}')}"]
-    if entry.dev:
-        python = shlex.quote(sys.executable)
-        way = f"{python} -m pip install" if has_pip() else f"uv pip install --python {python}"
-        ways = [f"while you write it: {way} -e {shlex.quote(root)}", *ways]
-    return ways
-
-
-def escaped(path: str) -> str:
-    """Escape what ends a path in pip's addresses."""
-    return re.sub(r"[\s@#;]", lambda found: quote(found[0]), path)
+        return f"add it with: {add} {shlex.quote(f'pip:{entry.name} @ git+{address}')}"
+    return f"from an index: {add} pip:{entry.name}; or build a wheel and add that"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,14 +10,11 @@ from urllib.parse import unquote
 
 from builtin_plugins.io.addresses import parse
 from builtin_plugins.io.bounded_call import bounded_call
-from host import OperationError, UsageError, masked_text
+from host import OperationError, masked_text
 
-_KEPT_VARIABLES = frozenset(
-    [
-        *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_PROXY_COMMAND"),
-        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
-        *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSL_NO_VERIFY", "GIT_SSL_CERT", "GIT_SSL_KEY"),
-    ]
+_KEPT_VARIABLES = (  # how their names begin
+    *("GIT_SSH", "GIT_SSL_", "GIT_PROXY_"),
+    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
 )
 _OPTIONS = (
     *("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"),
@@ -32,18 +30,12 @@ _ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
 _UNREAD = "fatal: Could not read from remote repository"  # after the reason, in ssh's words
 _KEPT_WORDS = 4000  # characters of git's message that are read for the error
 
-# Run by git with `get`, `store` or `erase`; printf is a builtin, so no process gets its words.
-_HELPER = (
-    '!login() { test "$1" = get && '
-    'printf "username=%s\\npassword=%s\\n" "$CLI_GIT_USER" "$CLI_GIT_PASSWORD"; }; login'
-)
-
 
 class Login(NamedTuple):
     """A user and a password for one site (scheme, host, port).
 
     git passes an address to its children as an argument, and every user of a machine can read
-    those. So git gets the address without user and password, and asks this credential helper.
+    those. So git gets the address without user and password, and a header by the environment.
     """
 
     site: str
@@ -51,10 +43,14 @@ class Login(NamedTuple):
     password: str
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """Return the options of git that make ours the only credential helper."""
-        name = f"credential.{self.site}.helper"
-        return ("-c", f"{name}=", "-c", f"{name}={_HELPER}")
+    def variables(self) -> dict[str, str]:
+        """Return the variables that configure git to send it."""
+        encoded = b64encode(f"{self.user}:{self.password}".encode()).decode()
+        return {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{self.site}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
+        }
 
 
 def login_of(address: str) -> Login | None:
@@ -62,10 +58,7 @@ def login_of(address: str) -> Login | None:
     found = parse(address)
     if found is None or not found.user or found.scheme != "https":
         return None
-    login = Login(found.site, unquote(found.user), unquote(found.password))
-    if not f"{login.user}{login.password}".isprintable():
-        raise UsageError(f"{found.site}: the user or password for it holds control characters")
-    return login
+    return Login(found.site, unquote(found.user), unquote(found.password))
 
 
 class GitTimeoutError(OperationError):
@@ -92,10 +85,9 @@ class Git:
         Raises OperationError if it fails or hangs.
         """
         called = f"git {arguments[0]}"
-        login = self.login.options if self.login else ()
         try:
             ended = bounded_call(
-                ["git", *_OPTIONS, *login, *arguments],
+                ["git", *_OPTIONS, *arguments],
                 self._environment(),
                 self.seconds,
                 given=given,
@@ -120,18 +112,13 @@ class Git:
         lines = [line.strip() for line in before.split("\n") if line.strip()]
         told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
         last = lines[-1] if lines else (unread or "failed without a word")
-        return self._clean(told[0] if told else last)
-
-    def _clean(self, text: str) -> str:
-        if self.login:  # a token may stand where the user does
-            text = text.replace(self.login.password or self.login.user, "…")
-        return masked_text(text[:_KEPT_WORDS])[:500]
+        return masked_text((told[0] if told else last)[:_KEPT_WORDS])[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {
             name: value
             for name, value in self.environ.items()
-            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name in _KEPT_VARIABLES
+            if not name.startswith(("GIT_", "SSH_ASKPASS")) or name.startswith(_KEPT_VARIABLES)
         }
         found |= {
             "GIT_TERMINAL_PROMPT": "0",
@@ -141,6 +128,4 @@ class Git:
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
         }
-        if self.login:
-            found |= {"CLI_GIT_USER": self.login.user, "CLI_GIT_PASSWORD": self.login.password}
-        return found
+        return found | (self.login.variables if self.login else {})

@@ -32,9 +32,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
     if version not in store.versions() or not _find_launcher(tree, settings):
         tree = source = os.path.join(stage, "new")
         reporter.info(f"Unpacking {readable_size(fetched.size)}")
-        bits = extract(archive, Path(tree), called=shown(address))
-        if bits:
-            reporter.warn(f"setuid, setgid or sticky bits left out of the archive: {bits}")
+        extract(archive, Path(tree), called=shown(address))
         _complete(tree, settings, reporter)
     archive.unlink()
     launcher, icon = _find_launcher(tree, settings), _find_icon(tree, settings)

@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from builtin_plugins.administration.plugins.python_package import escaped
 from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
@@ -30,6 +29,7 @@ _SITES = {
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
+_QUOTED = re.compile(r"[\s@#;]")  # what ends a path in pip's addresses
 _WANTED = "refs/cli/wanted"
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
@@ -78,7 +78,7 @@ class Source(DirectorySource):
             scheme, rest = "ssh", self.entry.source.replace(":", "/", 1)
         host, slash, path = rest.partition("/")
         ref = f"@{quote(self.entry.ref)}" if self.entry.ref else ""
-        return f"{scheme}://{host}{slash}{escaped(path)}{ref}"
+        return f"{scheme}://{host}{slash}{_QUOTED.sub(lambda one: quote(one[0]), path)}{ref}"
 
 
 def git_address(text: str) -> str:

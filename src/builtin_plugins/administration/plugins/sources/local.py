@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from urllib.parse import quote
 
-from builtin_plugins.administration.plugins.python_package import escaped
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
@@ -50,12 +48,3 @@ class Source(DirectorySource):
         set_aside(tx.plugins_dir, self.entry.name, undo)  # a link that leads nowhere
         write_link(place, self.entry.source)
         undo.callback(os.unlink, place)
-
-    def pip_address(self, root: str) -> str:
-        top = root
-        while not os.path.lexists(os.path.join(top, ".git")):
-            if top == "/":
-                return ""
-            top = os.path.dirname(top)
-        inside = "" if top == root else f"#subdirectory={quote(os.path.relpath(root, top))}"
-        return f"file://{escaped(top.replace('%', '%25'))}{inside}"

@@ -125,7 +125,10 @@ def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     printed = tx.installer.uv(
         *("pip", "compile", "-", "--python", sys.executable), *options, asked=asked
     )
-    [package] = tomllib.loads(printed)["packages"]
+    try:
+        [package] = tomllib.loads(printed)["packages"]
+    except (LookupError, TypeError, ValueError):
+        raise OperationError(f"{wanted}: the lock that uv printed cannot be read") from None
     return dict(package)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
-from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
+from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
@@ -38,7 +38,6 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
         former = own.entries.get(entry.name)
         change = f"  (here: {version_text(former)})" if former and former != entry else ""
         session.show_lines(f"{heading(entry)}{change}")
-        warn_of_sharing(session, entry, "changes")
     if lacking and not dry_run:
         confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
         if failed := for_each(session, lacking, partial(_bring, session, timeout=timeout)):

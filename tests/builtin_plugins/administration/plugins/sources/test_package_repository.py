@@ -295,7 +295,8 @@ def test_a_package_is_refused_with_what_adds_it(
     done = plugin(made, "add", repository.url, "--ref", "main")
     assert done.all == (1, "", f"cli: {repository.url}: {what}add it with: {add}@main'\n")
     linked = plugin(made, "add", str(repository.path))
-    assert linked.stderr.endswith(f" -e {repository.path}; add it with: {add}'\n")
+    index = f"from an index: cli self plugin add pip:{name}; or build a wheel and add that"
+    assert linked.stderr == f"cli: {repository.path}: {what}{index}\n"
     packed = tmp_path / "acme-1.0.tar.gz"
     packed.write_bytes(tar_of(files, "acme-1.0/"))
     done = plugin(made, "add", str(packed))
@@ -304,19 +305,3 @@ def test_a_package_is_refused_with_what_adds_it(
         "wheel and add that\n"
     )
     assert listed(made) == {}
-
-
-def test_what_is_advised_can_be_pasted(with_uv: Environment, tmp_path: Path) -> None:
-    """Also for a package in a folder of its repository, with names that pip's addresses escape."""
-    made = with_uv.made
-    repository = Package(tmp_path / "a b@c#d", tmp_path / "mark", "py/acme/")
-    names = {"py/acme/pyproject.toml": f'{PROJECT}[project]\nname = "acme-cli"\nversion = "1.0"\n'}
-    repository.commit(names)
-    for source in (repository.path / "py/acme", repository.path / "py/../py/acme"):
-        advised = plugin(made, "add", str(source))
-        assert advised.status == 1
-        line = advised.stderr.strip().rpartition("add it with: cli self plugin add ")[2]
-        added = plugin(made, "add", line.strip("'"))
-        assert added.status == 0, added.stderr
-        assert made.run("cloud", "py").stdout == "py one\n"
-        assert plugin(made, "remove", "acme-cli").status == 0
