@@ -215,7 +215,8 @@ def values_of(
     if argument.choices:
         return Offer((f"{before}{choice}", argument.description) for choice in argument.choices)
     if is_reference(argument.complete) and not definition.file:
-        return Offer((f"{before}{one}", about) for one, about in ask(argument.complete, given))
+        named = ((f"{before}{one}", about) for one, about in ask(argument.complete, given))
+        return Offer(named, FILES if argument.type == "path" else NONE)
     program = argument.choices_from or argument.complete
     if program not in ("", "file", "directory", "none"):
         printed = _printed(join(definition.directory, program))

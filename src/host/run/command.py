@@ -42,10 +42,14 @@ def is_reference(text: str) -> bool:
 class Config:
     """What cli.json says: name, description, version, commands_dir, plugins_dir.
 
-    `warnings` are `Problem`s: unknown keys that resemble one of these.
+    `follow` and `catalogues` are those of "team". `warnings` are `Problem`s: unknown keys that
+    resemble one of these.
     """
 
-    __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version", "warnings")
+    __slots__ = (
+        *("catalogues", "commands_dir", "description", "follow", "name", "plugins_dir", "version"),
+        "warnings",
+    )
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
@@ -53,7 +57,15 @@ class Config:
         self.description: str = fields.text("description")
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
-        self.warnings: tuple[Problem, ...] = fields.misspelt()
+        self.follow = ""
+        self.catalogues: tuple[str, ...] = ()
+        warnings: tuple[Problem, ...] = ()
+        if fields.value("team") is not None:
+            team = fields.inner("team")
+            self.follow = team.one_of("follow", ("notice", "never"))
+            self.catalogues = team.texts("catalogue")
+            warnings = team.misspelt()
+        self.warnings = (*fields.misspelt(), *warnings)
 
 
 class RequiredVariable(str):

@@ -140,6 +140,10 @@ class OpenInstallation:
         """Where an index of definitions may be: beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
 
+    def cached(self, kind: str) -> str:
+        """Return the path of a file in the user's cache directory."""
+        return f"{self.locks[1]}.{kind}"
+
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
         layout = self.layout

@@ -1,6 +1,9 @@
-"""The names of plugins, for Tab: from directories alone, because a shell waits."""
+"""The names of plugins, for Tab: from files here alone, because a shell waits."""
 
 import os
+
+from host import DefinitionError
+from host.run.json_file import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,3 +21,16 @@ def plugin_names(
         except OSError:
             pass  # there is none yet
     return [(name, "") for name in sorted(names) if not name.startswith(".")]
+
+
+def catalogue_names(
+    _given: object, installation: "OpenInstallation", _lock: object
+) -> "list[tuple[str, str]]":
+    """Return the names and descriptions in the last copy of the catalogues."""
+    if not installation.config.catalogues:
+        return []
+    try:
+        copy = read_json(installation.cached("catalogue"))
+        return [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
+    except (OSError, DefinitionError, LookupError, TypeError):
+        return []  # there is none yet, or it is damaged
