@@ -13,9 +13,7 @@ _HERE = "builtin_plugins.administration.plugins.words."
 
 _NAME = argument("name", required=True, complete=f"{_HERE}name_completion:plugin_names")
 _NAMES = {**_NAME, "name": "names...", "required": False}
-_SOURCE = argument(
-    "source", required=True, type="path", complete=f"{_HERE}name_completion:catalogue_names"
-)
+_SOURCE = argument("source", required=True, complete=f"{_HERE}name_completion:sources")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 
 # What each is for, and its arguments; its module is called as it is.

@@ -3,6 +3,7 @@
 import os
 
 from host import DefinitionError
+from host.cli.completion import FILES, Offer
 from host.run.json_file import read_json
 
 TYPE_CHECKING = False
@@ -23,14 +24,13 @@ def plugin_names(
     return [(name, "") for name in sorted(names) if not name.startswith(".")]
 
 
-def catalogue_names(
-    _given: object, installation: "OpenInstallation", _lock: object
-) -> "list[tuple[str, str]]":
-    """Return the names and descriptions in the last copy of the catalogues."""
-    if not installation.config.catalogues:
-        return []
+def sources(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
+    """Return files, and the names in the last copy of the catalogues."""
+    offer = Offer(beside=FILES)
     try:
-        copy = read_json(installation.cached("catalogue"))
-        return [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
+        copy = read_json(installation.cached("catalogue")) if installation.config.catalogues else {}
+        for one in copy["plugins"]:
+            offer.candidates.append((str(one["name"]), str(one["description"])))
     except (OSError, DefinitionError, LookupError, TypeError):
-        return []  # there is none yet, or it is damaged
+        pass  # there is none yet, or it is damaged
+    return offer
