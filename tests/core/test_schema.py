@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from builtin_plugins.administration.plugins.catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_manifest
 from builtin_plugins.plugins_folder.registry import read_registry
 from host.errors import HostError, PluginError
@@ -45,6 +46,12 @@ _READER_ALONE = (
 )
 
 
+def catalogue_at(path: str) -> None:
+    _, problems = parse_catalogue(path, Path(path).read_bytes())
+    if problems:
+        raise PluginError("; ".join(map(str, problems)))
+
+
 def manifest_at(path: str) -> None:
     read_manifest(str(Path(path).parent))
 
@@ -56,6 +63,7 @@ def registry_at(path: str) -> None:
 
 
 READERS: dict[str, Callable[[str], object]] = {
+    "catalogue": catalogue_at,
     "category": read_definition,
     "cli": read_config,
     "command": read_definition,
@@ -164,9 +172,15 @@ DEFINITION = {
     "x-own": ODD,
 }
 LABEL = st.sampled_from(["", "a" * 40, "v1", "-x", "a/b", "a" * 15 + "/", "a" * 16 + "/", "a\n"])
+PLUGIN_NAMES = st.sampled_from(["p", "a.b-c", "self", "help", "registry.json", "P", "-p", "p\n"])
+LISTED = objects(
+    {"name": PLUGIN_NAMES, **dict.fromkeys(("source", "ref", "sha256", "owner"), TEXT)},
+    "name",
+    "source",
+)
 ENTRY = objects(
     {
-        "name": st.sampled_from(["p", "a.b-c", "self", "help", "registry.json", "P", "-p", "p\n"]),
+        "name": PLUGIN_NAMES,
         "kind": st.sampled_from(["git", "local", "archive", "pip", "x"]),
         "source": TEXT,
         "version": st.sampled_from(["", "1.0", "2"]),
@@ -184,11 +198,18 @@ ENTRY = objects(
 )
 CASES = {
     "category": objects(DEFINITION),
+    "catalogue": objects({"plugins": st.lists(LISTED, max_size=2)}, "plugins"),
     "cli": objects(
         {
             **dict.fromkeys(("name", "version", "description"), TEXT),
             **dict.fromkeys(("commands_dir", "plugins_dir"), TEXT),
             "projects": st.booleans(),
+            "team": objects(
+                {
+                    "follow": st.sampled_from(["notice", "never", "", "x"]),
+                    "catalogue": st.lists(TEXT, max_size=2),
+                }
+            ),
         },
         "name",
         "version",

@@ -19,6 +19,7 @@ from testing.installation import PROJECT
 # `self` manages this very program, so it knows its modules; each for a reason.
 _ADMINISTRATION = {
     "host.cli.session": "the installation, its plan and its messages, on demand",
+    "host.cli.completion": "Tab for SOURCE offers files beside names",
     "host.cli.contents": "all commands below some words",
     "host.cli.listings": "list, search: a listing by whichever renderer answers",
     "host.cli.unknown_words": "words that name nothing get the same answer everywhere",

@@ -12,7 +12,8 @@ from typing import Any
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
-_HIDDEN = ("launcher",)  # for install.sh and `self update`
+# `launcher` is for install.sh and `self update`, `news` for the end of listings.
+_HIDDEN = ("launcher", "news")
 
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
@@ -93,6 +94,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     ),
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
+    "news": ("Mention news of the repository, and look for more once a day",),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
     "trust": (
         "Let the commands of a project run",

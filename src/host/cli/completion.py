@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from host.run.lock import Lock
 
     Candidate = tuple[str, str]
-    Ask = Callable[[str, Sequence[str]], Iterable[Candidate]]
+    Ask = Callable[[str, Sequence[str]], "Offer"]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
 _SHELLS = ("bash", "zsh", "fish")
@@ -102,11 +102,11 @@ def complete_words(
     rest = left[len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
 
-        def ask(reference: str, given: "Sequence[str]") -> "Iterable[Candidate]":
+        def ask(reference: str, given: "Sequence[str]") -> Offer:
             from host.run.importing import load_reference
 
-            listed: Iterable[Candidate] = load_reference(reference)(given, installation, lock)
-            return listed
+            listed = load_reference(reference)(given, installation, lock)
+            return listed if isinstance(listed, Offer) else Offer(listed)
 
         offered = arguments(found.definition, rest, current, ask)
         if not rest and not current.startswith("-"):
@@ -215,7 +215,9 @@ def values_of(
     if argument.choices:
         return Offer((f"{before}{choice}", argument.description) for choice in argument.choices)
     if is_reference(argument.complete) and not definition.file:
-        return Offer((f"{before}{one}", about) for one, about in ask(argument.complete, given))
+        found = ask(argument.complete, given)
+        named = ((f"{before}{one}", about) for one, about in found.candidates)
+        return Offer(named, found.beside)
     program = argument.choices_from or argument.complete
     if program not in ("", "file", "directory", "none"):
         printed = _printed(definition, program)

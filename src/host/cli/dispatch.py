@@ -4,7 +4,10 @@ Each answer imports what it needs and no more: `--version` next to nothing, a li
 no plugin, `self` no renderer.
 """
 
+import posix
+
 from host.cli.global_options import GlobalOptions, without_color
+from host.errors import HostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +27,26 @@ def run_cli(session: "Session", asked: GlobalOptions) -> int:
         session.find_packages()
         from host.cli.self_dispatch import run_self
 
-        return run_self(session, asked)
-    from host.cli.listings import show
+        status = run_self(session, asked)
+    else:
+        from host.cli.listings import show
 
-    show(session, asked)
-    return 0
+        show(session, asked)
+        status = 0
+    _mention_news(session)
+    return status
+
+
+def _mention_news(session: "Session") -> None:
+    """End an answer on a terminal with the news of the installation's repository, if there is any.
+
+    An error is not reported: the answer itself is complete.
+    """
+    try:
+        if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
+            session.find_packages()
+            from host.cli.self_dispatch import run_self
+
+            run_self(session, GlobalOptions(("self", "news")))
+    except HostError:
+        pass

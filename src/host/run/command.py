@@ -43,11 +43,13 @@ def is_reference(text: str) -> bool:
 class Config:
     """What cli.json says: name, description, version, commands_dir, plugins_dir, projects.
 
-    `warnings` are `Problem`s: unknown keys that resemble one of these.
+    `follow` and `catalogues` are those of "team". `warnings` are `Problem`s: unknown keys that
+    resemble one of these.
     """
 
     __slots__ = (
-        *("commands_dir", "description", "name", "plugins_dir", "projects", "version", "warnings"),
+        *("catalogues", "commands_dir", "description", "follow", "name", "plugins_dir", "projects"),
+        *("version", "warnings"),
     )
 
     def __init__(self, fields: Fields) -> None:
@@ -57,7 +59,15 @@ class Config:
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.projects: bool = fields.flag("projects") or fields.value("projects") is None
-        self.warnings: tuple[Problem, ...] = fields.misspelt()
+        self.follow = ""
+        self.catalogues: tuple[str, ...] = ()
+        warnings: tuple[Problem, ...] = ()
+        if fields.value("team") is not None:
+            team = fields.inner("team")
+            self.follow = team.one_of("follow", ("notice", "never"))
+            self.catalogues = team.texts("catalogue")
+            warnings = team.misspelt()
+        self.warnings = (*fields.misspelt(), *warnings)
 
 
 class RequiredVariable(str):

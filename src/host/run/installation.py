@@ -161,6 +161,10 @@ class OpenInstallation:
         environ = without_outer_run(self.environ, self.layout.root)
         return project_trees(self.layout.program, self.commands_dir, home(environ), environ, read)
 
+    def cached(self, kind: str) -> str:
+        """Return the path of a file in the user's cache directory."""
+        return f"{self.locks[1]}.{kind}"
+
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
         layout = self.layout

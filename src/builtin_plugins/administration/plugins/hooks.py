@@ -13,13 +13,14 @@ _HERE = "builtin_plugins.administration.plugins.words."
 
 _NAME = argument("name", required=True, complete=f"{_HERE}name_completion:plugin_names")
 _NAMES = {**_NAME, "name": "names...", "required": False}
+_SOURCE = argument("source", required=True, complete=f"{_HERE}name_completion:sources")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 
 # What each is for, and its arguments; its module is called as it is.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
     "add": (
-        "Add a plugin from a directory, git, an archive or pip",
-        argument("source", required=True),
+        "Add a plugin from a directory, git, an archive, pip or a catalogue",
+        _SOURCE,
         free("--ref", "REF", "A branch, tag or commit of a git repository."),
         free("--name", "NAME", "The plugin's name here."),
         free("--sha256", "HASH", "What an archive or wheel must have as its SHA-256."),
@@ -33,6 +34,12 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         TIMEOUT,
     ),
     "list": ("List all plugins", FORMAT),
+    "search": (
+        "Find plugins in the catalogues that cli.json names",
+        argument("text...", complete="none"),
+        FORMAT,
+        TIMEOUT,
+    ),
     "show": ("Show all about one plugin", _NAME, FORMAT),
     "update": ("Bring plugins to their newest version", _NAMES, _DRY_RUN, YES, TIMEOUT),
     "rollback": ("Go back to an earlier version", _NAME, argument("version", complete="none")),
@@ -51,6 +58,7 @@ _SYNONYMS = {
         *("plugin delete", "plugin del", "plugin unlink"),
     ),
     "rollback": ("plugin revert", "plugin downgrade"),
+    "search": ("plugin find",),
     "show": ("plugin info", "plugin view"),
     "sync": ("sync",),
     "update": ("plugin upgrade",),

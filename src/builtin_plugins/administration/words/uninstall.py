@@ -66,7 +66,9 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     """
     installation, layout = session.installation, session.layout
     launchers = sorted(launchers_in(layout.core_dir), key=launcher_of(layout).__eq__)
-    paths = [one for one in (*installation.locks, *installation.indexes) if os.path.isfile(one)]
+    made = [*installation.locks, *installation.indexes]
+    made += map(installation.cached, ("catalogue", "news"))
+    paths = [one for one in made if os.path.isfile(one)]
     paths += _unchanged(layout.root)
     if purge:
         own = (installation.commands_dir, installation.plugins_dir, layout.config_dir)

@@ -112,6 +112,13 @@ def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
     return wanted.replaced(commit=commit, pinned=pinned)
 
 
+def read_file(git: Git, address: str, name: str) -> bytes:
+    """Return a file of the newest commit; `git` works in an empty directory."""
+    git("init", "--quiet", "--bare", "--template=")
+    commit = _bring(git, address, _resolve(git, address, "")[0])
+    return _ask(git, address, "cat-file", "blob", f"{commit}:{name}")
+
+
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     """Return the commit (or its beginning) that `ref` names there, and whether it stays so."""
     if _COMMIT.match(ref):

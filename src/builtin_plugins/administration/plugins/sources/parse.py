@@ -43,7 +43,7 @@ def parse_source(
     if (site or ssh) and not SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
         raise UsageError(f"{option} goes with user/repository; {masked_text(text)} is none")
-    by_form = _by_path(text) if _is_path(text) else _by_text(text, site, ssh=ssh)
+    by_form = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
     kind, address = by_form
     make = source_class(kind)
     entry = Entry("", kind, make.stored(address), sha256=sha256.lower())
@@ -87,7 +87,8 @@ def _by_suffix(path: str) -> str:
     return next(found, "")
 
 
-def _is_path(text: str) -> bool:
+def is_path(text: str) -> bool:
+    """Report whether SOURCE has the form of a path."""
     if "://" in text or text.startswith("pip:"):
         return False
     named = text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/"))
@@ -119,9 +120,14 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     for kind in KINDS:
         if address := source_class(kind).address_of(text, site, ssh=ssh):
             return kind, address
+    raise UsageError(f"{masked_text(text)}: neither a path nor a package", other_forms(text))
+
+
+def other_forms(text: str) -> str:
+    """Return what to write instead of a bare word."""
     shown = masked_text(text)
     ways = f"write ./{shown} for a directory here"
     with suppress(UsageError):
         parse_requirement(text)
         ways = f"{ways}, or pip:{shown} for a package"
-    raise UsageError(f"{shown}: neither a path nor a package", ways)
+    return ways

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builtin_plugins.administration.plugins.catalogue import listed_plugin
 from builtin_plugins.administration.plugins.install import (
     check_new_name,
     ensure_built,
@@ -36,6 +37,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Add a plugin from SOURCE.
 
     SOURCE is one of
+      name                      of a catalogue that cli.json names, at its version
       ./directory               linked, so that every edit is live; of scripts, too
       user/repo, a git address  cloned (https, ssh, git, file)
       .tar.gz, .zip             a path or an https address
@@ -51,7 +53,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if gitlab and bitbucket:
         raise UsageError("--gitlab and --bitbucket do not go together")
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
-    wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
+    if listed := listed_plugin(session, source, timeout):
+        if ref or sha256:
+            raise UsageError("--ref and --sha256 do not go with a name of a catalogue")
+        wanted = listed.plugin_source(site=site, ssh=ssh)
+        name = name or ("" if wanted.entry.is_package else listed.name)
+    else:
+        wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
     if name and wanted.entry.is_package:
         raise UsageError("--name does not go with a distribution; its name is its own")
     if name:

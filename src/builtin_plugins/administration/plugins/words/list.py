@@ -7,6 +7,8 @@ from host import masked_text, printable, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from host.cli.session import Session
 
 _MOST_WORDS = 5
@@ -28,15 +30,23 @@ def command(session: Session, format: str) -> None:
         )
         return
     table = [_HEADER, *(_cells(row) for row in rows)]
-    widths = [max(width_of(cells[index]) for cells in table) for index in range(len(_HEADER))]
     reasons = ["", *(row.reason for row in rows)]
     lines = []
-    for cells, reason in zip(table, reasons, strict=True):
-        padded = [
-            cell + " " * (size - width_of(cell)) for cell, size in zip(cells, widths, strict=True)
-        ]
-        lines += ["  ".join(padded).rstrip(), *([f"    {reason}"] if reason else [])]
+    for line, reason in zip(columns(table), reasons, strict=True):
+        lines += [line, *([f"    {reason}"] if reason else [])]
     session.show_lines(*lines)
+
+
+def columns(table: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table with aligned columns."""
+    rows = [[printable(cell) for cell in row] for row in table]  # their width counts as shown
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -46,5 +56,4 @@ def _cells(row: Row) -> tuple[str, ...]:
     words = row.words if row.state != "missing" else []
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
-    cells = (entry.name, version, kind, row.state_shown, shown, masked_text(entry.source))
-    return tuple(map(printable, cells))  # their width counts as they are shown
+    return (entry.name, version, kind, row.state_shown, shown, masked_text(entry.source))

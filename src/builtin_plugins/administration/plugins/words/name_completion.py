@@ -1,6 +1,10 @@
-"""The names of plugins, for Tab: from directories alone, because a shell waits."""
+"""The names of plugins, for Tab: from files here alone, because a shell waits."""
 
 import os
+
+from host import DefinitionError
+from host.cli.completion import FILES, Offer
+from host.run.json_file import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,3 +22,15 @@ def plugin_names(
         except OSError:
             pass  # there is none yet
     return [(name, "") for name in sorted(names) if not name.startswith(".")]
+
+
+def sources(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
+    """Return files, and the names in the last copy of the catalogues."""
+    offer = Offer(beside=FILES)
+    try:
+        copy = read_json(installation.cached("catalogue")) if installation.config.catalogues else {}
+        for one in copy["plugins"]:
+            offer.candidates.append((str(one["name"]), str(one["description"])))
+    except (OSError, DefinitionError, LookupError, TypeError):
+        pass  # there is none yet, or it is damaged
+    return offer

@@ -1,0 +1,151 @@
+"""Catalogues: the lists of a team's plugins that cli.json names under "team"."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.administration.plugins.sources.git import Source as GitSource
+from builtin_plugins.administration.plugins.sources.git import read_file
+from builtin_plugins.administration.plugins.sources.parse import (
+    is_path,
+    other_forms,
+    parse_source,
+)
+from builtin_plugins.io.addresses import shown
+from builtin_plugins.io.files.atomic import make_directory, write_file
+from builtin_plugins.io.git.call import Git, login_of
+from builtin_plugins.plugins_folder.registry import is_plugin_name
+from host import DefinitionError, OperationError, Problem, UsageError, masked_text
+from host.cli.session import Session
+from host.run import read_regular
+from host.run.json_file import Fields, parse_json
+from host.run.suggestions import closest
+
+_NAME_IN_GIT = "catalogue.json"
+_MOST_BYTES = 1 << 20
+
+
+class Listed(NamedTuple):
+    """A plugin in a catalogue."""
+
+    name: str
+    source: str
+    ref: str
+    sha256: str
+    description: str
+    owner: str
+
+    def shown(self) -> dict[str, str]:
+        return self._asdict() | {"source": masked_text(self.source)}
+
+    def plugin_source(self, *, site: str, ssh: bool) -> PluginSource:
+        """Return the source at the listed version; raises OperationError if there is none."""
+        if not (self.ref or self.sha256):
+            ask = f"ask {self.owner} for one" if self.owner else "add one to the catalogue"
+            what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
+            raise OperationError(what, f"{ask}, or add it from its source: {self.source}")
+        try:
+            return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
+        except UsageError as error:
+            raise OperationError(error.problem.inside(f"{self.name}: in the catalogue")) from None
+
+
+def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
+    """Return the plugin that a catalogue lists under the name `text`.
+
+    Returns None if `text` is another form of SOURCE or cli.json names no catalogue. Raises
+    UsageError if none of the catalogues lists it.
+    """
+    if is_path(text) or not is_plugin_name(text) or not session.installation.config.catalogues:
+        return None
+    listed = fetch_catalogues(session, seconds)
+    if text not in listed:
+        command = f"{session.program} self plugin add"
+        near = [f"{command} {name}" for name in closest(text, listed)]
+        what = f"{text}: no catalogue lists it; {other_forms(text)}"
+        raise UsageError(what, suggestions=near)
+    return listed[text]
+
+
+def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
+    """Return the plugins of all catalogues by name, and keep a copy for Tab.
+
+    Of two with one name, the first counts. Raises HostError if a catalogue cannot be read.
+    """
+    found: dict[str, Listed] = {}
+    for address in session.installation.config.catalogues:
+        label = shown(address)
+        try:
+            with TemporaryDirectory() as area:
+                content = _fetch(address, area, session, seconds)
+        except UsageError as error:  # the address in cli.json, not a word of the user's
+            raise OperationError(error.problem.inside(session.layout.config_file)) from None
+        if len(content) > _MOST_BYTES:
+            raise OperationError(f"{label}: larger than {_MOST_BYTES} bytes")
+        listed, problems = parse_catalogue(label, content)
+        for problem in problems:
+            session.messages.warn(problem)
+        for one in listed:
+            found.setdefault(one.name, one)
+    copy = session.installation.cached("catalogue")
+    names = [{"name": one.name, "description": one.description} for one in found.values()]
+    with suppress(OSError):  # without a copy, Tab offers no names
+        make_directory(os.path.dirname(copy), 0o700)
+        write_file(copy, json.dumps({"plugins": names}))
+    return found
+
+
+def parse_catalogue(path: str, content: bytes) -> tuple[list[Listed], list[Problem]]:
+    """Return the plugins that a catalogue lists, and what is wrong with others.
+
+    Raises DefinitionError if the file as a whole is wrong.
+    """
+    fields = Fields(path, parse_json(path, content))
+    if fields.value("plugins") is None:
+        raise fields.wrong("plugins", "an array of objects", None)
+    listed, problems = [], []
+    for one in fields.objects("plugins"):
+        try:
+            listed.append(_parsed(one))
+        except DefinitionError as error:
+            problems.append(error.problem)
+    return listed, problems
+
+
+def _parsed(fields: Fields) -> Listed:
+    name = fields.filled("name", required=True)
+    if not is_plugin_name(name):
+        raise fields.refused("name", "cannot name a plugin; use a-z, 0-9, ., _ and -")
+    more = [fields.text(key) for key in ("ref", "sha256", "description", "owner")]
+    return Listed(name, fields.filled("source", required=True), *more)
+
+
+def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
+    """Return the content of a catalogue; `area` is an empty directory."""
+    place, _, name = address.partition("#")
+    scheme = place.partition("://")[0].lower()
+    if not place.endswith(".git") and scheme == "file":
+        try:
+            return read_regular(unquote(place[7:]), _MOST_BYTES, OperationError)
+        except FileNotFoundError:
+            raise OperationError(f"{place}: no such file") from None
+    if not place.endswith(".git") and scheme in ("https", "http"):
+        # Here, as requests takes a tenth of a second to import.
+        from builtin_plugins.io.download import Limits, download
+
+        target = Path(area, "catalogue")
+        limits = Limits(seconds=seconds, stall=min(30, seconds), size=_MOST_BYTES)
+        download(place, target, limits=limits)
+        return target.read_bytes()
+    repository = GitSource.address_of(place, "", ssh=False)
+    if not repository:
+        raise UsageError(f"{shown(place)}: not an https, file or git address")
+    git = Git(area, session.environ, seconds, login=login_of(repository))
+    return read_file(git, GitSource.stored(repository), name or _NAME_IN_GIT)

@@ -1,0 +1,39 @@
+"""`self plugin search`."""
+
+from __future__ import annotations
+
+from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
+from builtin_plugins.administration.plugins.words.list import columns
+from builtin_plugins.io.self_options import checked_timeout
+from host import OperationError
+from host.cli.session import Session
+
+_HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
+
+
+def command(session: Session, text: tuple[str, ...], format: str, timeout: float) -> None:
+    """Find plugins that have TEXT in their name, description, owner or source.
+
+    Of several words each must be there somewhere; the case of letters makes no difference.
+    Without TEXT all are shown. One without a version (-) cannot be added by its name.
+    """
+    if not session.installation.config.catalogues:
+        add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'
+        raise OperationError(f"{session.layout.config_file}: names no catalogue", add)
+    wanted = [word.casefold() for word in text]
+    listed = fetch_catalogues(session, checked_timeout(timeout)).values()
+    found = [one for one in listed if all(word in " ".join(one).casefold() for word in wanted)]
+    if text and not found:
+        raise OperationError(
+            f"no plugin in a catalogue has {' and '.join(text)} in its name, description, owner "
+            "or source",
+            f"to see all: {session.program} self plugin search",
+        )
+    if format == "json":
+        session.show_json({"plugins": [one.shown() for one in found]})
+        return
+    rows = [
+        (one.name, one.ref or one.sha256[:12] or "-", one.owner or "-", one.description)
+        for one in found
+    ]
+    session.show_lines(*columns([_HEADER, *rows]))

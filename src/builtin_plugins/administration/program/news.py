@@ -1,0 +1,106 @@
+"""`self news`: whether the git repository of this installation has newer commits.
+
+Listings and `self` end with it on a terminal if cli.json has "follow": "notice".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from builtin_plugins.io.files.atomic import make_directory, write_file
+from builtin_plugins.io.git.call import Git, GitTimeoutError
+from host import HostError, OperationError
+from host.cli.session import Session
+from host.run import read_regular
+from host.run.environment import RUN
+from host.run.text import is_on
+
+_DAY = 86_400
+_SECONDS = 10.0  # for the server
+_LOCAL_SECONDS = 1.0
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
+
+
+def command(session: Session) -> None:
+    """Mention what the last check found. At most once a day, start another one.
+
+    Nobody waits for the check: its result is for the next time.
+    """
+    environ, root = session.environ, session.layout.root
+    silent = is_on(environ.get("CLI_NO_NOTICE")) or environ.get("CI") or RUN in environ
+    if silent or not os.path.exists(os.path.join(root, ".git")):
+        return
+    stamp = session.installation.cached("news")
+    with suppress(OSError, HostError):
+        _mention(session, stamp)
+    with suppress(OSError):
+        if _is_due(stamp):
+            # Before the check: one that fails is not repeated today.
+            make_directory(os.path.dirname(stamp), 0o700)
+            Path(stamp).touch()
+            _detach(lambda: _check(root, environ, stamp))
+
+
+def _mention(session: Session, stamp: str) -> None:
+    git = Git(session.layout.root, session.environ, _LOCAL_SECONDS)
+    found = read_regular(stamp, 64, OperationError).decode("ascii", "replace")
+    if _COMMIT.fullmatch(found) and not _has(git, found):
+        news = "there is news of your team's commands; to get it"
+        session.messages.line(f"{session.program}: {news}: {session.program} self sync")
+
+
+def _is_due(stamp: str) -> bool:
+    try:
+        return not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY
+    except FileNotFoundError:
+        return True
+
+
+def _detach(work: Callable[[], None]) -> None:
+    """Do `work` in a process that shares neither terminal nor open files with this one."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        for _ in range(3):
+            os.open(os.devnull, os.O_RDWR)
+        work()
+    finally:
+        os._exit(0)
+
+
+def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
+    """Write the upstream branch's commit to the stamp, "" if it is here already."""
+    git = Git(root, environ, _SECONDS)
+    head = git("symbolic-ref", "HEAD").decode().strip()
+    remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
+    if not {"GIT_SSH", "GIT_SSH_COMMAND"} & environ.keys() and not _configured(git):
+        git.environ = {**environ, "GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
+    commit = git("ls-remote", "--", remote, branch).decode().partition("\t")[0]
+    write_file(stamp, "" if _has(git, commit) else commit)
+
+
+def _configured(git: Git) -> bool:
+    """Report whether the user's configuration has an ssh command of its own."""
+    try:
+        return bool(git("config", "core.sshCommand"))
+    except OperationError:
+        return False
+
+
+def _has(git: Git, commit: str) -> bool:
+    """Report whether the current branch contains a commit, which may be unknown here."""
+    try:
+        git("merge-base", "--is-ancestor", commit, "HEAD")
+    except GitTimeoutError:
+        raise
+    except OperationError:
+        return False
+    return True
