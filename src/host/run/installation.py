@@ -140,6 +140,11 @@ class OpenInstallation:
         """Where an index of definitions may be: beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
 
+    @property
+    def versions_file(self) -> str:
+        """Where the versions of programs are remembered: in the user's cache."""
+        return join(dirname(self.locks[-1]), "versions")
+
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
         layout = self.layout

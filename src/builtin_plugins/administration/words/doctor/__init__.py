@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding, counted, grouped
-from builtin_plugins.administration.words.doctor import installation, program
+from builtin_plugins.administration.words.doctor import installation, program, requirements
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from host import HostError
 from host.cli.session import Session
@@ -20,6 +20,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "settings": installation.settings,
     "permissions": installation.permissions,
     "definitions": installation.definitions,
+    "requirements": requirements.programs,
     "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,
