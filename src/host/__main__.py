@@ -200,7 +200,24 @@ def plan_run(
             args, given = ask_missing(missing, definition, args, environ)
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
     check_required(definition, layers)
-    return exec_of(messages.program, found.words, definition, file, args, layers.environment())
+    environment = layers.environment()
+    _check_programs(found.words, definition, installation, lock, environment)
+    return exec_of(messages.program, found.words, definition, file, args, environment)
+
+
+def _check_programs(
+    words: "Sequence[str]",
+    definition: "Definition",
+    installation: "OpenInstallation",
+    lock: "Lock",
+    environment: "Mapping[str, str]",
+) -> None:
+    """Raise MissingError if programs that the definition requires are missing."""
+    if definition.requires:
+        from host.planning.required_programs import check_programs
+
+        program, known = installation.layout.program, installation.versions_file
+        check_programs(definition.requires, words, program, environment, lock, known)
 
 
 def _shows_page(

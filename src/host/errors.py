@@ -9,7 +9,7 @@
     ├── NotConfirmedError    1    a command that asks before it runs got no yes
     ├── UsageError           2    unknown category, command or option
     ├── CannotStartError   126    it is there but cannot start here
-    └── MissingError       127    the entrypoint's file or its interpreter is missing
+    └── MissingError       127    the entrypoint, its interpreter or a required program is missing
 
 Each carries a `Problem`: what is wrong, where, and the remedy, each a value of its own. The
 program prints these as one line and exits with the error's status. A command in Python raises the
@@ -151,6 +151,6 @@ class CannotStartError(HostError):
 
 
 class MissingError(HostError):
-    """The entrypoint's file, or the interpreter that it names, is missing."""
+    """The entrypoint's file, its interpreter, or a program of `requires` is missing."""
 
     status = 127

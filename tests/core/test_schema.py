@@ -92,6 +92,10 @@ NAMES = st.sampled_from(
     ]
 )
 NUMBERS = st.sampled_from(["1", "-1", "1.5", ".5", "1.", "1e3", "1e", "", ".", "x", "1\n"])
+PROGRAMS = st.sampled_from(
+    ["jq", "jq>=1.6", " g++ > 1 , <= 2.0 ", "a b", "/bin/sh", "-x", "jq=1", "jq>=", "jq>=1,", "é"]
+)
+VERSIONS = st.sampled_from([">=1.6", " == 1, < 2", "1.6", "", " ", ">=1.", ">=" + "1" * 99, ">1\n"])
 VARIABLES = st.sampled_from(["A", "_b", "A1", "1A", "A-B", "", "A\n", "é"])
 
 
@@ -158,6 +162,12 @@ DEFINITION = {
                 },
                 "name",
             ),
+        ),
+        max_size=2,
+    ),
+    "requires": st.lists(
+        st.one_of(
+            PROGRAMS, objects({"program": PROGRAMS, "version": VERSIONS, "hint": TEXT}, "program")
         ),
         max_size=2,
     ),

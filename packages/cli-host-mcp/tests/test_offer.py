@@ -176,3 +176,9 @@ def test_texts_of_definitions_are_escaped(offer: Any) -> None:
     assert search.answer("find", {"query": "forged"}) == f"odd forged: {ESCAPED} (change)"
     described = search.answer("describe", {"command": "odd forged"})
     assert "".join(described.split("\n")).isprintable()
+
+
+def test_programs_that_a_command_requires_are_shown(cli: Cli, offer: Any) -> None:
+    cli.command("needs jq", "true\n", requires=["jq>=1.6", "tar"])
+    [tool] = [one for one in offer("never").tools() if one["name"] == "needs__jq"]
+    assert tool["description"].endswith("| Requires: jq>=1.6, tar")

@@ -48,6 +48,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
     page.section("Environment files", [] if trust else [*_environment_files(definition)])
+    page.table("Requires", [(str(one), one.hint) for one in definition.requires])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from host.run.argument_spec import Argument
     from host.run.projects import Project
+    from host.run.requirements import Requirement
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
@@ -113,6 +114,7 @@ class Definition:
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          `RequiredVariable`s, those of the categories above included
+    requires               `Requirement`s, programs that it needs, likewise
     above                  definitions of the categories above, the outermost first: see `inherit`
     project                the `Project` whose command it is, None for any other
     default                in a category.json: the word of the command that runs without a word
@@ -153,6 +155,8 @@ class Definition:
         )
         self.hidden: bool = fields.flag("hidden")
         self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
+        needs = fields.array("requires", "an array of names and objects")
+        self.own_requires: tuple[Requirement, ...] = _requirements(fields, needs) if needs else ()
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -202,6 +206,12 @@ class Definition:
         """Return the variables that must be set, those of categories above first."""
         chain = (*self.above, self)
         return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
+
+    @property
+    def requires(self) -> "tuple[Requirement, ...]":
+        """Return the programs that it needs; the nearest definition that names one counts."""
+        needs = {need.program: need for one in (*self.above, self) for need in one.own_requires}
+        return tuple(needs.values())
 
     @property
     def is_script(self) -> bool:
@@ -257,6 +267,12 @@ def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
             raise fields.refused("required_envs", f'"{name[:_LONGEST_NAME]}" {NO_VARIABLE}')
         found.append(name)
     return tuple(found)
+
+
+def _requirements(fields: Fields, needs: "list[Any]") -> "tuple[Requirement, ...]":
+    from host.run.requirements import read_requirements
+
+    return read_requirements(fields, needs)
 
 
 def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:

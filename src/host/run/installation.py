@@ -165,6 +165,11 @@ class OpenInstallation:
         """Return the path of a file in the user's cache directory."""
         return f"{self.locks[1]}.{kind}"
 
+    @property
+    def versions_file(self) -> str:
+        """Where the versions of programs are remembered: in the user's cache."""
+        return join(dirname(self.locks[-1]), "versions")
+
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
         layout = self.layout

@@ -46,6 +46,9 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     names = sorted({name for one in found.commands.values() for name in one.envs})
     if names:
         lines.append(f"variables: {', '.join(names)}")
+    requires = sorted({str(need) for one in found.commands.values() for need in one.requires})
+    if requires:
+        lines.append(f"requires: {', '.join(requires)}")
     if found.hooks:
         hooks = f"{entry.hooks}: " if entry.hooks else ""
         lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
@@ -84,6 +87,10 @@ def _change_lines(
         if fresh:
             names = ", ".join(dict.fromkeys(fresh))
             lines.append(f"  ! {label} has new variables: {names}")
+        before_needed = set(map(str, old.requires)) if old else set()
+        needs = [str(one) for one in new.requires if str(one) not in before_needed]
+        if needs:
+            lines.append(f"  ! {label} now requires {', '.join(needs)}")
     hooks = [hook for hook in after.hooks if hook not in before.hooks]
     if hooks:
         lines.append(f"  ! new Python hooks: {', '.join(hooks)}")

@@ -183,6 +183,7 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     )
     assert sorted(os.listdir(folder)) == [".import.json", "a.sh", "b.sh", "category.json", "d.sh"]
     assert (folder / "a.sh").read_text() == mine
+    assert json.loads((folder / "category.json").read_text())["requires"] == ["make"]
     assert made.run(*again, "--update").stdout == f"{folder}: 3 commands\ntry it:  cli make\n"
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding, counted, grouped
 from builtin_plugins.administration.project_findings import check_projects
-from builtin_plugins.administration.words.doctor import installation, program
+from builtin_plugins.administration.words.doctor import installation, program, requirements
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from host import HostError
 from host.cli.session import Session
@@ -21,6 +21,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "settings": installation.settings,
     "permissions": installation.permissions,
     "definitions": installation.definitions,
+    "requirements": requirements.programs,
     "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,

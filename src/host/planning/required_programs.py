@@ -1,0 +1,137 @@
+"""Whether the programs that a command `requires` are there, in their versions.
+
+A run of such a command loads this, so it imports as little as the hot side.
+"""
+
+import posix
+
+from host.errors import HostError, MissingError, Problem
+from host.run import basename, find_program, read_regular, realpath
+from host.run.text import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from host.run.lock import Lock
+    from host.run.requirements import Requirement
+
+_SECONDS = 5.0  # for `PROGRAM --version`
+_MOST_PRINTED = 1 << 16  # bytes of each stream
+_LARGEST = 1 << 20  # bytes of the file of known versions
+_MOST_KNOWN = 500  # versions in it
+
+
+def check_programs(
+    requires: "Iterable[Requirement]",
+    words: "Sequence[str]",
+    program: str,
+    environ: "Mapping[str, str]",
+    lock: "Lock",
+    known: str,
+) -> None:
+    """Raise MissingError if a command's programs are missing or of other versions.
+
+    `words` and `environ` are those of the command; `known` is the file of known versions.
+    """
+    faults = [(one, text) for one in requires if (text := fault(one, environ, known))]
+    if not faults:
+        return
+    alone = len(faults) == 1
+    remedies = [(one.program, remedy_of(one, program, lock)) for one, _ in faults]
+    found = [remedy if alone else f"{name}: {remedy}" for name, remedy in remedies if remedy]
+    needs = ", ".join([f"{one} ({text})" for one, text in faults])
+    remedy = "; ".join(found) or ("install it" if alone else "install them")
+    raise MissingError(Problem(" ".join(words), f"needs {needs}", remedy))
+
+
+def fault(one: "Requirement", environ: "Mapping[str, str]", known: str) -> str:
+    """Return why a program does not satisfy a requirement, "" if it does."""
+    path = find_program(one.program, environ)
+    if path is None:
+        return "not on PATH"
+    if not one.version:
+        return ""
+    version = _version(path, environ, known)
+    if not version:
+        return f"{path} --version prints no version"
+    from host.run.requirements import satisfies
+
+    return "" if satisfies(version, one.version) else f"{path} is {version}"
+
+
+def remedy_of(one: "Requirement", program: str, lock: "Lock") -> str:
+    """Return what to do if a program is missing: the hint, or `setup <tool>` if there is one."""
+    if one.hint:
+        return one.hint
+    from host.run.catalog import Catalog
+
+    words = ("setup", one.program)
+    found = Catalog(lock).find(words)
+    is_tool = found.kind == "command" and found.words == words
+    return f"{program} setup {one.program}" if is_tool else ""
+
+
+def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
+    """Return the version of a program, "" if it prints none; each file is asked once.
+
+    The name is part of a file's identity, as one file may be several programs (busybox, shims).
+    """
+    status = posix.stat(path)
+    file = f"{basename(path)} {realpath(path)}"
+    identity = f" {status.st_mtime_ns} {status.st_size} {status.st_ino} {file}"
+    try:
+        lines = decode(read_regular(known, _LARGEST, HostError)).split("\n")
+    except (FileNotFoundError, HostError):
+        lines = []
+    for line in lines:
+        if line.endswith(identity):
+            return line.removesuffix(identity)
+    version = _asked(path, environ)
+    if version and "\n" not in file:
+        from host.planning.cache_files import replace
+
+        others = [line for line in lines if line and not line.endswith(f" {file}")]
+        kept = [*others[-_MOST_KNOWN:], version + identity]
+        replace(known, encode("".join([f"{line}\n" for line in kept])), 0o600)
+    return version
+
+
+def _asked(path: str, environ: "Mapping[str, str]") -> str:
+    """Return the first dotted number that `PROGRAM --version` prints: stdout, then stderr."""
+    import re
+    import select
+    import signal
+    import time
+    from contextlib import suppress
+    from subprocess import DEVNULL, PIPE, Popen
+
+    env = {encode(name): encode(value) for name, value in environ.items()}
+    try:
+        process = Popen(
+            [encode(path), "--version"],
+            env=env,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            start_new_session=True,  # no terminal to ask on, and one group to end
+        )
+    except OSError:
+        return ""
+    with process:
+        printed = {one.fileno(): b"" for one in (process.stdout, process.stderr) if one}
+        open_pipes, waiting = set(printed), select.poll()
+        for pipe in printed:
+            waiting.register(pipe, select.POLLIN)
+        deadline = time.monotonic() + _SECONDS
+        while open_pipes and (left := deadline - time.monotonic()) > 0:
+            for pipe, _ in waiting.poll(left * 1000):
+                piece = posix.read(pipe, _MOST_PRINTED)
+                printed[pipe] += piece
+                if not piece or len(printed[pipe]) > _MOST_PRINTED:
+                    waiting.unregister(pipe)
+                    open_pipes.discard(pipe)
+        with suppress(ProcessLookupError, PermissionError):
+            posix.killpg(process.pid, signal.SIGKILL)
+    found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", b"\n".join(printed.values()))
+    return found[0].decode() if found else ""

@@ -1,0 +1,81 @@
+"""`requires`: the programs that a command needs, and their versions.
+
+Loaded only for a definition that has the key.
+"""
+
+from host.run import Record
+from host.run.json_file import Fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_OPERATORS = (">=", "<=", "==", ">", "<")
+_NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-")
+_LONGEST = 100  # characters of a version
+
+
+class Requirement(Record):
+    """A program that a command needs; `str` writes it as a definition does, `jq>=1.6`.
+
+    program    a bare word, looked up on PATH
+    version    what its version must satisfy, such as ">=1.6,<2", "" for any
+    hint       what to do if it is missing, or ""
+    """
+
+    program: str
+    version: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return self.program + self.version
+
+
+def read_requirements(fields: Fields, entries: "list[Any]") -> tuple[Requirement, ...]:
+    """Return the entries of the key `requires`; raises DefinitionError."""
+    found = {}
+    for index, entry in enumerate(entries):
+        key = f"requires[{index}]"
+        if type(entry) is str:
+            start = min([at for one in "<=>" if (at := entry.find(one)) >= 0] or [len(entry)])
+            program, version, hint = entry[:start].strip(" "), entry[start:], ""
+        else:
+            inner = Fields(fields.path, entry, key)
+            program = inner.filled("program", required=True)
+            version, hint = inner.text("version"), inner.text("hint")
+        if not program or program[0] in ".+-" or not _NAME.issuperset(program):
+            raise fields.refused(key, f'"{program[:70]}" is not the name of a program')
+        pieces = [_constraint(one) for one in version.split(",")] if version else []
+        if not all(pieces):
+            expected = "expected versions such as >=1.6 or >=1.6,<2"
+            raise fields.refused(key, f'{expected}; found "{version[:70]}"')
+        found[program] = Requirement(program, ",".join(map("".join, pieces)), hint)
+    return tuple(found.values())
+
+
+def _constraint(text: str) -> tuple[str, str] | tuple[()]:
+    """Return the operator and version of `>= 1.6`, () if `text` is something else."""
+    text = text.strip(" ")
+    operator = next(filter(text.startswith, _OPERATORS), "")
+    number = text.removeprefix(operator).strip(" ")
+    is_number = all(one.isascii() and one.isdigit() for one in number.split("."))
+    return (operator, number) if operator and is_number and len(number) < _LONGEST else ()
+
+
+def _key(version: str) -> tuple[int, ...]:
+    """Return what versions are compared by: 1.6 and 1.6.0 are equal."""
+    numbers = [int(one) for one in version.split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Return whether a version satisfies constraints such as ">=1.6,<2"."""
+    own = _key(version)
+    for operator, number in filter(None, map(_constraint, wanted.split(","))):
+        other = _key(number)
+        sign = "=" if own == other else ">" if own > other else "<"
+        if sign not in operator:
+            return False
+    return True
