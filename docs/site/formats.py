@@ -11,7 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 _SCHEMAS = Path(__file__).parents[2] / "core" / "schema"
-_ORDER = ("command", "category", "cli", "plugin", "registry")
+_ORDER = ("command", "category", "cli", "plugin", "project", "registry")
 _HEAD = """# File formats
 
 Made from the JSON Schemas, which `core/schema/` of every installation has. Files that the program

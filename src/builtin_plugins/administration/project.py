@@ -10,8 +10,8 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
 from host.cli.trust import project_commands, remember, trusted_files
-from host.run.installation import home
-from host.run.projects import Project, project_roots
+from host.run.installation import home, project_roots
+from host.run.projects import Project
 
 _EXAMPLE = """\
 #!/usr/bin/env bash

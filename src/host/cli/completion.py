@@ -240,6 +240,7 @@ def _printed(definition: "Definition", program: str) -> list[str]:
 
         if not is_trusted(definition):
             return []
+        definition.project.check(join(definition.directory, program))
     try:
         done = subprocess.run(
             [join(definition.directory, program)],

@@ -262,8 +262,10 @@ class Catalog:
         if definition is None or not definition.default:
             return category
         found = self.find((*category.words, definition.default))
-        if found.kind != "command" or len(found.words) <= len(category.words):
+        is_inside = found.kind == "command" and len(found.words) > len(category.words)
+        if not is_inside or found.project is not category.project:
             what = f"there is no command {' '.join(category.words)} {definition.default}"
+            what += " in this project" if is_inside else ""
             raise DefinitionError(Problem(definition.file, what, key="default"))
         return found
 
@@ -401,8 +403,14 @@ def _aliased(nodes: "Iterable[Node]", alias: str) -> str:
 
 
 def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:
-    """Give a category the first category.json, or command.json without entrypoint, it has."""
+    """Give a category the first category.json, or command.json without entrypoint, it has.
+
+    A project never describes a category that others have too: it would choose what runs there.
+    """
+    owner = category.nodes[0].tree.project if category.nodes else None
     for node in category.nodes:
+        if node.tree.project is not owner:
+            break
         definition: Definition | None = None
         try:
             definition = node.tree.category(node.at)

@@ -4,13 +4,13 @@ import posix
 import sys
 
 from host.errors import InstallationError, Problem
-from host.run import basename, dirname, is_there, join, realpath
+from host.run import basename, dirname, is_directory, is_there, join, realpath
 from host.run.command import Config, read_config
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from host.run.catalog import Read
     from host.run.projects import ProjectTree
@@ -72,6 +72,26 @@ def program_name(executable: str) -> str:
 def data_home(environ: "Mapping[str, str]") -> str:
     """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME does not count."""
     return _xdg_home(environ, "XDG_DATA_HOME", ".local/share")
+
+
+def project_roots(program: str, home: str) -> "Iterator[str]":
+    """Yield the directories with `.<program>/commands` from the current directory upward.
+
+    The last one looked at is the root of a git work tree, the home directory or the root of
+    the file system.
+    """
+    try:
+        at = posix.getcwd()
+        device = posix.stat(at).st_dev
+        last = ("/", realpath(home))
+        while posix.stat(at).st_dev == device:
+            if is_directory(join(at, f".{program}/commands")):
+                yield at
+            if at in last or is_there(join(at, ".git")):
+                return
+            at = dirname(at)
+    except OSError:
+        return  # the current directory is gone, or cannot be read
 
 
 def state_home(environ: "Mapping[str, str]") -> str:
@@ -153,13 +173,17 @@ class OpenInstallation:
 
     def around(self, read: "Read") -> "tuple[list[ProjectTree], list[Problem]]":
         """Return the trees of the projects around the current directory, and what is wrong."""
-        if not self.config.projects:
+        program, environ = self.layout.program, self.environ
+        if RUN in environ:
+            from host.run.nested import without_outer_run
+
+            environ = without_outer_run(environ, self.layout.root)
+        roots = [*project_roots(program, home(environ))] if self.config.projects else ()
+        if not roots:
             return [], []
-        from host.run.nested import without_outer_run
         from host.run.projects import project_trees
 
-        environ = without_outer_run(self.environ, self.layout.root)
-        return project_trees(self.layout.program, self.commands_dir, home(environ), environ, read)
+        return project_trees(roots, program, self.commands_dir, environ, read)
 
     def cached(self, kind: str) -> str:
         """Return the path of a file in the user's cache directory."""

@@ -8,14 +8,14 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import basename, dirname, is_directory, is_there, join, realpath
+from host.run import basename, dirname, join, realpath
 from host.run.command import Definition
 from host.run.folders import FolderTree
 from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated by `:`
 
@@ -126,20 +126,20 @@ def read_project(path: str) -> tuple[Definition, bool]:
 
 
 def project_trees(
+    roots: "Iterable[str]",
     program: str,
     commands_dir: str,
-    home: str,
     environ: "Mapping[str, str]",
     read: "Callable[[str], Definition]",
 ) -> tuple[list[ProjectTree], list[Problem]]:
-    """Return the trees of the projects around the current directory, the nearest first.
+    """Return the trees of the projects in these directories.
 
     A project that somebody else could have written is a problem instead. `commands_dir` is the
     installation's own, which is no project.
     """
     trees: list[ProjectTree] = []
     problems: list[Problem] = []
-    for root in project_roots(program, home):
+    for root in roots:
         project = Project(root, program, environ)
         if realpath(project.commands_dir) == realpath(commands_dir):
             continue
@@ -155,26 +155,6 @@ def project_trees(
             problems.append(error.problem)
         trees.append(ProjectTree(project, read))
     return trees, problems
-
-
-def project_roots(program: str, home: str) -> "Iterator[str]":
-    """Yield the directories with `.<program>/commands` from the current directory upward.
-
-    The last one looked at is the root of a git work tree, the home directory or the root of
-    the file system.
-    """
-    try:
-        at = posix.getcwd()
-        device = posix.stat(at).st_dev
-        last = ("/", realpath(home))
-        while posix.stat(at).st_dev == device:
-            if is_directory(join(at, f".{program}/commands")):
-                yield at
-            if at in last or is_there(join(at, ".git")):
-                return
-            at = dirname(at)
-    except OSError:
-        return  # the current directory is gone, or cannot be read
 
 
 def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:

@@ -399,3 +399,53 @@ def test_control_characters_in_a_project_are_shown_escaped(shop: Shop) -> None:
     shop.write({".cli/project.json": {"name": "a\x1b[31mb\nc"}})
     _, shown = answered(shop, "n", "build")
     assert r"The project a\x1b[31mb\nc in " in shown
+
+
+def test_a_project_changes_nothing_of_an_installations_category(shop: Shop) -> None:
+    """Neither what runs without a word, nor what runs for its options, nor its description."""
+    shop.made.write({"commands/team/hello": '#!/bin/sh\ntouch "$HOME/ran"\n'})
+    evil = {"name": "evil", "description": "evil", "default": "hello", "entrypoint": "evil.sh"}
+    shop.write({".cli/commands/team/category.json": evil, ".cli/commands/team/evil.sh": RUNS})
+    for words in ([], ["--help"], ["-x"], ["x"]):
+        done = shop.run("team", *words)
+        assert not shop.ran
+        assert "evil" not in done.stdout
+    assert shop.run("team").status == 0
+    assert shop.run("team", "-x").status == 2
+    assert "evil" not in shop.run().stdout
+
+
+def test_an_untrusted_project_chooses_no_command_of_a_trusted_one(shop: Shop) -> None:
+    shop.trust()
+    inner = Shop(shop.made, shop.root / "inner")
+    shutil.rmtree(inner.root / ".cli/commands/db/drop")
+    inner.write({".cli/commands/db/category.json": {"default": "drop"}})
+    inner.write({".cli/commands/db/more": RUNS})
+    done = inner.run("db")
+    assert (done.status, inner.ran) == (1, False)
+    assert '"default": there is no command db drop in this project' in done.stderr
+    assert inner.run("db", "drop", "t").status == 0
+
+
+def test_a_category_of_a_project_needs_trust(shop: Shop) -> None:
+    tool = {"name": "tool", "entrypoint": "run.sh", "default": "more"}
+    shop.write({".cli/commands/tool/category.json": tool})
+    shop.write({".cli/commands/tool/run.sh": RUNS, ".cli/commands/tool/more": RUNS})
+    assert shop.run("tool", "-x").all == shop.refusal("tool")
+    assert shop.run("tool").all == shop.refusal("tool more")
+    assert not shop.ran
+    shop.trust()
+    assert shop.run("tool", "-x").stdout == "candidate\n"
+    assert shop.run("tool").stdout == "candidate\n"
+    shop.write({".cli/commands/tool/category.json": {**tool, "envs": {"X": "1"}}})
+    assert shop.run("tool", "-x").status == 1
+
+
+def test_a_complete_program_that_others_can_write_does_not_run(shop: Shop) -> None:
+    shop.trust()
+    words = ("--complete", "zsh", "db", "drop", "")
+    assert shop.run(*words).stdout == "none\ncandidate\t\n"
+    (shop.made.home / "ran").unlink()
+    (shop.root / ".cli/commands/db/drop/tables").chmod(0o777)
+    assert shop.run(*words).stdout == "none\n"
+    assert not shop.ran
