@@ -34,6 +34,7 @@ _TEXTS = {
     **{key: key for key in ("hooks", "ref", "commit", "sha256")},
     "installedAt": "installed_at",
 }
+_SCRIPTS = ("prefix", "split")
 _FLAGS = ("pinned", "removing")  # absent if false
 
 
@@ -50,7 +51,10 @@ def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
-    return {key: part for key in ("prefix", "split") if (part := text(path, scripts, key))}
+    parts = {
+        key: text(path, {f"scripts.{key}": scripts.get(key)}, f"scripts.{key}") for key in _SCRIPTS
+    }
+    return {key: part for key, part in parts.items() if part}
 
 
 class Entry(Record):

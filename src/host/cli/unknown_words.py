@@ -77,7 +77,9 @@ def unknown(
     refused = _refused(found, word)
     if refused:
         return UsageError(what, refused)
-    meant = _suggestions(session, found, word, names if found.words else [*names, "help"])
+    meant = _suggestions(session, found, word, names)
+    if not (meant or found.words):
+        meant = [("help",) for _ in closest(word, ["help"])]
     meant += [("help", one) for one in closest(word, topics)]
     return _with_suggestions(what, where, [(session.program, *words) for words in meant])
 

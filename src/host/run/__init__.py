@@ -93,8 +93,8 @@ def join(directory: str, path: str) -> str:
 
 
 def dirname(path: str) -> str:
-    directory, slash, _ = path.rpartition("/")
-    return directory.rstrip("/") or slash
+    directory = path[: path.rfind("/") + 1]
+    return directory.rstrip("/") or directory
 
 
 def basename(path: str) -> str:

@@ -92,7 +92,7 @@ def _left_out(tree: Tree, places: Iterable[Words]) -> Iterator[Problem]:
     for words in places:
         for one in left_out(folders, os.path.join(tree.path, *words)):
             path = os.path.relpath(one.problem.path, tree.path)
-            yield one.problem.replaced(path, one.problem.text)
+            yield Problem(path, one.problem.text)
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builtin_plugins.administration.findings import Finding
 
+from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.places import keys_of, placed
 from host import Problem
 from testing.growth import grows_in_proportion
@@ -264,8 +264,8 @@ def test_what_is_wrong_in_the_comment_of_a_script(install: Install) -> None:
     assert lint(made, "a", "x") == (
         1,
         'commands/a/x:3:21: "owner": unknown key; begin it with x- if it is your own\n'
-        "commands/a/x:4:13: nothing defines $B; name it in required_envs, or write ${B:-} where "
-        "it may be unset\n",
+        'commands/a/x:4:13: "envs.A": nothing defines $B; name it in required_envs, or write '
+        "${B:-} where it may be unset\n",
     )
     made.write({"commands/a/category.json": {"envs": {"B": "1"}}, "commands/a/x": text[:50]})
     assert lint(made, "a", "x")[1].startswith("commands/a/x:2:1: this block is not closed")

@@ -145,5 +145,5 @@ def test_what_is_wrong_is_opened_to_be_corrected(install: Install) -> None:
         done = made.run("self", "edit", *words, env=editor)
         assert (done.status, done.stdout) == (0, f"{made.root}/commands/a/{file}"), words
     said = made.run("self", "edit", "a", "b", env=editor).stderr
-    assert said.startswith(f"cli: warning: {made.root}/commands/a/b/command.json:1:12: a comma")
+    assert said.startswith(f"cli: warning: {made.root}/commands/a/b/command.json:1:14: expecting")
     assert made.run("self", "edit", "a", "../a/b", env=editor).status == 2

@@ -83,7 +83,7 @@ def test_what_a_plugin_json_says(install: Install, tmp_path: Path) -> None:
     (source / "plugin.json").write_text('{"directory": "bin", "scripts": {"split": 3}}')
     failed = plugin(install(), "add", str(source))
     assert failed.status == 1
-    assert '"scripts.split": expected a string, found a number' in failed.stderr
+    assert '"scripts.split": expected a string' in failed.stderr
 
 
 def test_scripts_in_a_plugin_of_folders_are_its_own(install: Install) -> None:
