@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.git.call import Git, GitTimeoutError
+from builtin_plugins.io.git.call import Git
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run import read_regular
@@ -81,26 +81,18 @@ def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
     git = Git(root, environ, _SECONDS)
     head = git("symbolic-ref", "HEAD").decode().strip()
     remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
-    if not {"GIT_SSH", "GIT_SSH_COMMAND"} & environ.keys() and not _configured(git):
-        git.environ = {**environ, "GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
+    if "GIT_SSH" not in environ:
+        usual = git("config", "--default=ssh", "--get", "core.sshCommand").decode().strip()
+        ssh = environ.get("GIT_SSH_COMMAND") or usual
+        git.environ = {**environ, "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes"}
     commit = git("ls-remote", "--", remote, branch).decode().partition("\t")[0]
     write_file(stamp, "" if _has(git, commit) else commit)
-
-
-def _configured(git: Git) -> bool:
-    """Report whether the user's configuration has an ssh command of its own."""
-    try:
-        return bool(git("config", "core.sshCommand"))
-    except OperationError:
-        return False
 
 
 def _has(git: Git, commit: str) -> bool:
     """Report whether the current branch contains a commit, which may be unknown here."""
     try:
         git("merge-base", "--is-ancestor", commit, "HEAD")
-    except GitTimeoutError:
-        raise
     except OperationError:
         return False
     return True

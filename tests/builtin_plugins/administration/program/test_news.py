@@ -125,7 +125,10 @@ def test_only_a_terminal_is_served(install: Install, tmp_path: Path) -> None:
     assert stamps(made) == []  # there is no repository to ask
 
 
-def test_the_check_is_detached_cannot_ask_and_ends(install: Install, tmp_path: Path) -> None:
+@pytest.mark.parametrize("configured", [False, True])
+def test_the_check_is_detached_cannot_ask_and_ends(
+    install: Install, tmp_path: Path, configured: bool
+) -> None:
     made, _ = cloned(install, tmp_path)
     git = Repository.__new__(Repository)
     git.path = made.root
@@ -144,6 +147,9 @@ def test_the_check_is_detached_cannot_ask_and_ends(install: Install, tmp_path: P
     ssh.chmod(0o755)
     begin = time.monotonic()
     path = f"{ssh.parent}:{os.environ['PATH']}"
+    if configured:
+        ssh = ssh.rename(ssh.with_name("our-ssh"))
+        git.git("config", "core.sshCommand", f"{ssh} -p 22")
     assert on_terminal(made, PATH=path)[0] == 0  # its terminal is closed when it has ended
     assert time.monotonic() - begin < 5
     (stamp,) = stamps(made)
@@ -156,7 +162,7 @@ def test_the_check_is_detached_cannot_ask_and_ends(install: Install, tmp_path: P
         time.sleep(0.1)
     assert time.monotonic() - begin > 9
     called = log.read_text()
-    assert "BatchMode=yes" in called
+    assert called.startswith(f"{'-p 22 ' * configured}-o BatchMode=yes ")
     assert "terminal" not in called
     assert stamp.read_text() == ""
     on_terminal(made, PATH=path)
