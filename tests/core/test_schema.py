@@ -40,6 +40,7 @@ _READER_ALONE = (
     "is no regular expression",
     " that matches ",
     "stands twice; the first counts",
+    "or newer; this is",  # which the program's own version decides
     "leaves the plugin",  # which links decide, too
 )
 
@@ -193,13 +194,15 @@ ENTRY = objects(
 CASES = {
     "category": objects(DEFINITION),
     "cli": objects(
-        dict.fromkeys(("name", "version", "description", "commands_dir", "plugins_dir"), TEXT),
+        dict.fromkeys(("name", "version", "description", "commands_dir", "plugins_dir"), TEXT)
+        | {"min_version": TEXT},
         "name",
         "version",
     ),
     "command": objects(DEFINITION, "name", "description"),
     "plugin": objects(
         dict.fromkeys(("name", "version", "description", "directory", "hooks"), TEXT)
+        | {"min_version": st.sampled_from(["0", "0.0.1", "x", "", "1.", "0\n", "999"])}
     ),
     "registry": objects(
         {

@@ -41,17 +41,21 @@ def is_reference(text: str) -> bool:
 
 
 class Config:
-    """What cli.json says: name, description, version, commands_dir, plugins_dir.
+    """What cli.json says: name, description, version, min_version, commands_dir, plugins_dir.
 
     `warnings` are `Problem`s: unknown keys that resemble one of these.
     """
 
-    __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version", "warnings")
+    __slots__ = (
+        *("commands_dir", "description", "min_version", "name", "plugins_dir", "version"),
+        "warnings",
+    )
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
+        self.min_version: str = fields.filled("min_version")  # checked when a lock is made
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.warnings: tuple[Problem, ...] = fields.misspelt()
