@@ -17,6 +17,7 @@ from host.listing_records import Category as Category
 from host.listing_records import Command as Command
 from host.listing_records import Listing as Listing
 from host.listing_records import Terminal as Terminal
+from host.min_version import version_problem as version_problem
 from host.program import Program as Program
 from host.records import BrokenPlugin as BrokenPlugin
 from host.records import CategoryDeclaration as CategoryDeclaration

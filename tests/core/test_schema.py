@@ -42,6 +42,7 @@ _READER_ALONE = (
     "is no regular expression",
     " that matches ",
     "stands twice; the first counts",
+    "or newer; this is",  # which the program's own version decides
     "leaves the plugin",  # which links decide, too
 )
 
@@ -213,6 +214,7 @@ CASES = {
         {
             **dict.fromkeys(("name", "version", "description"), TEXT),
             **dict.fromkeys(("commands_dir", "plugins_dir"), TEXT),
+            "min_version": TEXT,
             "projects": st.booleans(),
             "team": objects(
                 {
@@ -227,6 +229,7 @@ CASES = {
     "command": objects(DEFINITION, "name", "description"),
     "plugin": objects(
         dict.fromkeys(("name", "version", "description", "directory", "hooks"), TEXT)
+        | {"min_version": st.sampled_from(["0", "0.0.1", "x", "", "1.", "0\n", "999"])}
     ),
     "project": objects({**DEFINITION, "assistants": st.booleans()}),
     "registry": objects(

@@ -59,12 +59,19 @@ class Manifest(Record):
 def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
     """Return the manifest of the plugin at `root`; without one, `entry` knows the places.
 
-    Raises PluginError naming file and key, also for a place outside the plugin.
+    Raises PluginError naming file and key, also for a place outside the plugin, and if this
+    program is older than `min_version`.
     """
     path = os.path.join(root, FILE_NAME)
     try:
         values = read_object(path)
         texts = {key: text(path, values, key) for key in TEXTS}
+        wanted = text(path, values, "min_version")
+        if wanted:
+            from host import version_problem  # costs a listing of plugins 2 ms
+
+            if problem := version_problem(path, wanted):
+                raise PluginError(problem)
         found = Manifest(**texts, scripts=read_scripts(path, values))
     except FileNotFoundError:
         found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()

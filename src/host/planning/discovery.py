@@ -13,7 +13,7 @@ from typing import Any
 
 import importlib_metadata
 
-from host.errors import HostError
+from host.errors import HostError, InstallationError
 from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.planning.cache_files import write_lock
 from host.planning.checked_records import absolute_path, declared_of, source_of, tree_of
@@ -43,8 +43,14 @@ def refresh(
     """Ask all plugins what there is; write and return the lock.
 
     In safe mode no third-party Python is imported, and nothing is written. Each broken plugin
-    causes one warning.
+    causes one warning. Raises InstallationError if this program is too old for cli.json, so no
+    lock exists then, and only those `self` commands work that need none.
     """
+    if wanted := installation.config.min_version:
+        from host.min_version import version_problem
+
+        if problem := version_problem(installation.layout.config_file, wanted):
+            raise InstallationError(problem)
     lock = ask_plugins(installation, python=not safe, prepare=not safe)
     for warning in lock.warnings(messages.program):
         messages.warn(warning)

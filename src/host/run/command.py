@@ -42,21 +42,22 @@ def is_reference(text: str) -> bool:
 
 
 class Config:
-    """What cli.json says: name, description, version, commands_dir, plugins_dir, projects.
+    """What cli.json says: name, description, version, min_version, and where commands are.
 
     `follow` and `catalogues` are those of "team". `warnings` are `Problem`s: unknown keys that
     resemble one of these.
     """
 
     __slots__ = (
-        *("catalogues", "commands_dir", "description", "follow", "name", "plugins_dir", "projects"),
-        *("version", "warnings"),
+        *("catalogues", "commands_dir", "description", "follow", "min_version", "name"),
+        *("plugins_dir", "projects", "version", "warnings"),
     )
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
+        self.min_version: str = fields.filled("min_version")  # checked when a lock is made
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.projects: bool = fields.flag("projects") or fields.value("projects") is None

@@ -164,6 +164,7 @@ class OpenInstallation:
         self.locks = lock_places(layout.lock_file, cache_home)
         interpreter = dirname(sys.executable)  # python and python3 of one environment
         directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
+        directories += f"\n{config.min_version}" if config.min_version else ""
         self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
 
     @property

@@ -70,6 +70,10 @@ def _key(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
+def is_version(text: str) -> bool:
+    return _constraint(f">={text}") == (">=", text)
+
+
 def satisfies(version: str, wanted: str) -> bool:
     """Return whether a version satisfies constraints such as ">=1.6,<2"."""
     own = _key(version)

@@ -101,7 +101,7 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     if not os.path.exists(path):
         return ()
     fields = Fields(path, read_json(path))
-    fields.known.update((*TEXTS, "scripts"))
+    fields.known.update((*TEXTS, "min_version", "scripts"))
     return fields.misspelt()
 
 

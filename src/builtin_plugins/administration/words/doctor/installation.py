@@ -24,7 +24,7 @@ from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
-from host import HostError, OperationError
+from host import HostError, OperationError, version_problem
 from host.planning.cache_files import can_be_made
 from host.run.settings import capture_settings
 
@@ -38,6 +38,9 @@ def files(subject: Subject) -> Iterator[Finding]:
     if subject.wrong:
         yield finding(subject.wrong.what, f"fix {config}" if os.path.lexists(config) else again)
         return
+    wanted = subject.session.installation.config.min_version
+    if wanted and (problem := version_problem(config, wanted)):
+        yield finding(problem.what, problem.remedy)
     became = {
         os.path.join(root, one.relative): one.became(root)
         for one in shipped_files()

@@ -1,0 +1,31 @@
+"""`min_version` of cli.json and plugin.json: the oldest version of this program that works."""
+
+import sys
+
+from host.errors import Problem
+from host.hookspecs import OWN_DISTRIBUTION
+from host.run.installation import program_name
+from host.run.requirements import is_version, satisfies
+
+
+def version_problem(path: str, wanted: str) -> Problem | None:
+    """Return why this program cannot use a file with this `min_version`, None if it can.
+
+    The remedy is what to type::
+
+        problem = version_problem("plugin.json", "1.2")
+        if problem is not None:
+            raise PluginError(problem)
+    """
+    import re
+
+    import importlib_metadata
+
+    if not is_version(wanted):
+        return Problem(path, "expected a version such as 1.2", key="min_version")
+    own: str = importlib_metadata.version(OWN_DISTRIBUTION)
+    numbers = re.match(r"[0-9]+(\.[0-9]+)*", own)
+    if numbers and satisfies(numbers[0], f">={wanted}"):
+        return None
+    text = f"needs {OWN_DISTRIBUTION} {wanted} or newer; this is {own}"
+    return Problem(path, text, f"{program_name(sys.argv[0])} self update", key="min_version")
