@@ -392,13 +392,11 @@ def _aliased(nodes: "Iterable[Node]", alias: str) -> str:
 
 
 def _inherit(found: Match, problems: "list[Problem] | None" = None) -> None:
-    """Give a definition its project, and the defaults of the category.json files above it.
+    """Give a definition the defaults of the category.json files above it.
 
     Raises DefinitionError without `problems`; a listing reports each bad file where it lists it.
     """
     node = found.nodes[0]
-    if node.tree.project is not None and found.definition is not None:
-        found.definition.project = node.tree.project
     try:
         above = node.tree.above(node.at)
     except DefinitionError:
