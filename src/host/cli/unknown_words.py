@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from host.cli.session import Session
-from host.errors import DefinitionError, Problem, UsageError
+from host.errors import DefinitionError, UsageError
 from host.run.catalog import RESERVED, Catalog, Match, Node
 from host.run.command import USUAL_COMMANDS_DIR, Definition, is_word
 from host.run.suggestions import closest
@@ -53,15 +53,14 @@ def unknown(
     word = rest[0]
     if word.startswith("-"):
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
-    problems: list[Problem] = []
+    problems = [*session.catalog.problems]
     # A category may hold a hundred thousand commands, so only names are read.
     names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
     folders = [os.path.join(directory, word) for directory in found.directories]
+    folders += [one.path for one in session.catalog.problems]
     for problem in problems:  # one of them may be the reason
         if {*names} <= {RESERVED} or problem.path in folders:
             session.messages.warn(problem)
-    for problem in session.catalog.problems:
-        session.messages.warn(problem)
     installation = session.installation
     if installation.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(
         installation.commands_dir

@@ -249,7 +249,6 @@ class Catalog:
         definition = found.definition
         if definition is not None and definition.entrypoint:
             node = found.nodes[0]
-            definition.project = node.tree.project
             definition.inherit(node.tree.above(node.at))
         return found
 
@@ -308,8 +307,7 @@ class Catalog:
                     node = match.nodes[0]
                     match.has_below = node.tree.has_below(node.at)
                     above = defaults[node.tree]
-                    if match.definition and (above or node.tree.project is not None):
-                        match.definition.project = node.tree.project
+                    if above and match.definition:
                         match.definition.inherit(above)
                 found.append(match)
         return found, problems

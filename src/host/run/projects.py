@@ -102,12 +102,17 @@ class Project:
 
 
 class ProjectTree(FolderTree):
-    """The commands of a project; project.json has the defaults for all of them."""
+    """The commands of a project, whose definitions name it; project.json has their defaults."""
 
     __slots__ = ("project",)
 
     def __init__(self, project: Project, read: "Callable[[str], Definition]") -> None:
-        super().__init__(project.commands_dir, scripts={}, read=read)
+        def read_marked(path: str) -> Definition:
+            definition = read(path)
+            definition.project = project
+            return definition
+
+        super().__init__(project.commands_dir, scripts={}, read=read_marked)
         self.project: Project = project
 
     def above(self, place: str) -> tuple[Definition, ...]:
