@@ -8,6 +8,7 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from host import HostError
 from host.planning.required_programs import fault, remedy_of
+from host.run.environment import layers_of
 
 _MOST_NAMED = 3  # commands
 
@@ -26,14 +27,18 @@ def programs(subject: Subject) -> Iterator[Finding]:
         environ = session.caller
         try:
             if not session.safe:
-                environ = session.layers(command.words, definition, session.caller).environment()
+                there = (session.installation, subject.lock, session.caller, session.messages)
+                environ = layers_of(command.words, definition, *there).environment()
             for one in definition.requires:
                 if text := fault(one, environ, session.installation.versions_file):
                     remedy = remedy_of(one, subject.call, subject.lock) or "install it"
-                    found.setdefault((f"{one}: {text}", remedy), []).append(" ".join(command.words))
+                    found.setdefault((f"{one}: {text}; required by", remedy), []).append(
+                        " ".join(command.words)
+                    )
         except HostError as error:
-            found.setdefault((error.what, error.remedy), []).append(" ".join(command.words))
+            text = f"{error.what}; so PATH is not known for"
+            found.setdefault((text, error.remedy), []).append(" ".join(command.words))
     for (text, remedy), labels in found.items():
         more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
         named = f"{', '.join(labels[:_MOST_NAMED])}{more}"
-        yield finding(f"{text}; required by {named}", remedy)
+        yield finding(f"{text} {named}", remedy)
