@@ -34,6 +34,7 @@ _ALL_VARIABLES = argument("--all", "The caller's own variables too.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _CHECK_FORMAT = {**FORMAT, "description": "Of --check."}
 _DEFINITION = argument("--definition", "Its command.json, not its script.")
+_DRY_RUN = argument("--dry-run", "Only show what would change.")
 _FIX = argument("--fix", "Apply the remedies that are safe.")
 _FOLDER = argument("--folder", "A folder with a command.json, not a script.")
 _FROM = argument("--from", "A script of yours, taken as it is.", value="FILE", complete="file")
@@ -70,6 +71,7 @@ _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
+_TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Take that away again.")
 
 # Each with what it is for, and its arguments.
@@ -83,7 +85,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
         *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),
     ),
     "info": ("Show paths, versions and counts", FORMAT),
-    "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT),
+    "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
     "launcher": ("Make the launcher anew", _LAUNCHER),
     "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
@@ -96,6 +98,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
     "news": ("Mention news of the repository, and look for more once a day",),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
+    "sync": ("Bring this installation to what its team has now", _DRY_RUN, YES, TIMEOUT),
     "trust": (
         "Let the commands of a project run",
         *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, _TRUSTED_FORMAT),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
-from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
 from host import (
     BrokenPlugin,
     CommandTree,
@@ -49,6 +49,7 @@ def _watched(plugins_dir: str) -> Iterator[str]:
     """Yield the paths that change if a plugin comes, goes or changes, dangling links included."""
     yield plugins_dir
     yield registry_path(plugins_dir)
+    yield local_path(plugins_dir)
     for name in names_in(plugins_dir):
         if not name.startswith("."):
             yield os.path.join(plugins_dir, name)

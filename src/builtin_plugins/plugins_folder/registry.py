@@ -7,6 +7,10 @@
 `kind` is git, local, archive or pip. `pinned`, `versions` (what is kept for a rollback, oldest
 first) and `removing` (a removal is under way) are this program's own; unknown keys survive.
 Nothing read here is trusted: each entry is checked before it is used.
+
+If `registry.local.json` is beside it, the file is shared by a team. Personal changes then go to the
+local file, which has the form of the other and is read after it: the keys of an entry replace those
+of the shared entry of its name.
 """
 
 from __future__ import annotations
@@ -14,12 +18,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
 from host import PluginError, Problem, Record, is_word
 
 FILE_NAME = "registry.json"
+LOCAL = "registry.local.json"  # beside it: the changes of one person
 LAST = ".registry.last.json"  # beside it: its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
@@ -36,14 +42,17 @@ _TEXTS = {
 }
 _SCRIPTS = ("prefix", "split")
 _FLAGS = ("pinned", "removing")  # absent if false
+_OPTIONAL = (*_FLAGS, "scripts", "versions")
 
 
 def is_plugin_name(name: str) -> bool:
     """Return whether `name` matches `[a-z0-9][a-z0-9._-]*`, has at most 64 characters and is free.
 
-    The words of the program and `registry.json` are not.
+    The words of the program and the names of registries are not.
     """
-    return is_word(name) and name == name.lower() and name not in {*FRAMEWORK_WORDS, FILE_NAME}
+    return (
+        is_word(name) and name == name.lower() and name not in {*FRAMEWORK_WORDS, FILE_NAME, LOCAL}
+    )
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
@@ -120,14 +129,19 @@ class Registry:
     the place of the file; without one that `exists`, nothing is known of any plugin.
     """
 
-    def __init__(self, values: dict[str, Any], *, exists: bool) -> None:
+    def __init__(
+        self, values: dict[str, Any], *, exists: bool, local: dict[str, Any] | None = None
+    ) -> None:
         self.values = values
+        self.local = local
         self.exists = exists
         self.damage: Problem | None = None
         self.problems: list[Problem] = []
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
-        for item in values["plugins"]:
+        own = {item.get("name"): item for item in local["plugins"]} if local else {}
+        shared = [{**item, **own.pop(item.get("name"), {})} for item in values["plugins"]]
+        for item in [*shared, *own.values()]:
             try:
                 entry = read_entry(item)
             except PluginError as error:
@@ -148,22 +162,52 @@ class Registry:
         damage = [self.damage] if self.damage else []
         return damage + [Problem(path, one.what, one.remedy) for one in self.problems]
 
-    def put(self, entry: Entry) -> None:
-        """Add `entry`, or replace the one of its name, whose unknown keys stay."""
+    def put(self, entry: Entry, *, team: bool = False) -> None:
+        """Add `entry`, or replace the one of its name, whose unknown keys stay.
+
+        Where a team shares the file, only `team` changes it; the local file gets what differs.
+        """
         self.entries[entry.name] = entry
-        for item in self.values["plugins"]:
-            if item.get("name") == entry.name:
-                for key in (*_FLAGS, "scripts", "versions"):
-                    item.pop(key, None)
-                item.update(entry.fields())
-                return
-        self.values["plugins"].append(entry.fields())
+        if self.local is None or team:
+            _put(self.values, entry.name, entry.fields())
+            _drop(self.local, entry.name)
+            return
+        fields, shared = entry.fields(), _item(self.values, entry.name)
+        if shared is not None:
+            there = read_entry(shared).fields()
+            fields = {**dict.fromkeys(_OPTIONAL), **fields}
+            fields = {key: value for key, value in fields.items() if value != there.get(key)}
+        _drop(self.local, entry.name)
+        if fields:
+            _put(self.local, entry.name, {"name": entry.name, **fields})
 
     def drop(self, name: str) -> None:
-        """Take the entry of that name out, if there is one."""
+        """Take the entry of that name out, if there is one; a shared one stays with its team."""
         self.entries.pop(name, None)
-        kept = [item for item in self.values["plugins"] if item.get("name") != name]
-        self.values["plugins"] = kept
+        _drop(self.values if self.local is None else self.local, name)
+
+    def is_shared(self, name: str) -> bool:
+        """Return whether the entry of that name is in a file that a team shares."""
+        return self.local is not None and _item(self.values, name) is not None
+
+
+def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:
+    return next((item for item in values["plugins"] if item.get("name") == name), None)
+
+
+def _put(values: dict[str, Any], name: str, fields: dict[str, Any]) -> None:
+    item = _item(values, name)
+    if item is None:
+        values["plugins"].append(fields)
+        return
+    for key in _OPTIONAL:
+        item.pop(key, None)
+    item.update(fields)
+
+
+def _drop(values: dict[str, Any] | None, name: str) -> None:
+    if values is not None:
+        values["plugins"] = [item for item in values["plugins"] if item.get("name") != name]
 
 
 def read_entry(item: dict[str, Any]) -> Entry:
@@ -191,11 +235,23 @@ def registry_path(plugins_dir: str) -> str:
     return os.path.join(plugins_dir, FILE_NAME)
 
 
-def read_registry(path: str) -> Registry:
+def local_path(plugins_dir: str) -> str:
+    return os.path.join(plugins_dir, LOCAL)
+
+
+def read_registry(path: str, *, shared: bool = False) -> Registry:
     """Return the registry in the file `path`, an empty one if there is none.
 
-    Raises PluginError if it is unreadable, of a newer format or a link to nothing.
+    With the local file beside it, unless only what is `shared` counts. Raises PluginError if one
+    is unreadable, of a newer format or a link to nothing.
     """
+    values = _read(path)
+    beside = local_path(os.path.dirname(path))
+    local = None if shared or not os.path.lexists(beside) else _read(beside) or _empty()
+    return Registry(values or _empty(), exists=values is not None, local=local)
+
+
+def _read(path: str) -> dict[str, Any] | None:
     try:
         values = read_object(path)
     except FileNotFoundError:
@@ -203,7 +259,7 @@ def read_registry(path: str) -> Registry:
             what = f"links to {os.readlink(path)}, which is not there"
             problem = Problem(path, what, "bring that back, or remove the link")
             raise PluginError(problem) from None
-        return _empty()
+        return None
     version = text(path, values, "version").split(".")[0]
     if not version.isdecimal():
         raise PluginError(Problem(path, f'expected a string such as "{FORMAT}"', key="version"))
@@ -213,7 +269,7 @@ def read_registry(path: str) -> Registry:
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise PluginError(Problem(path, "expected an array of objects", key="plugins"))
-    return Registry(values, exists=True)
+    return values
 
 
 def effective_registry(plugins_dir: str) -> Registry:
@@ -238,11 +294,12 @@ def effective_registry(plugins_dir: str) -> Registry:
 
 def last_intact(plugins_dir: str) -> Registry:
     """Return the last intact state of the registry, an empty one if there is none."""
-    try:
-        return read_registry(os.path.join(plugins_dir, LAST))
-    except PluginError:
-        return _empty()
+    path = os.path.join(plugins_dir, LAST)
+    for shared in (False, True):  # the local file may be what is damaged
+        with suppress(PluginError):
+            return read_registry(path, shared=shared)
+    return Registry(_empty(), exists=False)
 
 
-def _empty() -> Registry:
-    return Registry({"$schema": SCHEMA, "version": FORMAT, "plugins": []}, exists=False)
+def _empty() -> dict[str, Any]:
+    return {"$schema": SCHEMA, "version": FORMAT, "plugins": []}

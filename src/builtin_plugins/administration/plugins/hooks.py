@@ -29,6 +29,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "user/repo is on GitLab."),
         argument("--bitbucket", "user/repo is on Bitbucket."),
+        argument("--team", "Add it for the whole team, in registry.json."),
         argument("--force", "Add it though a command has words already taken."),
         YES,
         TIMEOUT,

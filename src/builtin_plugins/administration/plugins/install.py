@@ -53,13 +53,19 @@ def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool
 
 
 def install(
-    session: Session, entry: Entry, tx: Transaction, *, new: bool = False, force: bool = True
+    session: Session,
+    entry: Entry,
+    tx: Transaction,
+    *,
+    new: bool = False,
+    team: bool = False,
+    force: bool = True,
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    Returns False, and changes nothing, if another process has just installed the same version.
-    Raises HostError if the plugin breaks this program or takes words of others, or if it is `new`
-    and its name is taken.
+    With `team` its entry goes into the registry that a team shares. Returns False, and changes
+    nothing, if another process has just installed the same version. Raises HostError if the plugin
+    breaks this program or takes words of others, or if it is `new` and its name is taken.
     """
     source = source_of(entry)
     source.prepare_install(session, tx, force=force)
@@ -78,7 +84,7 @@ def install(
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
         keep(tx, entry, undo)
         source.install(tx, undo)
-        registry.put(entry)
+        registry.put(entry, team=team)
     if problem := tx.left.get(entry.name):
         session.messages.warn(str(problem))
     return True
@@ -101,9 +107,12 @@ def remove(entry: Entry, tx: Transaction) -> str:
 
     The mark in the registry lets a killed removal be finished.
     """
+    path = registry_path(tx.plugins_dir)
+    if read_registry(path).is_shared(entry.name):
+        what = f"{entry.name}: your team's registry.json lists it"
+        raise PluginError(what, "disable it, or take it out of that file for all")
     source = source_of(entry)
     is_there = source.prepare_removal(tx)
-    path = registry_path(tx.plugins_dir)
     with registry_transaction(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
             undo.callback(write_registry, path, read_registry(path))

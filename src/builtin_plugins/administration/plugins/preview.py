@@ -26,7 +26,7 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
         session.show_lines(*_plan_lines(entry, found))
     else:
         before = _contents_now(former, session.installation.plugins_dir)
-        session.show_lines(*_change_lines(former, entry, before, found))
+        session.show_lines(*change_lines(former, entry, before, found))
     for problem in found.problems:
         session.messages.warn(problem)
     check_collisions(session, entry, found, force=force)
@@ -69,7 +69,7 @@ def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
         return PluginContents()
 
 
-def _change_lines(
+def change_lines(
     former: Entry, entry: Entry, before: PluginContents, after: PluginContents
 ) -> list[str]:
     """Return old → new, then commands that come and go, new `sudo`, new variables, new hooks."""

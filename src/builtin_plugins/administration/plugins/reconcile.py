@@ -11,6 +11,7 @@ import json
 import os
 import time
 from contextlib import AbstractContextManager, ExitStack, suppress
+from typing import Any
 
 from builtin_plugins.io.files.atomic import (
     discard,
@@ -31,11 +32,13 @@ from builtin_plugins.plugins_folder.json_object import read_object
 from builtin_plugins.plugins_folder.registry import (
     FILE_NAME,
     LAST,
+    LOCAL,
     SCHEMA,
     Registry,
     effective_registry,
     is_plugin_name,
     last_intact,
+    local_path,
     read_registry,
     registry_path,
 )
@@ -90,7 +93,7 @@ def _clear(plugins_dir: str) -> None:
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
-    for name in (FILE_NAME, LAST):
+    for name in (FILE_NAME, LOCAL, LAST):
         discard(temporary(os.path.join(plugins_dir, name)))
     for stage in abandoned(plugins_dir):
         with suppress(OSError, OperationError):
@@ -154,25 +157,30 @@ def write_registry(path: str, registry: Registry) -> None:
     """Write the registry to its file; the caller holds `exclusive`. Raises OSError.
 
     A link is followed, so that a team's file can stay where it is shared. A copy beside
-    it counts if somebody damages the file.
+    it counts if somebody damages the file. The local file is written if there is one.
     """
+    local = local_path(os.path.dirname(path))
+    if registry.local is not None and not _has(local, registry.local):
+        write_file(local, _encoded(registry.local))
     if not registry.exists and not registry.values["plugins"]:
         return
     last = os.path.join(os.path.dirname(path), LAST)
-    content = (
-        f"{json.dumps({'$schema': SCHEMA, **registry.values}, indent=2, ensure_ascii=False)}\n"
-    )
-    encoded = content.encode("utf-8", "backslashreplace")  # a lone surrogate stays an escape
-    if not _has(path, registry):
+    encoded = _encoded(registry.values)
+    if not _has(path, registry.values):
         write_file(os.path.realpath(path), encoded)
-    if not _has(last, registry):
+    if not _has(last, registry.values):
         with suppress(OSError):  # it is for the day when the other one is damaged
             write_file(last, encoded)
 
 
-def _has(path: str, registry: Registry) -> bool:
+def _encoded(values: dict[str, Any]) -> bytes:
+    content = f"{json.dumps({'$schema': SCHEMA, **values}, indent=2, ensure_ascii=False)}\n"
+    return content.encode("utf-8", "backslashreplace")  # a lone surrogate stays an escape
+
+
+def _has(path: str, values: dict[str, Any]) -> bool:
     try:
-        return read_object(path) | {"$schema": SCHEMA} == registry.values | {"$schema": SCHEMA}
+        return read_object(path) | {"$schema": SCHEMA} == values | {"$schema": SCHEMA}
     except (HostError, OSError):
         return False
 

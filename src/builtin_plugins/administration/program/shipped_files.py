@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from builtin_plugins.io.files.undo import signals_blocked, undoing
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
+SOURCE = "core/lib/.source"  # what `self init --from` made an installation of, if not git
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
 _SHIPPED = (  # files and directories; a checkout that is an installation has more of its own
@@ -86,6 +88,15 @@ def skeleton_in(prefix: str) -> Path:
     return Path(prefix, package, "skeleton")
 
 
+def cli_json(program: str) -> bytes:
+    """Return the shipped cli.json, with the name of a program that has another."""
+    content = Path(own_skeleton(), CLI_JSON).read_bytes()
+    if program == "cli":
+        return content
+    values = json.loads(content) | {"name": program}
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+
+
 def record_shipped(root: str, skeleton: Path, undo: ExitStack) -> None:
     """Record the program's own files of a version in an installation, before they are written.
 
@@ -109,16 +120,23 @@ def _recorded(root: str) -> set[str]:
 
 
 def renew(
-    root: str, warn: Callable[[str], None], undo: ExitStack, skeleton: Path | None = None
+    root: str,
+    warn: Callable[[str], None],
+    undo: ExitStack,
+    skeleton: Path | None = None,
+    without: Collection[str] = (),
 ) -> None:
     """Bring the program's own files in an installation to this version, or to a `skeleton`'s.
 
-    A file that no version shipped is the user's: it stays, and `warn` gets a line. `undo` gets
-    the steps back. Raises OSError.
+    A file that no version shipped is the user's: it stays, and `warn` gets a line. The paths in
+    `without` stay, too. `undo` gets the steps back. Raises OSError.
     """
     skeleton = skeleton or own_skeleton()
-    record_shipped(root, skeleton, undo)
+    if RECORD not in without:
+        record_shipped(root, skeleton, undo)
     for file in _own_files(root, skeleton):
+        if str(file.relative) in without:
+            continue
         path, became = os.path.join(root, file.relative), file.became(root)
         if became in ("missing", "former"):
             _write(path, file.source.read_bytes(), undo)
@@ -126,10 +144,10 @@ def renew(
             warn(f"{path}: has changes of yours and stays; this version has another")
 
 
-def catch_up(root: str, warn: Callable[[str], None]) -> None:
+def catch_up(root: str, warn: Callable[[str], None], without: Collection[str] = ()) -> None:
     """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
     with signals_blocked(), undoing() as undo:
-        renew(root, warn, undo)
+        renew(root, warn, undo, without=without)
 
 
 def _own_files(root: str, skeleton: Path) -> Iterator[ShippedFile]:

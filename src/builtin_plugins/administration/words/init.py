@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
@@ -16,20 +15,31 @@ from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     GITIGNORE,
     IN_CORE,
+    cli_json,
     own_skeleton,
     record_shipped,
     shipped_files,
 )
 from builtin_plugins.administration.project import make_project
+from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
+from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import home
 
 
-def command(session: Session, directory: str | None, name: str | None, project: bool) -> None:
+def command(
+    session: Session,
+    directory: str | None,
+    name: str | None,
+    project: bool,
+    yes: bool,
+    timeout: float,
+    **options: str | None,
+) -> None:
     """Make a complete installation in DIRECTORY; no file that is there is overwritten.
 
     An installation that is there gets what it lacks to work, but no examples.
@@ -38,9 +48,16 @@ def command(session: Session, directory: str | None, name: str | None, project: 
 
     With --project it makes commands that are available in DIRECTORY (by default here) and below
     it: .PROGRAM/commands/ with an example, which is trusted.
+
+    With --from it is made of a team's SOURCE: a git address, user/repo, a directory or an
+    archive that holds core/cli.json or commands/. It shows which commands and plugins come,
+    and on a terminal asks first. The program is linked in ~/.local/bin if nothing is there.
     """
     if project:
         make_project(session, directory or ".")
+        return
+    if source := options["from"]:  # no name for a parameter
+        init_from(session, source, directory, name, yes=yes, timeout=checked_timeout(timeout))
         return
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
@@ -103,10 +120,8 @@ def _copies(root: Path, program: str) -> Iterator[bool]:
     examples = not _is_installation(root)
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
         if examples or file.is_needed:
-            content = file.source.read_bytes()
-            if program != "cli" and file.relative == CLI_JSON:
-                values = json.loads(content) | {"name": program}
-                content = (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+            is_config = file.relative == CLI_JSON
+            content = cli_json(program) if is_config else file.source.read_bytes()
             yield make_file(root / file.relative, content, file.source.stat().st_mode & 0o777)
 
 

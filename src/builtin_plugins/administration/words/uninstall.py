@@ -12,7 +12,7 @@ from builtin_plugins.administration.program.environment.installations import (
     links_on_path,
 )
 from builtin_plugins.administration.program.launcher import launcher_of
-from builtin_plugins.administration.program.shipped_files import RECORD, shipped_files
+from builtin_plugins.administration.program.shipped_files import RECORD, SOURCE, shipped_files
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
@@ -94,9 +94,9 @@ def _unchanged(root: str) -> Iterator[str]:
         ours = not linked and file.became(root) in ("same", "former")
         if ours and not os.path.samefile(path, file.source):
             yield path
-    record = os.path.join(root, RECORD)
-    if os.path.isfile(record) and not os.path.islink(os.path.dirname(record)):
-        yield record
+    for record in (os.path.join(root, one) for one in (RECORD, SOURCE)):
+        if os.path.isfile(record) and not os.path.islink(os.path.dirname(record)):
+            yield record
 
 
 def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:

@@ -22,7 +22,7 @@ _OPTIONS = (
     *("-c", "credential.interactive=false"),
     *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
-    *("-c", "fetch.recurseSubmodules=false"),
+    *("-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false"),
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
     *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
 )

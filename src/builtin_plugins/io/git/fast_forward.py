@@ -10,7 +10,9 @@ from builtin_plugins.io.git.call import Git
 from host import OperationError
 
 
-def check_fast_forward(git: Git, old: str, new: str) -> None:
+def check_fast_forward(
+    git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
+) -> None:
     """Raise OperationError when commit `new` does not follow `old`, or the user's files are in it.
 
     `git` works in the checkout.
@@ -18,7 +20,7 @@ def check_fast_forward(git: Git, old: str, new: str) -> None:
     if git("merge-base", old, new).decode().strip() != old:
         raise OperationError(
             f"{git.directory}: has commits of its own, so it cannot be fast-forwarded",
-            "run: git pull --rebase, then install.sh",
+            f"run: {remedy}",
         )
     changed = _names(git, old, new)
     for name in _names(git, old):

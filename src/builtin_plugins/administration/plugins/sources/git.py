@@ -124,7 +124,8 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
-    listed = _ask(git, address, "ls-remote", "--", address, *wanted).decode("utf-8", "replace")
+    answer = ask_server(git, address, "ls-remote", "--", address, *wanted)
+    listed = answer.decode("utf-8", "replace")
     found = {
         name: commit
         for commit, _, name in (line.partition("\t") for line in listed.splitlines())
@@ -145,7 +146,7 @@ def _bring(git: Git, address: str, commit: str) -> str:
     if _COMMIT.match(commit):
         try:
             wanted = f"{commit}:{_WANTED}"
-            _ask(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
+            ask_server(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
         except GitTimeoutError:
             raise
         except OperationError:
@@ -153,11 +154,11 @@ def _bring(git: Git, address: str, commit: str) -> str:
         else:
             return _full_name(git, address, _WANTED)
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
-    _ask(git, address, "fetch", *options, "--", address, *branches)
+    ask_server(git, address, "fetch", *options, "--", address, *branches)
     return _full_name(git, address, commit)
 
 
-def _ask(git: Git, address: str, *arguments: str) -> bytes:
+def ask_server(git: Git, address: str, *arguments: str) -> bytes:
     """Call git for `address`; an error names it, and a command that checks ssh."""
     try:
         return git(*arguments)

@@ -11,7 +11,11 @@ from builtin_plugins.administration.plugins.install import (
 from builtin_plugins.administration.plugins.preview import heading, preview, version_text
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.sources.parse import parse_source
-from builtin_plugins.administration.plugins.transaction import Transaction, transaction
+from builtin_plugins.administration.plugins.transaction import (
+    Transaction,
+    registry_transaction,
+    transaction,
+)
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
@@ -30,6 +34,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ssh: bool,
     gitlab: bool,
     bitbucket: bool,
+    team: bool,
     force: bool,
     yes: bool,
     timeout: float,
@@ -45,6 +50,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       pip:REQUIREMENT           installed with pip into this program's environment
       'pip:NAME @ git+https://…'
                                 cloned, built and installed with pip
+
+    In an installation made of a team's repository it is added for you alone, in
+    plugins/registry.local.json; with --team it goes into the registry.json that all share.
 
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
@@ -73,16 +81,26 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     there = _former(session, wanted.entry)
     # Of a wheel, what the file holds now decides.
     if there and not source_of(there).is_one_version and _is_present(session, there):
+        if team:
+            _share(session, there)
+            return
         session.show_lines(f"{_installed(session, there)}{source_of(there).name_hint}")
         return
     with transaction(session, timeout) as tx:
         tx.reporter.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(session, wanted.fetch(tx), tx, yes=yes)
-        _add_staged(session, staged, tx, force=force, yes=yes)
+        _add_staged(session, staged, tx, team=team, force=force, yes=yes)
+
+
+def _share(session: Session, entry: Entry) -> None:
+    """Put the entry of an installed plugin into the registry that a team shares."""
+    with transaction(session) as tx, registry_transaction(tx) as (registry, _):
+        registry.put(entry, team=True)
+    session.show_lines(f"{entry.name} is in plugins/registry.json; commit it for your team")
 
 
 def _add_staged(
-    session: Session, staged: Staged, tx: Transaction, *, force: bool, yes: bool
+    session: Session, staged: Staged, tx: Transaction, *, team: bool, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     entry, found = staged.entry, staged.contents
@@ -101,7 +119,7 @@ def _add_staged(
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         confirm("Add it?", yes, "nothing was added")
-    if not install(session, entry, tx, new=former is None, force=force):
+    if not install(session, entry, tx, new=former is None, team=team, force=force):
         session.show_lines(_installed(session, entry))
         return
     done = "added" if former is None else "updated" if replaces else "restored"

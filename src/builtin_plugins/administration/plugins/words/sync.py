@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
-from builtin_plugins.administration.plugins.preview import heading, version_text
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
+from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
-from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -28,27 +28,40 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     timeout = checked_timeout(timeout)
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: there is no such file")
+    path = file or registry_path(session.installation.plugins_dir)
+    wanted = read_registry(path, shared=file is not None)
+    bring_in(session, wanted, path, dry_run=dry_run, yes=yes, timeout=timeout)
+
+
+def bring_in(
+    session: Session, wanted: Registry, path: str, *, dry_run: bool, yes: bool, timeout: float
+) -> None:
+    """Bring in what the registry `wanted`, read from `path`, lists and is not here."""
     plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
-    wanted = read_registry(file) if file else own
-    for problem in wanted.problems_of(file or registry_path(plugins_dir)):
+    for problem in wanted.problems_of(path):
         session.messages.warn(problem)
-    lacking = list(_lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
-    for entry in lacking:
+    missing = list(lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
+    for entry in missing:
         former = own.entries.get(entry.name)
-        change = f"  (here: {version_text(former)})" if former and former != entry else ""
+        change = (
+            f"  (here: {version_text(former)})"
+            if former and former.version_dir != entry.version_dir
+            else ""
+        )
         session.show_lines(f"{heading(entry)}{change}")
-    if lacking and not dry_run:
-        confirm(f"Bring in {len(lacking)}?", yes, "nothing was changed")
-        if failed := for_each(session, lacking, partial(_bring, session, timeout=timeout)):
+        warn_of_sharing(session, entry, "changes")
+    if missing and not dry_run:
+        confirm(f"Bring in {len(missing)}?", yes, "nothing was changed")
+        if failed := for_each(session, missing, partial(_bring, session, timeout=timeout)):
             raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
-    if not lacking:
+    if not missing:
         session.show_lines("nothing to bring in")
 
 
-def _lacking(
+def lacking(
     session: Session, wanted: Iterable[Entry], own: dict[str, Entry], plugins_dir: str
 ) -> Iterator[Entry]:
     """Yield the entries whose recorded version is not the one that is on here."""
@@ -68,17 +81,37 @@ def _lacking(
 
 
 def _bring(session: Session, entry: Entry, *, timeout: float) -> None:
+    def check(staged: Staged) -> None:
+        check_collisions(session, staged.entry, staged.contents)
+
+    bring(session, entry, check, timeout=timeout)
+    session.show_lines(f"brought in {entry.name}")
+
+
+def bring(
+    session: Session,
+    entry: Entry,
+    check: Callable[[Staged], None],
+    *,
+    timeout: float,
+    keep: bool = True,
+) -> None:
+    """Install exactly the recorded version of a plugin, which `check` gets before.
+
+    Without `keep`, only fetch and check it; a package without a wheel is not built for that.
+    """
     entry = checked_entry(entry)
     if not entry.version_dir:
         raise OperationError("the registry records no commit, version or sha256 of it")
     with transaction(session, timeout) as tx:
         source = source_of(entry)
         staged = source.kept_version(tx) or source.exact().fetch(tx)
-        staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
-        if staged.entry.version_dir != entry.version_dir:
+        if keep:
+            staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
+        if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
             )
-        check_collisions(session, staged.entry, staged.contents)
-        install(session, staged.entry, tx)
-    session.show_lines(f"brought in {entry.name}")
+        check(staged)
+        if keep:
+            install(session, staged.entry, tx)

@@ -1,0 +1,265 @@
+"""`self init --from`: an installation made of a team's source, staged and moved in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from builtin_plugins.administration.pages import plural
+from builtin_plugins.administration.plugins.contents import read_contents
+from builtin_plugins.administration.plugins.preview import command_lines, preview
+from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.plugins.words import sync
+from builtin_plugins.administration.program.environment.installations import is_launcher, remember
+from builtin_plugins.administration.program.launcher import write_launcher
+from builtin_plugins.administration.program.shipped_files import (
+    CLI_JSON,
+    GITIGNORE,
+    IN_CORE,
+    SOURCE,
+    catch_up,
+    cli_json,
+    shipped_files,
+)
+from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.team.source import fetch, team_source
+from builtin_plugins.administration.words.completion import complete_in, uncompleted_shell
+from builtin_plugins.io.files.atomic import (
+    make_directory,
+    mode_below,
+    remove_tree,
+    sync_directory,
+    sync_file_system,
+    write_file,
+    write_link,
+)
+from builtin_plugins.io.files.undo import os_errors_explained
+from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.progress import Reporter
+from builtin_plugins.plugins_folder.registry import (
+    LOCAL,
+    Entry,
+    local_path,
+    read_registry,
+    registry_path,
+)
+from builtin_plugins.store import abandoned, staging
+from host import HostError, OperationError, UsageError, find_program, is_word
+from host.cli.session import Session
+from host.run.command import read_config
+from host.run.installation import Layout, data_home, home
+
+# Patterns beside those of the shipped .gitignore, whose exceptions are for files in git.
+_MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
+
+
+def init_from(
+    session: Session,
+    text: str,
+    directory: str | None,
+    name: str | None,
+    *,
+    yes: bool,
+    timeout: float,
+) -> None:
+    """Make an installation of SOURCE, or complete the one that was made of it before."""
+    source = team_source(text)
+    with os_errors_explained(directory):
+        root = _root(session, directory, name) if directory or name else ""
+        if not (root and os.path.lexists(os.path.join(root, CLI_JSON))):
+            with _stage(session, root or _root(session, None, session.program), timeout) as tx:
+                fetch(source, tx)
+                name = name or _own_name(tx.tree, source) or session.program
+                root = _root(session, directory, name)
+                if not os.path.lexists(os.path.join(root, CLI_JSON)):
+                    _make(session, source, root, name, tx, yes=yes)
+                    yes = True  # packages were agreed to
+        name = name or _launched(root) or session.program
+        if _came_from(root, session) != source.entry.source:
+            raise OperationError(
+                f"{root}: there is an installation that was not made from {source.entry.source}",
+                "name another directory, or --name NAME",
+            )
+        _finish(session, source, root, name, yes=yes, timeout=timeout)
+
+
+def _root(session: Session, directory: str | None, name: str | None) -> str:
+    """Return where the installation is to be, absolute."""
+    layout = session.layout
+    if name and (not is_word(name) or name in IN_CORE):
+        raise UsageError(f"{name} cannot name a program", "use letters, digits and ._-")
+    if directory:
+        return os.path.abspath(directory)
+    if not layout.default and layout.started != layout.root:  # CLI_DIR names it
+        return layout.root
+    return os.path.realpath(os.path.join(data_home(session.environ), name or session.program))
+
+
+def _own_name(tree: str, source: PluginSource) -> str:
+    """Return the program's name that the source's cli.json suggests, "" for none."""
+    path = os.path.join(tree, CLI_JSON)
+    if not os.path.lexists(path):
+        return ""
+    try:
+        config = read_config(path)
+    except HostError as error:
+        problem = error.problem.replaced("core/cli.json", error.problem.text)
+        raise type(error)(problem.inside(source.entry.source)) from None
+    inside = os.path.realpath(os.path.join(tree, config.plugins_dir))
+    if not inside.startswith(os.path.join(os.path.realpath(tree), "")):
+        raise OperationError(f"{source.entry.source}: core/cli.json: plugins_dir leads out of it")
+    name = config.name.lower()
+    return name if is_word(name) and name not in IN_CORE else ""
+
+
+def _launched(root: str) -> str:
+    found = (one for one in sorted(os.listdir(os.path.join(root, "core"))))
+    return next((one for one in found if is_launcher(os.path.join(root, "core", one))), "")
+
+
+@contextmanager
+def _stage(session: Session, root: str, timeout: float) -> Iterator[Transaction]:
+    above, messages = os.path.dirname(root), session.messages
+    make_directory(above)
+    for path in abandoned(above):
+        with suppress(OSError, OperationError):
+            remove_tree(path)
+    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
+    with ExitStack() as exits:
+        area, held = exits.enter_context(staging(above))
+        os.mkdir(os.path.join(area, "version"))
+        yield Transaction("", area, held, session.environ, reporter, timeout, exits)
+
+
+def _make(
+    session: Session, source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool
+) -> None:
+    """Complete the staged files, show what comes, ask, and move them to `root`."""
+    if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
+        raise OperationError(f"{root}: is in the way", "name another directory, or --name NAME")
+    _complete(source, tx, name)
+    staged = session_of(session, tx.tree, name)
+    session.show_lines(f"{name} from {source.entry.source}, to be made in {root}")
+    found = read_contents(staged.installation.commands_dir, {})
+    session.show_lines(f"commands: {len(found.commands)}", *command_lines(found.commands.items()))
+    for problem in found.problems:
+        session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))
+    for entry in lacking(staged):
+        show = lambda found: preview(staged, None, found)  # noqa: E731 - one line
+        sync.bring(staged, entry, show, timeout=tx.seconds, keep=not entry.is_package)
+    confirm("Make it?", yes, "nothing was made")
+    os.chmod(tx.tree, mode_below(os.path.dirname(root)))
+    sync_file_system(tx.tree)
+    with suppress(FileNotFoundError):
+        os.rmdir(root)
+    os.rename(tx.tree, root)
+    sync_directory(os.path.dirname(root))
+
+
+def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
+    """Make what the staged files lack: launcher, library, cli.json, and what git is to ignore."""
+    root, launcher = tx.tree, os.path.join(tx.tree, "core", name)
+    if os.path.lexists(launcher):
+        raise OperationError(
+            f"{source.entry.source}: has a file core/{name} where this machine's launcher goes",
+            f"take it out of git there (git rm --cached core/{name}), or use --name",
+        )
+    for one in ("core/lib", "core/schema", "commands", "plugins"):
+        os.makedirs(os.path.join(root, one), exist_ok=True)
+    if not os.path.lexists(os.path.join(root, CLI_JSON)):
+        write_file(os.path.join(root, CLI_JSON), cli_json(name))
+    if source.is_from_git:
+        prepare_git(root)
+    else:
+        write_file(os.path.join(root, SOURCE), f"{source.entry.source}\n")
+    renew_library(root, tx)
+    write_launcher(Path(launcher))
+
+
+def prepare_git(root: str) -> None:
+    """Keep this machine's files, and changes of plugins by its user, out of a checkout's git."""
+    [shipped] = (file.source for file in shipped_files() if file.relative == GITIGNORE)
+    exclude = os.path.join(root, ".git", "info", "exclude")
+    lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
+    os.makedirs(os.path.dirname(exclude), exist_ok=True)
+    write_file(exclude, shipped.read_text(encoding="utf-8") + lines)
+    plugins_dir = os.path.join(root, read_config(os.path.join(root, CLI_JSON)).plugins_dir)
+    make_directory(plugins_dir)
+    write_file(local_path(plugins_dir), json.dumps({"version": "1.0.0", "plugins": []}))
+
+
+def renew_library(root: str, tx: Transaction) -> None:
+    """Bring core/lib and core/schema to this version; files that git tracks are the team's."""
+    tracked: set[str] = set()
+    if os.path.lexists(os.path.join(root, ".git")):
+        git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
+        tracked = {os.fsdecode(one) for one in git("ls-files", "-z", "core").split(b"\0")}
+    catch_up(root, tx.reporter.warn, tracked)
+
+
+def session_of(session: Session, root: str, name: str) -> Session:
+    """Return a session of the installation at `root`."""
+    layout = Layout(name, root, os.path.join(root, CLI_JSON))
+    return Session(
+        layout,
+        session.environ,
+        session.messages,
+        safe=session.safe,
+        assume_yes=session.assume_yes,
+    )
+
+
+def lacking(session: Session) -> list[Entry]:
+    """Return the plugins of the registry that are not here at their recorded version."""
+    plugins_dir = session.installation.plugins_dir
+    entries = read_registry(registry_path(plugins_dir)).entries
+    return list(sync.lacking(session, entries.values(), entries, plugins_dir))
+
+
+def _came_from(root: str, session: Session) -> str:
+    """Return the address that an installation was made from, "" if it is not known."""
+    if os.path.lexists(os.path.join(root, ".git")):
+        with suppress(OperationError):
+            found = Git(root, session.environ, 60.0)("config", "--get", "remote.origin.url")
+            return found.decode().strip()
+    with suppress(OSError, ValueError):
+        return Path(root, SOURCE).read_text(encoding="utf-8").strip()
+    return ""
+
+
+def _finish(
+    session: Session, source: PluginSource, root: str, name: str, *, yes: bool, timeout: float
+) -> None:
+    """Bring in what is still missing, link the program, complete its words, show how to go on."""
+    launcher = os.path.join(root, "core", name)
+    if not is_launcher(launcher) and not write_launcher(Path(launcher)):
+        raise OperationError(f"{launcher}: is in the way and is no launcher", "move it")
+    remember(root)
+    there = session_of(session, root, name)
+    if lacking(there):
+        sync.command(there, None, False, yes, timeout)
+    if there.lock_on_disk is None:
+        there.refresh_lock()
+    link = os.path.join(home(session.environ), ".local", "bin", name)
+    make_directory(os.path.dirname(link))
+    if not os.path.lexists(link):
+        write_link(link, launcher)
+    on_path = find_program(name, session.environ)
+    is_found = on_path is not None and os.path.realpath(on_path) == os.path.realpath(launcher)
+    start = name if is_found else link if os.path.realpath(link) == launcher else launcher
+    if (is_found or start == link) and (shell := uncompleted_shell(name, session.environ)):
+        complete_in(shell, name, session.environ, present=True)
+    if not is_found:
+        session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
+    found = there.contents((), deep=True)[0].commands
+    commands = plural(sum(one.words[0] != "self" for one in found), "command")
+    session.show_lines(
+        f"{root}: {name} has {commands}, from {source.entry.source}",
+        f"start with: {shlex.quote(start)}",
+        f"to stay current: {shlex.quote(start)} self sync",
+    )

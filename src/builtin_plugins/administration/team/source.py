@@ -1,0 +1,105 @@
+"""A team's source, fetched into a new directory: a git repository, an archive or a directory.
+
+Nothing of it is run. What git writes passes through the same checks as an archive, so no hook,
+template, filter or submodule has an effect, and no link leads out of the directory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.administration.plugins.sources.bring_file import bring_file
+from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
+from builtin_plugins.administration.plugins.sources.parse import parse_source
+from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.program.environment.installations import launchers_in
+from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
+from builtin_plugins.io.files.atomic import is_tree
+from builtin_plugins.io.git.call import Git, login_of
+from host import OperationError, UsageError
+
+_OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
+_NOT_COPIED = (".git", ".venv", "cli.lock", "cli.lock.index", "__pycache__")
+_RULES = Rules(
+    stays=lambda paths: any(one.split("/")[0] in _OURS for one in paths),
+    members=MOST_FILES,
+    size=MOST_BYTES,
+)
+
+
+def team_source(text: str) -> PluginSource:
+    """Return the source that SOURCE names; raises UsageError for a package."""
+    source = parse_source(text)
+    if source.entry.is_package:
+        raise UsageError(f"{source.entry.source}: --from takes git, an archive or a directory")
+    return source
+
+
+def fetch(source: PluginSource, tx: Transaction) -> None:
+    """Write the files of a source into the new directory `tx.tree`; raises HostError, OSError."""
+    if source.is_from_git:
+        _clone(source, tx)
+    elif source.has_checksum:
+        packed = Path(tx.area, "archive")
+        bring_file(source.address, "", packed, tx)
+        called = source.entry.source
+        extract(packed, Path(tx.tree), _RULES, called=called, seconds=tx.seconds)
+    else:
+        _copy(source.address, tx)
+    _check(tx.tree, source.entry.source)
+
+
+def _clone(source: PluginSource, tx: Transaction) -> None:
+    """Clone a repository; `.git/info/attributes` keeps filters off later, too."""
+    address = source.entry.source
+    git = Git(tx.area, tx.environ, tx.seconds, (tx.descriptor,), login_of(source.address))
+    options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
+    ask_server(git, address, "clone", *options, "--", address, "clone")
+    git.directory = os.path.join(tx.area, "clone", ".git")
+    try:
+        git("rev-parse", "--verify", "HEAD^{commit}")
+    except OperationError:
+        raise OperationError(f"{address}: it has no commit") from None
+    for name in write_tree(git, "HEAD", tx.tree, address):
+        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+        os.mkdir(os.path.join(tx.tree, name))
+    os.rename(git.directory, os.path.join(tx.tree, ".git"))
+    git.directory = tx.tree
+    git("read-tree", "HEAD")
+    git("update-index", "-q", "--refresh")
+
+
+def _copy(directory: str, tx: Transaction) -> None:
+    if f"{os.path.realpath(tx.area)}/".startswith(f"{os.path.realpath(directory)}/"):
+        raise OperationError(f"{directory}: the installation would be inside its source")
+    ignored = shutil.ignore_patterns(*_NOT_COPIED)
+    try:
+        shutil.copytree(directory, tx.tree, symlinks=True, ignore=ignored)
+    except shutil.Error as failure:
+        raise OperationError(f"{directory}: {failure.args[0][0][2]}") from None
+    for path in launchers_in(os.path.join(tx.tree, "core"), anywhere=True):
+        os.unlink(path)
+
+
+def _check(root: str, called: str) -> None:
+    """Raise OperationError if a fetched tree is no installation, or writing into it leaves it."""
+    for name in _OURS:
+        path = os.path.join(root, name)
+        if os.path.lexists(path) and not is_tree(path):
+            raise OperationError(f"{called}: {name} is not a directory of its own")
+    if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
+        what = f"{called}: it has neither core/cli.json nor commands/"
+        raise OperationError(what, "name the repository of a team's commands")
+
+
+def refuse_links(git: Git, commit: str) -> None:
+    """Raise OperationError if a commit has a link in the place of a directory of ours."""
+    listed = git("ls-tree", "-z", "-r", "-t", "--full-tree", commit, "--", *_OURS)
+    for row in listed.split(b"\0")[:-1]:
+        facts, _, name = row.partition(b"\t")
+        if name.decode("utf-8", "replace") in _OURS and not facts.startswith(b"040000"):
+            what = f"{os.fsdecode(name)} is not a directory of its own"
+            raise OperationError(f"{git.directory}: commit {commit[:12]}: {what}")

@@ -1,0 +1,118 @@
+"""`self sync`: an installation as its team has it now."""
+
+from __future__ import annotations
+
+import os
+
+from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
+from builtin_plugins.administration.plugins.preview import change_lines
+from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction
+from builtin_plugins.administration.plugins.words import sync
+from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.team.init import prepare_git, renew_library, session_of
+from builtin_plugins.administration.team.source import refuse_links
+from builtin_plugins.io.files.undo import signals_blocked
+from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
+from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.plugins_folder.registry import (
+    FILE_NAME,
+    Entry,
+    Registry,
+    local_path,
+    read_registry,
+    registry_path,
+)
+from host import HostError, OperationError
+from host.cli.session import Session
+
+_Contents = dict[str, tuple[Entry, PluginContents]]  # by the names of plugins
+
+
+def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
+    """Bring this installation to what its team has now.
+
+    One made from git goes to the newest commit of its branch; changes of yours stay, or nothing
+    is changed. Its plugins go to the versions that plugins/registry.json records, and the
+    library to the version of this program. What changes for you is shown first.
+    """
+    timeout, root = checked_timeout(timeout), session.layout.root
+    is_git = os.path.lexists(os.path.join(root, ".git"))
+    if is_git and os.path.isfile(os.path.join(root, "pyproject.toml")):
+        update = f"bring it forward with: {session.program} self update"
+        raise OperationError(f"{root}: is the program's own checkout", update)
+    plugins_dir = session.installation.plugins_dir
+    before = _plugins(plugins_dir)
+    with transaction(session, timeout) as tx:
+        wanted = _to_newest(session, tx, dry_run=dry_run, yes=yes) if is_git else None
+        if not dry_run:
+            if is_git and not os.path.lexists(local_path(plugins_dir)):
+                prepare_git(root)
+            renew_library(root, tx)
+    there = session_of(session, root, session.program)
+    path = registry_path(there.installation.plugins_dir)
+    if wanted is None or not dry_run:
+        wanted = read_registry(path, shared=True)
+    sync.bring_in(there, wanted, path, dry_run=dry_run, yes=yes or is_git, timeout=timeout)
+    for name, (entry, contents) in _plugins(there.installation.plugins_dir).items():
+        former, old = before.get(name, (entry, contents))
+        if former.version_dir != entry.version_dir:
+            session.show_lines(*change_lines(former, entry, old, contents))
+
+
+def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -> Registry | None:
+    """Show what the newest commit changes, ask, and fast-forward; return its registry, if any."""
+    root = session.layout.root
+    git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
+    try:
+        git("rev-parse", "@{upstream}")
+    except OperationError:
+        what = f"{root}: its branch follows none of a remote repository"
+        raise OperationError(what, "git branch --set-upstream-to=origin/BRANCH") from None
+    address = git("ls-remote", "--get-url").decode().strip()
+    ask_server(git, address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
+    if git("rev-list", "--count", f"{old}..{new}").strip() == b"0":
+        session.show_lines(f"{session.program}: {old[:12]} is the newest")
+        return None
+    check_fast_forward(git, old, new, "git pull --rebase")
+    refuse_links(git, new)
+    objects = git("rev-parse", "--git-path", "objects").decode().strip()
+    aside = Git(os.path.join(tx.area, "objects.git"), tx.environ, tx.seconds, (tx.descriptor,))
+    os.mkdir(aside.directory)
+    aside("init", "--quiet", "--bare", "--template=")
+    with open(os.path.join(aside.directory, "objects/info/alternates"), "w") as file:
+        file.write(f"{os.path.join(root, objects)}\n")
+    for name in write_tree(aside, new, tx.tree, address):
+        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    commands_dir = os.path.relpath(session.installation.commands_dir, root)
+    contents = [_commands(os.path.join(one, commands_dir)) for one in (root, tx.tree)]
+    former, latest = (Entry(session.program, "git", commit=one) for one in (old, new))
+    session.show_lines(*change_lines(former, latest, *contents))
+    plugins_dir = os.path.relpath(session.installation.plugins_dir, root)
+    wanted = read_registry(os.path.join(tx.tree, plugins_dir, FILE_NAME), shared=True)
+    if not dry_run:
+        confirm("Bring it here?", yes, "stays as it is")
+        with signals_blocked():
+            fast_forward(git, old, new)
+    return wanted
+
+
+def _commands(directory: str) -> PluginContents:
+    """Return the commands in a directory, none if it is missing or cannot be read."""
+    try:
+        return read_contents(directory, {})
+    except (HostError, OSError):
+        return PluginContents()
+
+
+def _plugins(plugins_dir: str) -> _Contents:
+    """Return what each plugin of the registry has now."""
+    found: _Contents = {}
+    for name, entry in read_registry(registry_path(plugins_dir)).entries.items():
+        source = source_of(entry)
+        if not entry.is_local and source.is_present(plugins_dir):
+            found[name] = entry, source.contents_now(plugins_dir)
+    return found

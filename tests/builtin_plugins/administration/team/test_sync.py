@@ -1,0 +1,167 @@
+"""`self sync`: an installation made of a team's source stays current."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made
+from testing.plugin_sources import Repository, plugin_files, write_tree
+from testing.team import Team, script
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    found = Team(tmp_path)
+    assert found.init().status == 0
+    return found
+
+
+def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
+    old, before = team.git("rev-parse", "HEAD"), team.plugin.git("rev-parse", "HEAD")
+    team.change()
+    new, after = team.repository.git("rev-parse", "HEAD"), team.plugin.git("rev-parse", "HEAD")
+    come = f"acme: {old[:12]} → {new[:12]}\n  + deploy prod Says prod\n"
+    plugin = f"ops (git, {team.plugin.url}, commit {after[:12]})"
+    shown = f"{come}{plugin}  (here: {before[:12]})\n"
+    assert team.colleague.run("self", "sync", "--dry-run").all == (0, shown, "")
+    assert team.colleague.run("deploy", "prod").status == 2
+    brought = f"brought in ops\nops: {before[:12]} → {after[:12]}\n  + ops bye says hi\n"
+    assert team.colleague.run("self", "sync").all == (0, f"{come}{plugin}\n{brought}", "")
+    assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
+    assert team.colleague.run("ops", "bye").all == (0, "hi\n", "")
+    assert team.status() == ""
+    nothing = f"acme: {new[:12]} is the newest\nnothing to bring in\n"
+    assert team.colleague.run("self", "sync").all == (0, nothing, "")
+    assert team.colleague.run("self", "plugin", "rollback", "ops").status == 0
+    assert team.colleague.run("ops", "bye").status == 2
+    assert team.status() == ""
+
+
+def test_changes_of_the_user_stay(team: Team) -> None:
+    team.change()
+    mine = team.root / "commands/deploy/staging.sh"
+    mine.write_text(script("mine"))
+    (team.root / "commands/deploy/own.sh").write_text(script("own"))
+    assert team.colleague.run("self", "sync").status == 0
+    assert mine.read_text() == script("mine")
+    assert team.status() == "M commands/deploy/staging.sh\n?? commands/deploy/own.sh"
+
+
+def test_a_change_in_the_way_is_refused(team: Team) -> None:
+    team.repository.commit({"commands/deploy/staging.sh": script("theirs")})
+    mine = team.root / "commands/deploy/staging.sh"
+    mine.write_text(script("mine"))
+    done = team.colleague.run("self", "sync")
+    assert done.all == (
+        1,
+        "",
+        f"acme: {mine}: has changes of yours; commit them, or undo them with: "
+        "git checkout -- commands/deploy/staging.sh\n",
+    )
+    assert mine.read_text() == script("mine")
+    team.git("commit", "-qam", "mine")
+    done = team.colleague.run("self", "sync")
+    assert done.status == 1
+    assert done.stderr.endswith("run: git pull --rebase\n")
+
+
+def test_library_files_come_back_and_tracked_ones_stay(team: Team) -> None:
+    (team.root / "core/lib/os.sh").unlink()
+    write_tree(team.root, {"core/lib/logger.sh": "# the team's\n"})
+    team.git("add", "-f", "core/lib/logger.sh")
+    assert team.colleague.run("self", "sync").status == 0
+    assert (team.root / "core/lib/os.sh").is_file()
+    assert (team.root / "core/lib/logger.sh").read_text() == "# the team's\n"
+
+
+def test_a_link_that_comes_is_refused(team: Team, tmp_path: Path) -> None:
+    team.repository.commit({}, remove=("commands",))
+    (team.repository.path / "commands").symlink_to(tmp_path)
+    team.repository.commit({})
+    done = team.colleague.run("self", "sync")
+    assert (done.status, done.stdout) == (1, "")
+    assert "commands is not a directory of its own\n" in done.stderr
+    assert not (team.root / "commands").is_symlink()
+
+
+def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -> None:
+    made = install({"pyproject.toml": ""})
+    (made.root / ".git").mkdir()
+    said = f"{made.root}: is the program's own checkout; bring it forward with: cli self update"
+    assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
+
+
+def test_without_git_plugins_and_library_come(team: Team, tmp_path: Path) -> None:
+    source = write_tree(tmp_path / "source", team.files)
+    assert team.init(str(source), "--name", "zed").status == 0
+    root = team.root.parent / "zed"
+    zed = Made(root, root / "core/zed", team.colleague.home)
+    (root / "plugins/ops").unlink()
+    (root / "core/lib/os.sh").unlink()
+    write_tree(source, {"commands/deploy/prod.sh": script("prod")})
+    assert zed.run("self", "sync").status == 0
+    assert zed.run("ops", "hi").all == (0, "hi\n", "")
+    assert (root / "core/lib/os.sh").is_file()
+    assert not (root / "commands/deploy/prod.sh").exists()
+
+
+def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) -> None:
+    shared = team.root / "plugins/registry.json"
+    before = shared.read_bytes()
+    own = write_tree(tmp_path / "own", plugin_files("own/hi", says="own"))
+    run = team.colleague.run
+    assert run("self", "plugin", "add", str(own)).status == 0
+    assert run("self", "plugin", "disable", "ops").status == 0
+    assert run("own", "hi").all == (0, "own\n", "")
+    assert run("ops", "hi").status == 2
+    assert (shared.read_bytes(), team.status()) == (before, "")
+    local = json.loads((team.root / "plugins/registry.local.json").read_text())
+    assert {one["name"]: one["enabled"] for one in local["plugins"]} == {"own": True, "ops": False}
+    team.change()
+    assert run("self", "sync").status == 0
+    assert run("ops", "bye").status == 2  # it stays disabled
+    assert run("self", "plugin", "enable", "ops").status == 0
+    assert run("ops", "bye").all == (0, "hi\n", "")
+    done = run("self", "plugin", "remove", "ops")
+    assert (done.status, done.stderr) == (
+        1,
+        "acme: ops: your team's registry.json lists it; disable it, or take it out of that file "
+        "for all\n",
+    )
+    assert run("self", "plugin", "remove", "own").status == 0
+    assert team.status() == ""
+
+
+def test_a_plugin_that_the_team_removes_goes(team: Team) -> None:
+    team.repository.commit({"plugins/registry.json": {"version": "1.0.0", "plugins": []}})
+    assert team.colleague.run("self", "sync").status == 0
+    assert team.colleague.run("ops", "hi").status == 2
+    assert team.status() == ""
+
+
+def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
+    more = Repository(tmp_path / "more", plugin_files("more/hi", says="more"))
+    run = team.colleague.run
+    assert run("self", "plugin", "add", more.url, "--team").status == 0
+    assert team.status() == "M plugins/registry.json"
+    team.git("checkout", "-q", "plugins/registry.json")
+    assert run("self", "plugin", "list").status == 0
+    assert run("more", "hi").status == 2
+    assert run("self", "plugin", "add", more.url).status == 0
+    assert team.status() == ""
+    done = run("self", "plugin", "add", more.url, "--team")
+    said = "more is in plugins/registry.json; commit it for your team\n"
+    assert done.all == (0, said, "")
+    assert team.status() == "M plugins/registry.json"
+    names = [
+        one["name"]
+        for one in json.loads((team.root / "plugins/registry.json").read_text())["plugins"]
+    ]
+    assert names == ["ops", "more"]
+    local = json.loads((team.root / "plugins/registry.local.json").read_text())["plugins"]
+    assert [one["name"] for one in local] == ["ops"]
+    assert run("more", "hi").all == (0, "more\n", "")
