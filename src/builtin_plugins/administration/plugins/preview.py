@@ -8,6 +8,8 @@ from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
+from builtin_plugins.administration.program.environment.distributions import installed_version
+from builtin_plugins.administration.program.environment.installations import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, HostError, masked_text, width_of
 from host.cli.session import Session
@@ -30,6 +32,18 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
     for problem in found.problems:
         session.messages.warn(problem)
     check_collisions(session, entry, found, force=force)
+    warn_of_sharing(session, entry, "changes")
+
+
+def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
+    """Warn if a change of an installed package takes effect in other installations."""
+    if not entry.is_package or installed_version(entry.name) is None:
+        return
+    if others := other_installations(session.layout.root, session.environ):
+        session.messages.warn(
+            f"this also {does} {entry.name} in the installations that share this environment: "
+            f"{', '.join(others)}"
+        )
 
 
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from builtin_plugins.administration.program.environment.installations import (
     launchers_in,
     links_on_path,
+    usual_launchers,
 )
 from builtin_plugins.administration.program.launcher import launcher_of
 from builtin_plugins.administration.program.shipped_files import RECORD, SOURCE, shipped_files
@@ -35,7 +36,9 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             "remove the directory yourself",
         )
     goes = _removed(session, purge=purge)
-    completed = [one for one in completion.SHELLS if completion.completes(one, program, environ)]
+    siblings = usual_launchers(root, environ)
+    shells = () if program in map(os.path.basename, siblings) else completion.SHELLS
+    completed = [one for one in shells if completion.completes(one, program, environ)]
     session.show_lines(
         "goes:",
         *(f"  {path}" for path in goes),
@@ -43,6 +46,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         "stays:",
         f"  {root}: everything else in it",
         f"  {sys.prefix}: the Python environment; remove it when nothing else runs by it",
+        *(f"  {one}: another installation, which runs by that environment" for one in siblings),
     )
     if not (yes or is_attended()):
         raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")

@@ -114,10 +114,11 @@ def test_a_checkout_keeps_its_files(made: Made) -> None:
     assert before - files_of(made.root) == {"core/acme"}
 
 
-def test_a_sibling_still_works(made: Made, tmp_path: Path) -> None:
+def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
     sibling = tmp_path / "home/.local/share/other"
     assert made.run("self", "init", str(sibling), "--name", "other").status == 0
-    assert made.run("self", "uninstall", "--yes").status == 0
+    done = made.run("self", "uninstall", "--yes")
+    assert f"  {sibling}/core/other: another installation, which runs by" in done.stdout
     other = Made(sibling, sibling / "core/other", made.home)
     assert other.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
 
@@ -147,6 +148,13 @@ def test_completion_of_somebody_else_stays(made: Made) -> None:
     assert made.run("self", "completion", "fish", "--uninstall").stdout == f"is not in {fish}\n"
     for option in ("--install", "--uninstall"):
         assert made.run("self", "completion", "fish", option).status == 0
+    # Another installation of that name completes by the same line.
+    sibling = made.home / ".local/share/acme"
+    assert made.run("self", "init", str(sibling), "--name", "acme").status == 0
+    assert made.run("self", "completion", "bash", "--install").status == 0
+    before = (made.home / ".bashrc").read_text()
+    assert "the line in" not in made.run("self", "uninstall", "--yes").stdout
+    assert (made.home / ".bashrc").read_text() == before
     assert fish.read_text() == "complete -c acme\n"
 
 

@@ -116,7 +116,7 @@ def read_file(git: Git, address: str, name: str) -> bytes:
     """Return a file of the newest commit; `git` works in an empty directory."""
     git("init", "--quiet", "--bare", "--template=")
     commit = _bring(git, address, _resolve(git, address, "")[0])
-    return _ask(git, address, "cat-file", "blob", f"{commit}:{name}")
+    return ask_server(git, address, "cat-file", "blob", f"{commit}:{name}")
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:

@@ -44,6 +44,7 @@ from builtin_plugins.administration.program.environment.distributions import (
     needed,
     protected,
 )
+from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.administration.program.environment.owned_files import check_change
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
@@ -183,6 +184,7 @@ class Source(PluginSource):
         """
         complete_import_path()
         wheel, directory = self._wheel(tx)
+        remember(session.layout.root)
         name, version = self.entry.name, self.entry.version
         copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
         tx.reporter.info(f"installing {name}=={version}")

@@ -6,6 +6,7 @@ import os
 
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
+from builtin_plugins.administration.plugins.preview import warn_of_sharing
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.directory import store_of
@@ -24,6 +25,7 @@ def command(session: Session, name: str, yes: bool) -> None:
         entry = row.entry
         if entry.is_package and row.state != "missing":
             session.messages.line(f"this uninstalls the distribution {entry.name}")
+            warn_of_sharing(session, entry, "removes")
         confirm(f"Remove {entry.name}?", yes, "nothing was removed")
         kept = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
-from builtin_plugins.administration.plugins.preview import version_text
+from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
@@ -28,6 +28,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     fixed = any(source_of(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
+    warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
         install(session, target, tx)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")

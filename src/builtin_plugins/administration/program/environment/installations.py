@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from glob import escape, glob
 
+from host.run.installation import data_home
+
 _RECORD = "cli-host-installations"
 _LARGEST = 1 << 14  # bytes of a launcher
 
@@ -24,6 +26,27 @@ def remember(root: str) -> None:
         file.seek(0)
         if line not in file.readlines():
             file.write(line)
+
+
+def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the other installations that start with this environment: recorded, or as usual.
+
+    A tool that makes the environment anew loses the record.
+    """
+    recorded: list[str] = []
+    with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
+        recorded = os.fsdecode(file.read()).split("\n")[:-1]
+    usual = [os.path.dirname(os.path.dirname(one)) for one in usual_launchers(root, environ)]
+    found = sorted({*map(os.path.realpath, recorded), *usual} - {os.path.realpath(root)})
+    return [one for one in found if launchers_in(os.path.join(one, "core"))]
+
+
+def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
+    """Return other launchers of this environment: on PATH, and where installations usually are."""
+    usual = glob(os.path.join(escape(data_home(environ)), "*", "core", "*"))
+    found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
+    own = os.path.realpath(root) + os.sep
+    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from testing import httpserver
-from testing.installation import command
+from testing.installation import Made, command
 from testing.machine import needs
-from testing.packages import Environment
+from testing.packages import Environment, answering
 from testing.plugin_sources import hidden, listed, plugin, registry, wheel
 
 
@@ -679,3 +679,75 @@ def test_hooks_that_reading_does_not_find(with_uv: Environment) -> None:
     refused = plugin(made, "add", str(nothing))
     assert refused.stderr.splitlines()[-1] == "cli: twin-cli: holds no command and no hook"
     assert listed(made) == {}
+
+
+def test_installations_that_share_an_environment_are_named(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    """Before a change of what they have, too, and only those that start with it still."""
+    made, environ = with_uv.made, with_uv.made.environ
+    roots = [tmp_path / name for name in ("one", "a sister", "gone", "elsewhere")]
+    installations = [Made(root, root / "core/cli", made.home, environ) for root in roots]
+    for root in roots:
+        cli = with_uv.python.parent / "cli"
+        assert made.run("self", "init", str(root), executable=cli).status == 0
+    shutil.rmtree(roots[2])
+    moved = installations[3].launcher
+    moved.write_text(moved.read_text().replace(str(with_uv.python.parent.parent), "/other"))
+    one, sister = installations[:2]
+    path, named = with_uv.acme("1.0"), "in the installations that share this environment: "
+    warning = f"cli: warning: this also {{}} acme-cli {named}"
+
+    def warned(by: Made, *words: str) -> str:
+        done = plugin(by, *words)
+        assert done.status == 0, done.stderr
+        return "".join(line for line in done.stderr.splitlines() if "warning" in line)
+
+    assert warned(one, "add", str(path)) == ""
+    assert sister.run("cloud", "py").stdout == "py 1.0\n"
+    changes, removes = (f"{warning.format(does)}{roots[1]}" for does in ("changes", "removes"))
+    with_uv.acme("2.0")
+    with_uv.acme("2.0").rename(with_uv.wheels / "acme_cli-2.0-1-py3-none-any.whl")
+    assert warned(one, "add", str(with_uv.wheels / "acme_cli-2.0-1-py3-none-any.whl")) == changes
+    assert warned(one, "rollback", "acme-cli") == changes
+    # What adds a package is known from then on, even if its environment was made anew.
+    (with_uv.python.parent.parent / "cli-host-installations").write_text(f"{roots[1]}\n")
+    assert warned(one, "add", "pip:acme-cli==2.0") == changes
+    by_sister = warning.format("changes") + str(roots[0])
+    assert warned(sister, "update", "--dry-run", "acme-cli") == by_sister
+    assert warned(sister, "remove", "acme-cli") == f"{warning.format('removes')}{roots[0]}"
+    assert one.run("cloud", "py").status == 2
+    assert warned(one, "sync") == ""
+    stopped = answering(one, "n\n", "remove", "acme-cli")
+    assert (stopped.status, removes in stopped.stderr) == (1, True)
+    assert one.run("cloud", "py").status == 0
+    # Who makes the environment anew loses the record; installations in the usual place are found.
+    usual = made.home / ".local/share/usual"
+    cli = with_uv.python.parent / "cli"
+    assert made.run("self", "init", str(usual), executable=cli).status == 0
+    (with_uv.python.parent.parent / "cli-host-installations").unlink()
+    assert warned(one, "remove", "acme-cli") == f"{warning.format('removes')}{usual}"
+
+
+BROKEN = {
+    "import": ("import no_such_module", "ModuleNotFoundError"),
+    "syntax": ("def (:", "SyntaxError"),
+    "exit": ("import sys; sys.exit(3)", "SystemExit"),
+    "hard exit": ("import os; os._exit(3)", "ended the process"),
+    "crash": ("import os; os.kill(os.getpid(), 11)", "ended the process"),
+    "signature": ("from host import hookimpl\n@hookimpl\ndef env_sources(no): ...", "no"),
+    "unknown hook": ("from host import hookimpl\n@hookimpl\ndef discover(): ...", "discover"),
+    "raises": (
+        "from host import hookimpl\n@hookimpl\ndef discover_commands(): raise OSError('no')",
+        "OSError: no",
+    ),
+    "returns": (
+        "from host import hookimpl\n@hookimpl\ndef discover_commands(): return [42]",
+        "not 42",
+    ),
+    "reserved": (
+        "from host import *\nfrom host import hookimpl\n@hookimpl\ndef discover_commands():\n"
+        "  yield CommandDeclaration(('self','x'), {})",
+        "reserved",
+    ),
+}
