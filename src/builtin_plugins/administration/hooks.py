@@ -71,6 +71,7 @@ _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
+_SOURCE = argument("source", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Take that away again.")
 
@@ -81,7 +82,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
     "env": ("Show where a command's variables come from", _WORDS, _ALL_VARIABLES, _SECRETS, FORMAT),
     "import": (
-        "Make the recipes of a justfile, Makefile or package.json commands",
+        "Make commands of a justfile, Makefile or package.json",
         *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),
     ),
     "info": ("Show paths, versions and counts", FORMAT),
@@ -97,6 +98,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
     "news": ("Mention news of the repository, and look for more once a day",),
+    "publish-installer": ("Print an install.sh for your team", _SOURCE),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
     "sync": ("Bring this installation to what its team has now", _DRY_RUN, YES, TIMEOUT),
     "trust": (
@@ -136,7 +138,7 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self", "new"), "new", "Make something new that works at once")
     for words, (description, *arguments) in _COMMANDS.items():
         module, _, kind = words.partition(" ")
-        module += "_" * iskeyword(module)
+        module = module.replace("-", "_") + "_" * iskeyword(module)
         place = f"administration.{'program' if words in _HIDDEN else 'words'}.{module}"
         definition = {
             "name": words,

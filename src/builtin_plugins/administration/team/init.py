@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def init_from(
                     _make(session, source, root, name, tx, yes=yes)
                     yes = True  # packages were agreed to
         name = name or _launched(root) or session.program
-        if _came_from(root, session) != source.entry.source:
+        if came_from(root, session.environ) != source.entry.source:
             raise OperationError(
                 f"{root}: there is an installation that was not made from {source.entry.source}",
                 "name another directory, or --name NAME",
@@ -221,11 +221,11 @@ def lacking(session: Session) -> list[Entry]:
     return list(sync.lacking(session, entries.values(), entries, plugins_dir))
 
 
-def _came_from(root: str, session: Session) -> str:
+def came_from(root: str, environ: Mapping[str, str]) -> str:
     """Return the address that an installation was made from, "" if it is not known."""
     if os.path.lexists(os.path.join(root, ".git")):
         with suppress(OperationError):
-            found = Git(root, session.environ, 60.0)("config", "--get", "remote.origin.url")
+            found = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
             return found.decode().strip()
     with suppress(OSError, ValueError):
         return Path(root, SOURCE).read_text(encoding="utf-8").strip()

@@ -1,0 +1,25 @@
+"""`self publish-installer`: the script that installs the program for a team's new colleague."""
+
+from __future__ import annotations
+
+import shlex
+
+from builtin_plugins.administration.team.init import came_from
+from builtin_plugins.administration.team.source import team_source
+from builtin_plugins.administration.templates import filled
+from host import UsageError
+from host.cli.session import Session
+
+
+def command(session: Session, source: str | None) -> None:
+    """Print an install.sh for the team: it installs the program, then runs self init --from.
+
+    SOURCE is what that command takes. Without it, it is what this installation was made of.
+    Publish the script where your colleagues can reach it, for: curl -LsSf ADDRESS | sh
+    """
+    source = source or came_from(session.layout.root, session.environ)
+    if not source:
+        raise UsageError("it is not known what this installation was made of", "name its SOURCE")
+    address = shlex.quote(team_source(source).entry.source)
+    values = {"NAME": session.program, "SOURCE": address}
+    session.show(filled("installer", **values)["install.sh"])

@@ -1,0 +1,81 @@
+"""`self publish-installer`: one line for a colleague's machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testing.team import Team
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    team = Team(tmp_path / "first")
+    assert team.init().status == 0
+    done = team.colleague.run("self", "publish-installer")
+    assert (done.status, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_it_is_one_function_called_on_the_last_line(script: str) -> None:
+    lines = script.splitlines()
+    assert len(lines) <= 60
+    assert lines[-1] == 'install_team "$@"'
+    top = [line for line in lines if line and line[0] not in " #"]
+    assert top == ["install_team() {", "}", lines[-1]]
+    for shell in ("sh", "bash"):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+@pytest.mark.parametrize("by", ["pip", "uv"])
+def test_one_line_leads_to_the_first_command(
+    script: str, tmp_path: Path, packages: Path, offline: dict[str, str], by: str
+) -> None:
+    home, tools = tmp_path / "home", tmp_path / "tools"
+    home.mkdir()
+    tools.mkdir()
+    python = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+    if by == "uv":  # a Python that cannot make environments is not suitable
+        uv = Path(sys.executable).with_name("uv")
+        (tools / "uv").symlink_to(uv)
+        python = f'#!/bin/sh\ncase "$2" in *ensurepip*) exit 1 ;; esac\n{python[10:]}'
+    for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11"):
+        (tools / name).write_text(python)
+        (tools / name).chmod(0o755)
+    environ = {
+        **offline,
+        "UV_OFFLINE": "1",
+        "UV_FIND_LINKS": str(packages),
+        "UV_NO_CACHE": "1",
+        "HOME": str(home),
+        "PATH": f"{home}/.local/bin:{tools}:/usr/bin:/bin",
+        "SHELL": "/bin/bash",
+    }
+    for _ in range(2):  # a second time changes nothing
+        done = subprocess.run(
+            ["sh"], input=script, env=environ, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.endswith("start with: acme\nto stay current: acme self sync\n")
+    settings = home / ".local/share/cli-host-environment/pyvenv.cfg"
+    assert ("\nuv = " in settings.read_text()) == (by == "uv")
+    acme = os.fspath(home / ".local/bin/acme")
+    hello = subprocess.run(
+        [acme, "deploy", "staging"], env=environ, capture_output=True, check=True
+    )
+    assert hello.stdout == b"staging\n"
+
+
+def test_without_a_known_source_it_must_be_named(tmp_path: Path) -> None:
+    team = Team(tmp_path)
+    assert team.init().status == 0
+    (team.root / ".git/config").unlink()
+    done = team.colleague.run("self", "publish-installer")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr.endswith("made of; name its SOURCE\n")
+    named = team.colleague.run("self", "publish-installer", "https://git.example.com/cli.git")
+    assert "self init --from https://git.example.com/cli.git --name acme" in named.stdout
