@@ -11,7 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 _SCHEMAS = Path(__file__).parents[2] / "core" / "schema"
-_ORDER = ("command", "category", "cli", "plugin", "project", "registry")
+_ORDER = ("command", "category", "cli", "plugin", "project", "registry", "catalogue")
 _HEAD = """# File formats
 
 Made from the JSON Schemas, which `core/schema/` of every installation has. Files that the program
@@ -33,8 +33,9 @@ def formats_page() -> Iterator[str]:
     for name, schema in schemas.items():
         yield f"\n## `{schema['title']}`\n\n{schema['description']}\n\n"
         yield f"[{name}.schema.json]({schema['$id']})\n"
-        # A category's keys are those of a command, by a reference to the other file.
-        definitions = {**schemas["command"]["$defs"], **schema.get("$defs", {})}
+        # Schemas refer to definitions of one another, such as a category's keys to a command's.
+        shared = [one.get("$defs", {}) for one in (*schemas.values(), schema)]
+        definitions = {name: one for found in shared for name, one in found.items()}
         yield from _tables(_Schema(definitions), schema, "")
 
 

@@ -385,7 +385,7 @@ KEYS = {
     "env_file": "env_files", "alias": "aliases", "grupo": "group", "gruop": "group",
     "requiredEnvs": "required_envs", "instaled_when": "installed_when", "hiden": "hidden",
     "x-entrypiont": "", "_entrypiont": "", "$entrypoin": "", "version": "", "author": "",
-    "tags": "", "config": "", "id": "", "": "", "requires": "", "samples_of_use": "",
+    "tags": "", "config": "", "id": "", "": "", "samples_of_use": "",
     "e" * 100_000: "",
 }  # fmt: skip
 
