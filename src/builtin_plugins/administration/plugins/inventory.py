@@ -50,11 +50,15 @@ class Row(Record):
     @property
     def words(self) -> list[str]:
         """Return the first words of its commands."""
-        found = {
-            word
-            for tree in self.trees
-            for word in FolderTree(tree, scripts=self.scripts).words(tree)
-        }
+        found = set()
+        for root in self.trees:
+            tree = FolderTree(root, scripts=self.scripts)
+            places = {word: tree.path_of(root, word) for word in tree.words(root)}
+            found |= {
+                word
+                for word, place in places.items()
+                if os.path.isdir(place) or tree.script(place) or tree.holds_commands(place)
+            }
         return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:
