@@ -6,9 +6,10 @@ library or of git can understand the address in another way.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from typing import NamedTuple
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes, urljoin
 
 from host import OperationError, UsageError, masked_text
 
@@ -23,7 +24,6 @@ _ADDRESS = re.compile(
     (?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:\#.*)?""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-_LOOPBACK = re.compile(r"(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?")
 _HOST_AS_USER = re.compile(r"([\w-]+\.)+[\w-]+", re.ASCII)
 
 
@@ -55,7 +55,13 @@ class Address(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """Whether the host is `localhost` or a loopback number."""
-        return bool(_LOOPBACK.fullmatch(self.host))
+        host = re.sub(r":[0-9]*$", "", self.host) if self.host[-1] != "]" else self.host
+        if host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(host.strip("[]")).is_loopback
+        except ValueError:
+            return False
 
 
 def parse(text: str) -> Address | None:
@@ -88,6 +94,24 @@ def fetchable(text: str) -> Address:
     if address.scheme == "http" and not address.is_loopback:
         raise OperationError(f"{shown(text)}: only https is fetched (http from this machine)")
     return address
+
+
+def follow(address: Address, location: str) -> Address:
+    """Return where a redirect leads; user and password stay where they were given for.
+
+    Raises OperationError when that may not be fetched, or steps down from https.
+    """
+    try:
+        target = fetchable(location if _ODD.search(location) else urljoin(address.url, location))
+    except ValueError:
+        raise OperationError(f"{shown(address.url)}: redirects to no address") from None
+    except OperationError as refusal:
+        raise OperationError(f"{shown(address.url)}: redirects to {refusal}") from None
+    if address.scheme == "https" and target.scheme != "https":
+        raise OperationError(f"{shown(address.url)}: redirects from https to {shown(target.url)}")
+    if target.site == address.site:
+        return target._replace(user=address.user, password=address.password)
+    return target._replace(user="", password="")
 
 
 def shown(text: str) -> str:

@@ -28,8 +28,13 @@ MOST_BYTES = 512 << 20
 Kind = Literal["file", "directory", "link"]
 
 _VALIDATION_SECONDS = 20
+_RATIO = 250  # no honest archive unpacks to more times its size
+_SMALL = 64 << 20  # bytes; below this the ratio is not checked
 _CHUNK = 1 << 18
+_BLOCK = 4096  # bytes; the least that a file or a directory takes on a disk
+_PRIVILEGED = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _NAME_BYTES, _PATH_BYTES, _DEPTH = 255, 1024, 64
+_LINK_HOPS = 40  # as many as the kernel follows
 _PACKINGS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\0": "xz"}  # by how a file begins
 _UNIX = 3  # the zip format's number of a system with modes
 _BROKEN = (
@@ -55,8 +60,8 @@ class Rules:
     """What an archive may hold, beside files, directories and links that stay inside.
 
     `strip`: one leading directory that holds everything is removed, unless `stays`, called with
-    all paths, says that it is content. `members` (implied directories count) and `size` (bytes)
-    limit the whole.
+    all paths, says that it is content. `members` (implied directories count) and `size` (bytes
+    on disk) limit the whole.
     """
 
     strip: bool = True
@@ -70,13 +75,13 @@ _USUAL = Rules()
 
 def extract(
     archive: Path, target: Path, rules: Rules = _USUAL, called: str = "", seconds: float = 600.0
-) -> None:
+) -> int:
     """Unpack `archive` into the new directory `target`; errors name it `called`, or its file name.
 
     The content, never the name, decides the format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip).
     Files get mode 0755 or 0644 by their execute bits, directories 0755; owners and times are not
-    kept. Raises OperationError naming archive and member. After a failure `target` may hold a
-    part; the caller removes it.
+    kept. Returns how many files lost a setuid, setgid or sticky bit. Raises OperationError
+    naming archive and member. After a failure `target` may hold a part; the caller removes it.
     """
     deadline = time.monotonic() + seconds
     called = called or archive.name
@@ -88,6 +93,7 @@ def extract(
                 members = list(map(validator.add, _members(file)))
                 validator.finish()
                 _check_by_library(members, target)
+                _check_room(validator.size, archive.stat().st_size, target.parent)
             with time_limit(deadline - time.monotonic(), late):
                 _write(members, validator, target)
     except OperationError as failure:
@@ -98,6 +104,7 @@ def extract(
         path = os.path.relpath(os.fsdecode(failure.filename or target), target)
         where = "" if path.partition("/")[0] in (".", "..") else f"{path}: "
         raise OperationError(f"{called}: {where}{failure.strerror}") from None
+    return sum(bool(one.kind == "file" and one.mode & _PRIVILEGED) for one in members)
 
 
 def _check_by_library(members: list[Member], target: Path) -> None:
@@ -109,6 +116,14 @@ def _check_by_library(members: list[Member], target: Path) -> None:
                 library_filter(member.info, target)
     except tarfile.TarError as failure:
         raise OperationError(str(failure)) from None
+
+
+def _check_room(size: int, packed: int, directory: Path) -> None:
+    if size > max(_SMALL, _RATIO * packed):
+        raise OperationError("it unpacks to far more than its size allows")
+    free = shutil.disk_usage(directory).free
+    if size > free:
+        raise OperationError(f"it needs {size} bytes of disk space, {free} are free")
 
 
 def _members(file: IO[bytes]) -> Iterator[Member]:
@@ -188,7 +203,7 @@ def _make_directory(path: Path) -> None:
 class ArchiveValidator:
     """Checks members as they come; `add` and `finish` raise OperationError naming the member.
 
-    `size` is what they hold, in bytes.
+    `size` is what they take on a disk, in bytes, implied directories included.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -223,7 +238,7 @@ class ArchiveValidator:
         return member
 
     def finish(self) -> None:
-        """Check the whole: it holds something, and no link leaves it."""
+        """Check the whole: it holds something, and each link ends at a member."""
         if not self._targets and "file" not in self._kinds.values():
             raise OperationError("it holds no files")
         self._leading = self._shared_directory() if self._rules.strip else ""
@@ -247,7 +262,7 @@ class ArchiveValidator:
         if size < 0:
             raise ValueError
         self._kinds[path] = kind
-        self.size += size
+        self.size += max(size, 1) + -max(size, 1) % _BLOCK
 
     def _shared_directory(self) -> str:
         tops = {path.partition("/")[0] for path in self._kinds}
@@ -258,15 +273,34 @@ class ArchiveValidator:
         return "" if stays and stays(self._kinds) else only
 
     def _check_link(self, path: str) -> None:
-        """Raise if a link could leave, alone or through other links.
+        """Follow a link as the kernel would; raise unless it ends at a member inside.
 
-        The directories of a link are no links, so its leading `..` lead where they seem to. A later
-        `..` could follow another link and lead anywhere.
+        This works on the names alone, so it cannot disagree with the disk, however long a path
+        or chain of links is (the flaw of CVE-2025-4517).
         """
-        parts = [part for part in self._targets[path].split("/") if part not in ("", ".")]
-        up = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
-        if ".." in parts[up:] or up > path.count("/") - bool(self._leading):
-            raise _refusal(path, "links out of the archive")
+        floor = 1 if self._leading else 0
+        at = path.split("/")[:-1]
+        ahead = self._targets[path].split("/")[::-1]
+        hops = 0
+        while ahead:
+            part = ahead.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if len(at) <= floor:
+                    raise _refusal(path, "links out of the archive")
+                at.pop()
+                continue
+            at.append(part)
+            kind = self._kinds.get("/".join(at))
+            if kind is None or (kind == "file" and ahead):
+                raise _refusal(path, "links to nothing in the archive")
+            if kind == "link":
+                hops += 1
+                if hops > _LINK_HOPS:
+                    raise _refusal(path, "is part of a chain of links without end")
+                ahead += self._targets["/".join(at)].split("/")[::-1]
+                at.pop()
 
 
 def _clean(name: str) -> str:

@@ -7,14 +7,13 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 from requests.auth import HTTPBasicAuth
 
-from builtin_plugins.io.addresses import Address, fetchable, shown
+from builtin_plugins.io.addresses import Address, fetchable, follow, shown
 from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
 
@@ -24,7 +23,9 @@ Progress = Callable[[int, int | None, str], None]
 _CHUNK = 1 << 17
 _FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
 _MOST_REDIRECTS = 10
+_REDIRECTS = frozenset([301, 302, 303, 307, 308])
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
+_LENGTH = re.compile(r"[0-9]{1,18}")
 _SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
 
@@ -69,10 +70,6 @@ def download(
     late = _error(source, f"not finished within {limits.seconds:g} seconds")
     try:
         with time_limit(limits.seconds, late), requests.Session() as session:
-            session.adapters.clear()
-            for scheme in ("https", source.scheme):  # so no redirect leaves https
-                session.mount(f"{scheme}://", _Adapter())
-            session.max_redirects = _MOST_REDIRECTS
             return _try_repeatedly(session, source, target, limits, sha256, progress)
     except BaseException as failure:
         target.unlink(missing_ok=True)
@@ -138,50 +135,61 @@ def _attempt(
     return Fetched(received, checksum.hexdigest())
 
 
-class _Adapter(HTTPAdapter):
-    """Checks each address that is connected to, those of redirects, too."""
-
-    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:  # type: ignore[override]
-        if fetchable(str(request.url)).is_loopback:
-            options["proxies"] = {}  # a proxy has no business between this machine and itself
-        return super().send(request, **options)
-
-
 def _respond(session: requests.Session, source: Address, limits: Limits) -> requests.Response:
     """Return the answer at the end of the redirects; raises as `_attempt`."""
+    address = source
+    for _ in range(_MOST_REDIRECTS + 1):
+        response = _get(session, address, limits)
+        if response.status_code not in _REDIRECTS:
+            return response
+        location = session.get_redirect_target(response)
+        response.close()
+        if not location:
+            raise _error(address, "redirects to no address")
+        address = follow(address, location)
+    raise _error(source, f"redirected more than {_MOST_REDIRECTS} times")
+
+
+def _get(session: requests.Session, address: Address, limits: Limits) -> requests.Response:
     try:
         return session.get(
-            source.url,
-            auth=HTTPBasicAuth(*source.login) if source.login else None,
+            address.url,
+            auth=HTTPBasicAuth(*address.login) if address.login else None,
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
+            allow_redirects=False,
             timeout=max(0.1, min(limits.stall, limits.seconds)),
+            # A proxy has no business between this machine and itself.
+            proxies={"http": "", "https": ""} if address.is_loopback else None,
         )
     except requests.exceptions.SSLError:
         reason = "its certificate was not accepted"
-    except requests.TooManyRedirects:
-        reason = f"redirected more than {_MOST_REDIRECTS} times"
-    except requests.exceptions.InvalidSchema:
-        reason = f"redirects to what is no {source.scheme} address"
     except (requests.ConnectionError, requests.Timeout) as failure:
         raise _TemporaryError(_cause(failure)) from None
     except (requests.RequestException, OSError, ValueError) as failure:
         reason = _cause(failure)
-    except OperationError as refusal:
-        reason = f"redirects to {refusal}"
-    raise _error(source, reason)
+    raise _error(address, reason)
 
 
 def _checked_length(response: requests.Response, source: Address, trusted: bool) -> int | None:
     """Return the length of a usable body; None for a chunked one, whose end is marked."""
-    status, length = response.status_code, response.raw.length_remaining
+    status = response.status_code
     if status in _TEMPORARY:
         raise _TemporaryError(f"answered {status}")
     if status != 200:
         raise _error(source, f"answered {status}, expected 200")
-    if length is None and not (trusted or response.raw.chunked):
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        reason = f"the server sent a compressed file ({encoding}) although none was requested"
+        raise _error(source, reason)
+    if "chunked" in response.headers.get("Transfer-Encoding", "").lower():
+        return None
+    stated = response.headers.get("Content-Length", "")
+    if _LENGTH.fullmatch(stated):
+        return int(stated)
+    if stated or not trusted:
         raise _error(source, "the answer does not say how long it is")
-    return length if length is None else int(length)
+    return None
 
 
 def _cause(failure: BaseException) -> str:

@@ -93,6 +93,11 @@ def test_modes_are_plain_whatever_umask_and_archive_say(tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o755
 
 
+def test_dropped_bits_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(tar(Member("App/s", mode=0o4755), Member("App/t", mode=0o644)))
+    assert extract(tmp_path / "a", tmp_path / "target") == 1
+
+
 @pytest.mark.parametrize(
     ("members", "expected"),
     [
@@ -132,7 +137,13 @@ BAD_MEMBERS = {
     "link out": ((symlink("App/link", "../../etc"), FILE), "links out of the archive"),
     "link above the stripped": ((symlink("App/link", "../file"), FILE), "links out of the archive"),
     "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "not a relative path"),
-    "parent after a name": ((symlink("App/l", "a/../file"), FILE), "links out of the archive"),
+    "link to nothing": ((symlink("App/link", "absent"), FILE), "links to nothing"),
+    "link through a file": ((symlink("App/link", "file/x"), FILE), "links to nothing"),
+    "link loop": (
+        (symlink("App/a", "b"), symlink("App/b", "a"), FILE),
+        "chain of links without end",
+    ),
+    "link to itself": ((symlink("App/a", "a"), FILE), "chain of links without end"),
     "chain out": (
         (directory("App/d"), symlink("App/a", "d"), symlink("App/b", "a/../../x"), FILE),
         "links out of the archive",
@@ -176,7 +187,7 @@ def test_a_bad_member_is_refused_before_anything_is_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "inner"]
 
 
-ZIP_SAME = ["parent", "absolute", "newline", "link out", "link absolute", "chain out", "twice"]
+ZIP_SAME = ["parent", "absolute", "newline", "link out", "link absolute", "link loop", "twice"]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -192,7 +203,7 @@ def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
     many = tar(*(Member(f"App/{number}") for number in range(20)))
     with pytest.raises(OperationError, match=r"more than 10 members"):
         unpack(tmp_path, many, Rules(members=10))
-    with pytest.raises(OperationError, match=r"more than 100 bytes"):
+    with pytest.raises(OperationError, match=r"more than 100 bytes|far more than"):
         unpack(tmp_path, tar(Member("App/x", b"x" * 101)), Rules(size=100))
 
 
@@ -263,14 +274,10 @@ def test_a_slow_header_costs_the_time_limit(
     assert time.monotonic() - started < 10
 
 
-def test_links_to_nothing_and_loops_stay_as_they_are(tmp_path: Path) -> None:
-    links = symlink("App/l", "absent"), symlink("App/a", "b"), symlink("App/b", "./a")
-    target = unpack(tmp_path, tar(*links, FILE))
-    assert {one: os.readlink(target / one) for one in "lab"} == {
-        "l": "absent",
-        "a": "b",
-        "b": "./a",
-    }
+def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
+    ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
+    with pytest.raises(OperationError, match=r"without end|too long"):
+        unpack(tmp_path, tar(*ways, directory("App/d"), Member("App/l2000", b"x")))
 
 
 @pytest.mark.parametrize("form", ["v7", "oldgnu", "gnu", "ustar", "posix"])
@@ -319,10 +326,10 @@ def peak():
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 from pathlib import Path
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.archive import extract
 from host.errors import OperationError
 try:
-    extract(Path(sys.argv[1]), Path(sys.argv[2]), Rules(size=100 << 20))
+    extract(Path(sys.argv[1]), Path(sys.argv[2]))
 except OperationError as failure:
     print(failure)
 print(peak())
@@ -346,7 +353,7 @@ def test_a_bomb_is_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     reason, memory = done.stdout.splitlines()
-    assert "more than 104857600 bytes unpacked" in reason
+    assert "far more than its size allows" in reason
     assert int(memory) < 80
     assert not (tmp_path / "target").exists()
 
@@ -441,5 +448,5 @@ def test_no_accepted_tree_holds_a_link_that_leaves(members: list[tuple[str, str,
                 os.symlink(target, os.path.join(top, name))
         for name, kind, _ in members:
             if kind == "link":
-                real = os.path.realpath(os.path.join(top, name))
+                real = os.path.realpath(os.path.join(top, name), strict=True)
                 assert real == top or real.startswith(top + "/")

@@ -32,7 +32,9 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
     if version not in store.versions() or not _find_launcher(tree, settings):
         tree = source = os.path.join(stage, "new")
         reporter.info(f"Unpacking {readable_size(fetched.size)}")
-        extract(archive, Path(tree), called=shown(address))
+        bits = extract(archive, Path(tree), called=shown(address))
+        if bits:
+            reporter.warn(f"setuid, setgid or sticky bits left out of the archive: {bits}")
         _complete(tree, settings, reporter)
     archive.unlink()
     launcher, icon = _find_launcher(tree, settings), _find_icon(tree, settings)

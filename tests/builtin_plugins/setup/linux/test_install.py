@@ -419,7 +419,7 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
     "a lie about its length": (application("two")[:-40], "damaged or cut short"),
     "encoded": (
         httpserver.body(b"abc", content_length=3, content_encoding="gzip"),
-        "it is no .tar",
+        "the server sent a compressed file (gzip)",
     ),
     "traversal": (tar(Member("../x"), Member("T/Tool", mode=0o755)), "leads out of the archive"),
     "link out": (tar(symlink("T/x", "../../y"), Member("T/Tool", mode=0o755)), "links out"),
