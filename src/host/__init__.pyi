@@ -35,6 +35,7 @@ from host.run.command import Definition as Definition
 from host.run.command import RequiredVariable as RequiredVariable
 from host.run.command import is_word as is_word
 from host.run.expand import expand as expand
+from host.run.requirements import Requirement as Requirement
 from host.run.text import Messages as Messages
 from host.run.text import printable as printable
 from host.secrets import declared_secrets as declared_secrets

@@ -17,7 +17,7 @@ from host.errors import HostError, InstallationError
 from host.run import dirname, is_file, is_there, join
 from host.run.command import check_runnable
 from host.run.environment import RUN, check_required, layers_of
-from host.run.installation import find_layout, open_installation, program_name
+from host.run.installation import cache_directory, find_layout, open_installation, program_name
 from host.run.process import (
     PYTHON_COMMAND,
     Exec,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from host.run.catalog import Match
     from host.run.command import Definition
+    from host.run.environment import Layers
     from host.run.installation import Layout, OpenInstallation
     from host.run.lock import Lock
 
@@ -107,6 +108,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
             from host.run.nested import without_outer_run
 
             environ = without_outer_run(environ, layout.root)
+        if installation.config.min_version:
+            from host.run.programs import check_min_version
+
+            check_min_version(installation.config, lock, layout.config_file, messages.program)
         catalog = Catalog(lock)
         found = catalog.find(words)
         if found.kind == "category" and len(found.words) == len(words):
@@ -202,8 +207,30 @@ def plan_run(
 
             args, given = ask_missing(missing, definition, args, environ)
     layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
-    check_required(definition, layers)
+    complete_variables(found.words, definition, layers, lock, environ, messages)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
+
+
+def complete_variables(
+    words: "tuple[str, ...]",
+    definition: "Definition",
+    layers: "Layers",
+    lock: "Lock",
+    environ: "Mapping[str, str]",
+    messages: Messages,
+) -> None:
+    """Check what the command requires."""
+    if definition.requires:
+        from host.run.programs import check_programs, remedy_for
+
+        check_programs(
+            words,
+            definition.requires,
+            layers.environment(),
+            cache_directory(environ),
+            lambda one: remedy_for(one, lock, messages.program),
+        )
+    check_required(definition, layers)
 
 
 def exec_of(

@@ -34,6 +34,7 @@ _ADMINISTRATION = {
     "host.run.environment": "env, lint: which variables a run has and needs",
     "host.run": "doctor, lint: programs are found as a run finds them",
     "host.run.folders": "lint walks a folder as a run looks into it",
+    "host.run.programs": "doctor: programs are looked up as a run looks them up",
     "host.run.process": "which, doctor: what would start",
     "host.run.catalog": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",

@@ -24,7 +24,8 @@ FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
 TREE = "tree"
 RECORD = "entry.json"  # beside the tree: the entry, which proves that this program made it
-TEXTS = ("name", "version", "description", "directory", "hooks")
+TEXTS = ("name", "version", "description", "directory", "hooks", "min_version")
+_FACTS = ("version", "description", "directory", "hooks")
 
 
 class Manifest(Record):
@@ -40,13 +41,14 @@ class Manifest(Record):
     description: str = ""
     directory: str = ""
     hooks: str = ""
+    min_version: str = ""
     tree: str = ""
     hooks_file: str = ""
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return all texts but the name, by name; an entry of the registry has these."""
-        return {key: getattr(self, key) for key in TEXTS if key != "name"}
+        """Return the texts, by name, that an entry of the registry has too."""
+        return {key: getattr(self, key) for key in _FACTS}
 
 
 def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
@@ -60,10 +62,28 @@ def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
         found = Manifest(**{key: text(path, values, key) for key in TEXTS})
     except FileNotFoundError:
         found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
+    if found.min_version:
+        _check_version(path, found.min_version)
     return found.replaced(
         tree=_inside(root, found.directory, "directory") if found.directory else root,
         hooks_file=_inside(root, found.hooks, "hooks") if found.hooks else "",
     )
+
+
+def _check_version(path: str, needed: str) -> None:
+    """Raise PluginError if a plugin needs a newer version of this program."""
+    import importlib_metadata  # few plugins have the key
+    from packaging.version import InvalidVersion, Version
+
+    version = importlib_metadata.version("cli-host")
+    try:
+        is_older = Version(version) < Version(needed)
+    except InvalidVersion:
+        text = f'"{needed[:70]}" is no version; write "1.4" or "2"'
+        raise PluginError(Problem(path, text, key="min_version")) from None
+    if is_older:
+        what = f"needs cli-host {needed} or newer; this is {version}"
+        raise PluginError(Problem(path, what, "update this program with its own self update"))
 
 
 class DirectoryPlugin(Record):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from host import Argument, Category, Command, Listing, RequiredVariable
+    from host import Argument, Category, Command, Listing, RequiredVariable, Requirement
 
 _ARGUMENT = (
     *("name", "short", "value", "type", "choices", "default", "required"),
@@ -57,6 +57,7 @@ def _command(command: Command) -> dict[str, Any]:
         "examples": [_example(one) for one in definition.examples],
         "effects": definition.effects,
         "required_envs": [_required(one) for one in definition.required_envs],
+        "requires": [_requirement(one) for one in definition.requires],
         "starts_commands": definition.starts_commands,
     }
 
@@ -71,6 +72,10 @@ def _argument(argument: Argument) -> dict[str, Any]:
     if argument.choices_from:
         kept["choices"] = {"program": argument.choices_from}
     return {key: getattr(argument, key) or None for key in _ARGUMENT} | kept
+
+
+def _requirement(one: Requirement) -> dict[str, Any]:
+    return {"program": one.program, "version": one.version or None, "hint": one.hint or None}
 
 
 def _required(name: RequiredVariable) -> dict[str, Any]:

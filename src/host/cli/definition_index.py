@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
-FORMAT = f"cli-host index 6 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
+FORMAT = f"cli-host index 7 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _EMPTY = marshal.dumps({})
 _HEAD = len(FORMAT) + len(checksum(b""))
 # What an entry holds, in order.
 KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
     *("destroys", "examples", "args", "own_required_envs", "starts_commands", "warnings"),
+    "own_requires",
 )
 
 
@@ -110,14 +111,18 @@ class KnownDefinition(Definition):
         (
             self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
             self.effects, self.aliases, self.hidden, self.destroys, self.examples, args,
-            needed, self.starts_commands, warnings,
+            needed, self.starts_commands, warnings, programs,
         ) = row  # fmt: skip
-        self.args = self.warnings = ()
+        self.args = self.warnings = self.own_requires = ()
         self.own_required_envs = tuple([RequiredVariable(*one) for one in needed])
         if args:
             from host.run.argument_spec import Argument
 
             self.args = tuple(map(Argument.of_row, args))
+        if programs:
+            from host.run.requirements import Requirement
+
+            self.own_requires = tuple([Requirement(*one) for one in programs])
         if warnings:
             self.warnings = tuple([Problem(*one) for one in warnings])
 

@@ -6,6 +6,9 @@ no plugin, `self` no renderer.
 
 from host.cli.global_options import GlobalOptions, without_color
 
+# The words of `self` that work if cli.json needs a newer version of this program.
+_OF_ANY_VERSION = (("version",), ("info",), ("doctor",), ("update",), ("init",))
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from host.cli.session import Session
@@ -18,6 +21,8 @@ def run_cli(session: "Session", asked: GlobalOptions) -> int:
     if asked.version:
         session.show(f"{session.version}\n")
         return 0
+    if asked.words[:1] != ("self",) or asked.words[1:2] not in _OF_ANY_VERSION:
+        session.check_version()
     if asked.words[:1] == ("help",):
         asked.words, asked.help = asked.words[1:], True
     if asked.words[:1] == ("self",):

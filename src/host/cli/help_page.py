@@ -41,6 +41,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     missing = [name for name in definition.required_envs if name in unset]
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
+    page.table("Requires", [(one, one.hint) for one in definition.requires])
     page.section("Environment files", [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]

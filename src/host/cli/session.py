@@ -116,6 +116,17 @@ class Session:
 
         return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"
 
+    def check_version(self) -> None:
+        """Raise InstallationError if cli.json needs a newer version of this program."""
+        try:
+            config = self.installation.config
+        except InstallationError:
+            return  # raised by what needs an installation
+        if config.min_version:
+            from host.run.programs import check_min_version
+
+            check_min_version(config, self.plugins_known, self.layout.config_file, self.program)
+
     def find_packages(self) -> None:
         """Make what is installed importable, in safe mode no more than this program needs."""
         from host.run.importing import complete_import_path

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from host.run.argument_spec import Argument
+    from host.run.requirements import Requirement
 
 USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
@@ -40,12 +41,15 @@ def is_reference(text: str) -> bool:
 
 
 class Config:
-    """What cli.json says: name, description, version, commands_dir, plugins_dir.
+    """What cli.json says: name, description, version, commands_dir, plugins_dir, min_version.
 
     `warnings` are `Problem`s: unknown keys that resemble one of these.
     """
 
-    __slots__ = ("commands_dir", "description", "name", "plugins_dir", "version", "warnings")
+    __slots__ = (
+        *("commands_dir", "description", "min_version", "name", "plugins_dir", "version"),
+        "warnings",
+    )
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
@@ -53,6 +57,11 @@ class Config:
         self.description: str = fields.text("description")
         self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
+        self.min_version = ""
+        if fields.value("min_version") is not None:
+            from host.run.requirements import read_min_version
+
+            self.min_version = read_min_version(fields)
         self.warnings: tuple[Problem, ...] = fields.misspelt()
 
 
@@ -99,6 +108,7 @@ class Definition:
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          `RequiredVariable`s, those of the categories above included
+    requires               the programs that it needs, `Requirement`s, likewise
     above                  definitions of the categories above, the outermost first: see `inherit`
     default                in a category.json: the word of the command that runs without a word
     usage                  the line of a script's comment that shows how it is called
@@ -136,6 +146,7 @@ class Definition:
         )
         self.hidden: bool = fields.flag("hidden")
         self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
+        self.own_requires: tuple[Requirement, ...] = _requires(fields)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -182,8 +193,16 @@ class Definition:
 
     @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":
+        """The variables that must be set, with those that the categories above name."""
         chain = (*self.above, self)
         return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
+
+    @property
+    def requires(self) -> "tuple[Requirement, ...]":
+        """The programs that must be there; of the same program the nearest entry counts."""
+        chain = (*self.above, self)
+        nearest = {one.program: one for each in chain for one in each.own_requires}
+        return tuple(nearest.values())
 
     @property
     def is_script(self) -> bool:
@@ -238,6 +257,14 @@ def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
             raise fields.refused("required_envs", f'"{name[:_LONGEST_NAME]}" {NO_VARIABLE}')
         found.append(name)
     return tuple(found)
+
+
+def _requires(fields: Fields) -> "tuple[Requirement, ...]":
+    if not fields.value("requires"):
+        return ()
+    from host.run.requirements import read_requirements
+
+    return read_requirements(fields)
 
 
 def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:

@@ -69,6 +69,11 @@ def data_home(environ: "Mapping[str, str]") -> str:
     return _xdg_home(environ, "XDG_DATA_HOME", ".local/share")
 
 
+def cache_directory(environ: "Mapping[str, str]") -> str:
+    """Return `${XDG_CACHE_HOME:-~/.cache}`."""
+    return _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
+
+
 def _xdg_home(environ: "Mapping[str, str]", variable: str, usual: str) -> str:
     chosen = environ.get(variable, "")
     return chosen if chosen.startswith("/") else join(home(environ), usual)
@@ -171,7 +176,7 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
                 error.what, f"to make an installation run: {layout.program} self init"
             ) from None
         raise
-    cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
+    cache_home = cache_directory(environ)
     python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
     return OpenInstallation(layout, config, cache_home, python_path)
 

@@ -108,6 +108,7 @@ def test_json_of_everything(many: Made) -> None:
         "examples": [],
         "effects": "destroy",
         "required_envs": [],
+        "requires": [],
         "starts_commands": False,
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)

@@ -45,6 +45,8 @@ def tool_of(command: Command) -> dict[str, Any]:
     texts = [definition.description]
     if definition.effects == "destroy":
         texts.append("It may destroy something.")
+    if definition.requires:
+        texts.append(f"Requires the programs: {', '.join(definition.requires)}")
     for example in definition.examples:
         purpose = example.get("description")
         texts.append(f"Example: {example['command']}" + (f" ({purpose})" if purpose else ""))

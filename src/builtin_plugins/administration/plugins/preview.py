@@ -55,6 +55,8 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     names = sorted({name for one in found.commands.values() for name in one.envs})
     if names:
         lines.append(f"variables: {', '.join(names)}")
+    if programs := sorted({one for each in found.commands.values() for one in each.requires}):
+        lines.append(f"requires: {', '.join(programs)}")
     if found.hooks:
         hooks = f"{entry.hooks}: " if entry.hooks else ""
         lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
@@ -98,6 +100,11 @@ def _change_lines(
         if fresh:
             names = ", ".join(dict.fromkeys(fresh))
             lines.append(f"  ! {label} has new variables: {names}")
+        lines += [
+            f"  ! {label} now requires {one}"
+            for one in new.requires
+            if old is None or one not in old.requires
+        ]
     hooks = [hook for hook in after.hooks if hook not in before.hooks]
     if hooks:
         lines.append(f"  ! new Python hooks: {', '.join(hooks)}")

@@ -91,7 +91,8 @@ def _files(
 ) -> Iterator[tuple[str, str]]:
     """Yield path below `folder` and text of each file to write; warn of recipes left out."""
     title = f"Recipes of {source.name}"
-    yield "category.json", _json({"name": tool.name, "description": title})
+    named = {"name": tool.name, "description": title, "requires": [tool.call[0]]}
+    yield "category.json", _json(named)
     seen: set[str] = set()
     for recipe in recipes:
         words = [word for word in re.split("[:/]+", recipe.name) if word]

@@ -48,7 +48,7 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "nothing is wrong: installation, launcher, PATH, completion, dependencies, settings, "
+            "nothing is wrong: installation, launcher, PATH, completion, dependencies, requires, settings, "
             "permissions, definitions, clashes, plugins, lock, leftovers\n",
             "",
         )

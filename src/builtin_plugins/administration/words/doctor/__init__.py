@@ -17,6 +17,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "PATH": program.on_path,
     "completion": program.completion,
     "dependencies": program.dependencies,
+    "requires": program.requirements,
     "settings": installation.settings,
     "permissions": installation.permissions,
     "definitions": installation.definitions,
@@ -31,9 +32,9 @@ _ANYWAY = ("installation", "dependencies")  # the checks that need no installati
 def command(session: Session, fix: bool, format: str) -> int:
     """Check this installation; each finding has its remedy.
 
-    The exit status is 1 if an error is left. Hints (PATH, completion, scripts that run all the
-    same) leave it at 0. settings.conf is read as a run reads it, and plugins are asked what they
-    offer; with --safe neither happens.
+    The exit status is 1 if an error is left. Hints (PATH, completion, programs that commands
+    require, scripts that run all the same) leave it at 0. settings.conf is read as a run reads
+    it, and plugins are asked what they offer; with --safe neither happens.
     """
     subject = Subject(session)
     found = [*_examine(subject, fix=fix)]

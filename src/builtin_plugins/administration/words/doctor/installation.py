@@ -30,6 +30,10 @@ def files(subject: Subject) -> Iterator[Finding]:
     if subject.wrong:
         yield finding(subject.wrong.what, f"fix {config}" if os.path.lexists(config) else again)
         return
+    try:
+        subject.session.check_version()
+    except HostError as error:
+        yield finding(error.what, error.remedy)
     became: dict[str, list[str]] = {}
     for one in shipped_files():
         if one.is_programs:

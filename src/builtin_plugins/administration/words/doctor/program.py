@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -21,10 +21,12 @@ from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.administration.words.init import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
-from host import HostError, find_program
+from host import HostError, Requirement, find_program
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run import find_bash
+from host.run.installation import cache_directory
 from host.run.process import start_of
+from host.run.programs import missing_programs, remedy_for
 
 _PACKAGES = re.compile(r"^sys\.path\.append\((.+)\)$", re.MULTILINE)
 
@@ -90,3 +92,22 @@ def dependencies(subject: Subject) -> Iterator[Finding]:
         entries = effective_registry(subject.plugins_dir).entries.values()
         if any(source_of(entry).is_from_git for entry in entries):
             yield finding("git, which plugins come from, is missing", "install it")
+
+
+def requirements(subject: Subject) -> Iterator[Finding]:
+    """Yield the programs that commands require and that are missing or too old."""
+    users: dict[tuple[Requirement, str], list[str]] = {}
+    session, cache = subject.session, cache_directory(subject.environ)
+    for one in subject.commands:
+        definition = one.definition
+        if not definition.requires or not definition.compatible:
+            continue
+        environ: Mapping[str, str] = session.environ
+        if not session.safe:
+            environ = session.layers(one.words, definition, session.caller).environment()
+        for program, reason in missing_programs(definition.requires, environ, cache).items():
+            users.setdefault((program, reason), []).append(" ".join(one.words))
+    for (program, reason), commands in users.items():
+        text = f"{program}: {reason}; required by {', '.join(commands)}"
+        remedy = remedy_for(program, subject.lock, subject.call) or "install it, or put it on PATH"
+        yield finding(text, remedy, hint=True)

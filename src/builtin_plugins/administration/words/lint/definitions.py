@@ -17,6 +17,7 @@ from host.run.environment import FRAMEWORK_NAMES
 _KEYS_INSIDE: dict[str, Collection[str]] = {
     "args": {*Argument.__annotations__} - {"choices_from"},
     "required_envs": ("name", "hint", "type", "secret"),
+    "requires": ("program", "version", "hint"),
     "examples": ("command", "description"),
     "installed_when": ("command", "path"),
 }
