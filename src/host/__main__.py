@@ -16,7 +16,14 @@ if gc.isenabled():
 from host.errors import HostError, InstallationError
 from host.run import dirname, is_file, is_there, join
 from host.run.command import check_runnable
-from host.run.environment import RUN, check_required, layers_of
+from host.run.environment import (
+    RUN,
+    AttendedReader,
+    RunReader,
+    check_required,
+    layers_of,
+    offer_secrets,
+)
 from host.run.installation import cache_directory, find_layout, open_installation, program_name
 from host.run.process import (
     PYTHON_COMMAND,
@@ -206,8 +213,11 @@ def plan_run(
             from host.cli.prompt import ask_missing
 
             args, given = ask_missing(missing, definition, args, environ)
-    layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
-    complete_variables(found.words, definition, layers, lock, environ, messages)
+    layers = layers_of(
+        *(found.words, definition, installation, lock, environ, messages, given),
+        reading=AttendedReader if may_ask else RunReader,
+    )
+    complete_variables(found.words, definition, layers, lock, environ, messages, may_ask=may_ask)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
 
 
@@ -218,8 +228,10 @@ def complete_variables(
     lock: "Lock",
     environ: "Mapping[str, str]",
     messages: Messages,
+    *,
+    may_ask: bool,
 ) -> None:
-    """Check what the command requires."""
+    """Check what the command requires, and resolve its secrets last."""
     if definition.requires:
         from host.run.programs import check_programs, remedy_for
 
@@ -230,7 +242,11 @@ def complete_variables(
             cache_directory(environ),
             lambda one: remedy_for(one, lock, messages.program),
         )
-    check_required(definition, layers)
+    check_required(definition, layers, definition.secrets)
+    if definition.secrets:
+        reading = AttendedReader if may_ask else RunReader
+        offer_secrets(reading(words, definition, layers, messages, lock.schemes))
+        check_required(definition, layers)
 
 
 def exec_of(

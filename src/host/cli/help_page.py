@@ -38,10 +38,15 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.arguments(definition.args)
     variables = page_variables(session, found, definition)
     unset = {one.name for one in variables if not one.value}
-    missing = [name for name in definition.required_envs if name in unset]
+    missing = [
+        name
+        for name in definition.required_envs
+        if name in unset and name not in definition.secrets
+    ]
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
     page.table("Requires", [(one, one.hint) for one in definition.requires])
+    page.table("Secrets", list(definition.secrets.items()))
     page.section("Environment files", [*_environment_files(definition)])
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]

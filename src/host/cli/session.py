@@ -200,12 +200,21 @@ class Session:
         definition: Definition,
         caller: Mapping[str, str],
         reading: type[SourceReader] | None = None,
+        *,
+        secrets: bool = False,
     ) -> Layers:
-        """Return the variables of a command that `caller` starts; raises SourceError."""
-        from host.run.environment import SourceReader, layers_of
+        """Return the variables of a command that `caller` starts; raises SourceError.
 
+        References to secrets are resolved only with `secrets`; otherwise they are the values.
+        """
+        from host.run.environment import RunReader, SourceReader, layers_of, offer_secrets
+
+        reading = reading or (RunReader if secrets else SourceReader)
         there = (self.installation, self.lock, caller, self.messages)
-        return layers_of(words, definition, *there, reading=reading or SourceReader)
+        layers = layers_of(words, definition, *there, reading=reading)
+        if definition.secrets:
+            offer_secrets(reading(words, definition, layers, self.messages, self.lock.schemes))
+        return layers
 
     @cached_property
     def catalog(self) -> IndexedCatalog:

@@ -108,6 +108,7 @@ class Definition:
     group, aliases, hidden where and how it is listed: heading, other words, not at all
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          `RequiredVariable`s, those of the categories above included
+    secrets                references to the values of variables, by name: see `SecretScheme`
     requires               the programs that it needs, `Requirement`s, likewise
     above                  definitions of the categories above, the outermost first: see `inherit`
     default                in a category.json: the word of the command that runs without a word
@@ -146,6 +147,7 @@ class Definition:
         )
         self.hidden: bool = fields.flag("hidden")
         self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
+        self.secrets: dict[str, str] = _secrets(fields)
         self.own_requires: tuple[Requirement, ...] = _requires(fields)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
@@ -172,7 +174,11 @@ class Definition:
         if not self.in_python or fields.value("sources") is None:
             return True
         takes = fields.flag("sources")
-        for key, there in (("envs", self.envs), ("env_files", self.env_files)):
+        for key, there in (
+            ("envs", self.envs),
+            ("env_files", self.env_files),
+            ("secrets", self.secrets),
+        ):
             if there and not takes:
                 raise fields.refused(key, 'a command with "sources": false has none')
         return takes
@@ -257,6 +263,19 @@ def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
             raise fields.refused("required_envs", f'"{name[:_LONGEST_NAME]}" {NO_VARIABLE}')
         found.append(name)
     return tuple(found)
+
+
+def _secrets(fields: Fields) -> dict[str, str]:
+    """Return the references in `secrets`, each a text with a scheme."""
+    if fields.value("secrets") is None:
+        return {}
+    found = fields.variables("secrets")
+    for name, text in found.items():
+        scheme, colon, rest = text.partition(":")
+        if not (colon and rest and is_word(scheme)):
+            expected = 'expected a reference, such as "run:pass show deploy"'
+            raise fields.refused(f"secrets.{name}", expected)
+    return found
 
 
 def _requires(fields: Fields) -> "tuple[Requirement, ...]":

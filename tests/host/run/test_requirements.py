@@ -198,7 +198,12 @@ def test_min_version_of_an_installation(made):
         assert (done.status, done.stdout) == (1, "")
         assert "core/cli.json: needs cli-host 99.1 or newer; this is " in done.stderr
         assert done.stderr.endswith("; run: cli self update\n")
-    for words in (["--version"], ["self", "version"], ["self", "info"], ["self", "init", str(made.home / "x")]):
+    for words in (
+        ["--version"],
+        ["self", "version"],
+        ["self", "info"],
+        ["self", "init", str(made.home / "x")],
+    ):
         assert made.run(*words).status == 0
     done = made.run("self", "doctor")
     assert (done.status, done.stderr) == (1, "")

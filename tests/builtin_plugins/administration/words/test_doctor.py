@@ -48,8 +48,8 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "nothing is wrong: installation, launcher, PATH, completion, dependencies, requires, settings, "
-            "permissions, definitions, clashes, plugins, lock, leftovers\n",
+            "nothing is wrong: installation, launcher, PATH, completion, dependencies, requires, "
+            "settings, permissions, definitions, clashes, plugins, lock, leftovers\n",
             "",
         )
 
