@@ -103,6 +103,8 @@ class Bench:
         (self.settings / "config/settings.conf").write_text(lines)
         self.uv, self.env_file = self.installation("uv"), self.installation("env-file")
         self.change(self.env_file, env_files=[".env"])
+        self.requires = self.installation("requires")
+        self.change(self.requires, requires=["bash>=3", "sh", "tar>=1.0"])
         self.all = self.everything(lines)
         self.python = self.installation("python")
         self.change(self.python, entrypoint=f"{_CLICK}:main", envs={})
@@ -191,6 +193,7 @@ class Bench:
             Timed("run, 100 plugins", [str(self.many_plugins), "c000-0", "k0"], self.env),
             self.timed("run, settings.conf of ten assignments", self.settings, *first),
             self.timed("run, .env of ten lines", self.env_file, *first),
+            self.timed("run, three required programs", self.requires, *first),
             self.timed("run, everything at once", self.all, *first, "-fn", "7", "dev"),
             console,
         ]
