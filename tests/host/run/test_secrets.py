@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import time
 
 import pytest
@@ -159,6 +160,35 @@ def test_self_env_shows_the_reference(install):
     shown = made.run("self", "env", "a", "b", "--show-secrets", env=env(made))
     assert "hunter2  ← commands/a/b/command.json: secrets.TOKEN" in shown.stdout
     assert asked(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "typed", "shown", "status"),
+    [
+        ("printf pin: >/dev/tty; read x </dev/tty; echo \\$x", b"4711\n", "got 4711", 0),
+        ("printf pin: >/dev/tty; sleep 60", b"", "did not answer within 2 s", 1),
+        ("printf pin: >/dev/tty; sleep 60", b"\x03", "", -2),
+    ],
+    ids=["answers", "hangs", "Ctrl-C"],
+)
+def test_a_provider_keeps_the_terminal(install, script, typed, shown, status):
+    made = install(files({"TOKEN": f"run:sh -c '{script}'"}))
+    made.write({"commands/a/b/main.sh": '#!/bin/sh\necho "got $TOKEN"\n'})
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(made.home), "CLI_SECRETS_TIMEOUT": "2"}
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(made.launcher, ["cli", "a", "b"], environ)
+    out = b""
+    while True:
+        try:
+            piece = os.read(terminal, 999)
+        except OSError:
+            break
+        out += piece
+        if b"pin:" in piece:
+            os.write(terminal, typed)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    assert shown in out.decode()
 
 
 def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
