@@ -44,11 +44,16 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     trust = _trust_note(session, found, definition)
     variables = [] if trust else page_variables(session, found, definition)
     unset = {one.name for one in variables if not one.value}
-    missing = [name for name in definition.required_envs if name in unset]
+    missing = [
+        name
+        for name in definition.required_envs
+        if name in unset and name not in definition.secrets
+    ]
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
     page.section("Environment files", [] if trust else [*_environment_files(definition)])
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
+    page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)

@@ -16,6 +16,7 @@ from host.run.environment import (
     ENV_FILES,
     ENVS,
     FRAMEWORK,
+    SECRETS,
     SETTINGS,
     SYSTEM,
     Assignment,
@@ -54,6 +55,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
         winner.name
         for winner, shadowed in traced
         if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
+        and winner.rank != SECRETS
     ]
     written = {winner.name for winner, _ in traced if winner.key}
     every = traced_variables(layers)
