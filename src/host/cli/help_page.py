@@ -96,7 +96,7 @@ def _environment_files(definition: Definition) -> Iterator[str]:
     for one in (*definition.above, definition):
         for written in one.env_files:
             path = os.path.join(one.directory, written)
-            gone = "$" not in written and not os.path.lexists(path)
+            gone = "$" not in written and ":" not in written and not os.path.lexists(path)
             yield f"{written}  (not there)" if gone else written
 
 

@@ -57,14 +57,14 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
         if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
         and winner.rank != SECRETS
     ]
-    written = {winner.name for winner, _ in traced if winner.key}
+    keys = {winner.name: winner.key.partition(".")[0] for winner, _ in traced}
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
         one = every.get(name) or Variable(name, "", "", SYSTEM)
         value = UNKNOWN if UNKNOWN in one.value else shown[name].value if name in shown else ""
-        source = "envs" if name in written else _place(one, session, definition)
+        source = keys.get(name) or _place(one, session, definition)
         rows.append(one.replaced(value=value, source=source))
     return rows
 

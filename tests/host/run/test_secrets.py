@@ -8,6 +8,7 @@ import time
 import pytest
 
 from testing.installation import command
+from testing.projects import BUILD, Shop
 
 SHOW = '#!/bin/bash\necho "$TOKEN|$OTHER"\n'
 
@@ -201,3 +202,25 @@ def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
         for name in names:
             with open(os.path.join(place, name), "rb") as file:
                 assert name == "token" or b"from-file" not in file.read()
+
+
+def test_the_help_page_names_references_and_asks_nobody(install):
+    made = install(
+        files({"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"])
+    )
+    page = made.run("a", "b", "--help", env=env(made)).stdout
+    assert "  TOKEN  ********  ← secrets, required\n" in page
+    assert "Environment files:\n  run:give A=b\n" in page
+    assert "Secrets:\n  TOKEN  run:give x\n" in page
+    assert asked(made) == 0
+
+
+def test_a_file_that_others_can_write_gives_a_project_no_secret(install, tmp_path):
+    shop = Shop(install({}), tmp_path / "shop")
+    block = json.dumps({"secrets": {"TOKEN": "file:token"}})
+    build = BUILD.replace("the shop.", f"the shop.\n# /// command\n# {block}\n# ///")
+    shop.write({".cli/commands/build": build, ".cli/commands/token": "t\n"})
+    shop.trust()
+    assert shop.run("build").status == 0
+    (shop.root / ".cli/commands/token").chmod(0o666)
+    assert "token: everybody can write it" in shop.run("build").stderr
