@@ -29,6 +29,7 @@ _GOALS: dict[str, tuple[float, str]] = {
     "run, 100 plugins": (1.5, _FLOOR),
     "run, settings.conf of ten assignments": (1.75, _FLOOR),
     "run, .env of ten lines": (1.5, _FLOOR),
+    "run, three required programs": (1.575, _FLOOR),
     "run, everything at once": (2.0, _FLOOR),
     "console script of pip": (1.6, _FLOOR),
     "console script of uv": (1.6, _FLOOR),

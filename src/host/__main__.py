@@ -16,7 +16,14 @@ if gc.isenabled():
 from host.errors import HostError, InstallationError
 from host.run import dirname, is_file, is_there, join
 from host.run.command import check_runnable
-from host.run.environment import RUN, check_required, layers_of
+from host.run.environment import (
+    RUN,
+    AttendedReader,
+    RunReader,
+    check_required,
+    layers_of,
+    offer_secrets,
+)
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.process import (
     PYTHON_COMMAND,
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 
     from host.run.catalog import Match
     from host.run.command import Definition
+    from host.run.environment import Layers
     from host.run.installation import Layout, OpenInstallation
     from host.run.lock import Lock
 
@@ -198,11 +206,15 @@ def plan_run(
             from host.cli.prompt import ask_missing
 
             args, given = ask_missing(missing, definition, args, environ)
-    layers = layers_of(found.words, definition, installation, lock, environ, messages, given)
-    check_required(definition, layers)
-    environment = layers.environment()
-    _check_programs(found.words, definition, installation, lock, environment)
-    return exec_of(messages.program, found.words, definition, file, args, environment)
+    reading = AttendedReader if may_ask else RunReader
+    there = (installation, lock, environ, messages)
+    layers = layers_of(found.words, definition, *there, given, reading=reading)
+    check_required(definition, layers, definition.secrets)
+    _check_programs(found.words, definition, installation, lock, layers)
+    if definition.secrets:
+        offer_secrets(reading(found.words, definition, layers, messages, lock.schemes))
+        check_required(definition, layers)
+    return exec_of(messages.program, found.words, definition, file, args, layers.environment())
 
 
 def _check_programs(
@@ -210,14 +222,14 @@ def _check_programs(
     definition: "Definition",
     installation: "OpenInstallation",
     lock: "Lock",
-    environment: "Mapping[str, str]",
+    layers: "Layers",
 ) -> None:
     """Raise MissingError if programs that the definition requires are missing."""
     if definition.requires:
         from host.planning.required_programs import check_programs
 
         program, known = installation.layout.program, installation.versions_file
-        check_programs(definition.requires, words, program, environment, lock, known)
+        check_programs(definition.requires, words, program, layers.environment(), lock, known)
 
 
 def _shows_page(

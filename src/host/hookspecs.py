@@ -8,10 +8,11 @@ through an entry point of the group `cli_host` in an installed distribution::
 
 or as the `hooks` file that a directory plugin names in its plugin.json.
 
-Hooks plan, the host executes. `discover_commands` and `env_sources`, and before them
-`prepare` and `find_plugins`, are called when the lock is built: after a plugin was added,
-removed or changed, never while a command runs. `render_listing` and `is_installed` are
-called when a listing is shown. A hook returns records, all from `host`: facts, paths and
+Hooks plan, the host executes. `discover_commands`, `env_sources` and
+`secret_schemes`, and before them `prepare` and `find_plugins`, are called when the lock is
+built: after a plugin was added, removed or changed, never while a command runs.
+`render_listing` and `is_installed` are called when a listing is shown. A hook returns records,
+all from `host`: facts, paths and
 "module:attr" references. One that raises, or returns something else, loses only its own records;
 `cli self plugin list` then shows the plugin as broken, with the reason.
 
@@ -37,6 +38,7 @@ from host.records import (
     EnvSource,
     Installation,
     PluginFile,
+    SecretScheme,
     Watch,
 )
 
@@ -123,6 +125,23 @@ def env_sources(installation: Installation) -> Iterable[EnvSource]:
 
         def read(words, environment):  # acme_cli/vault.py
             return {"DB_PASSWORD": fetch(environment["VAULT_ADDR"])}
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
+    """Return the schemes of references to secrets that the plugin resolves.
+
+    Called when the lock is built. The provider is called in a run of a command whose `secrets`
+    have such references, once for all of them. Of two plugins with one scheme the first counts::
+
+        @hookimpl
+        def secret_schemes(installation):
+            yield SecretScheme("op", provider="acme_cli.op:read")
+
+        def read(references, environment):  # acme_cli/op.py
+            return {one: fetch(one, environment["OP_ACCOUNT"]) for one in references}
     """
     raise NotImplementedError
 

@@ -188,6 +188,8 @@ class Program:
         words: Sequence[str],
         caller: Mapping[str, str] | None = None,
         facts: Mapping[str, str] | None = None,
+        *,
+        secrets: bool = False,
     ) -> dict[str, Variable]:
         """Return each variable that a run of the command would get from a source, by name.
 
@@ -196,6 +198,9 @@ class Program:
         machine or for somebody else. What only the caller has is not among the result;
         what `required_envs` names is, where anybody sets it, and so are the variables that
         describe the run (rank 0). `masked` makes of it what people may see.
+
+        The value of a secret (rank 4.5) is its reference; with `secrets` the providers are asked
+        for the values, and `env_files` that are references are read, too.
 
         Each call reads what a run would read, as settings.conf and providers may answer
         differently for each command: bash starts for settings.conf (5 ms, and what the file
@@ -211,7 +216,7 @@ class Program:
         """
         command = self.find(words)
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
-        layers = self._session.layers(command.words, command.definition, system)
+        layers = self._session.layers(command.words, command.definition, system, secrets=secrets)
         required = {*command.definition.required_envs, *(facts or {})}
         given = {winner.name for winner, _ in trace(layers)}
         every = traced_variables(layers)

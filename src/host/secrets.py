@@ -61,12 +61,13 @@ def is_hidden_everywhere(value: str) -> bool:
 def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
     """Return which of the variables `names` the definition of a command declares as secret.
 
-    These are the names in `required_envs` and the variables of arguments with `"secret": true`::
+    These are its `secrets`, and the names in `required_envs` and variables of arguments with
+    `"secret": true`::
 
         found = program.environment(command.words)
         shown = masked(found, secrets=declared_secrets(command.definition, found))
     """
-    secret = {str(one) for one in definition.required_envs if one.secret}
+    secret = {str(one) for one in definition.required_envs if one.secret} | {*definition.secrets}
     arguments = [one for one in definition.args if one.secret]
     secret.update(one.env for one in arguments)
     return {name for name in names if name in secret or any(one.owns(name) for one in arguments)}

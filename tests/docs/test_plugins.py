@@ -74,7 +74,7 @@ def test_every_command_of_the_guide(
         "Hello, Ada!\n",
         "Goodbye, Ada!\n",
         "Goodbye, world!\n",
-        "3\n",
+        "3\nhello\n",
         "Usage: cli greet count [words...]\n",
     ):
         assert said in done.stdout, said
@@ -94,7 +94,7 @@ def test_an_editable_package_where_the_program_has_no_pip(
     made = _installation(program, tmp_path)
     text = (PROJECT / "docs/writing-plugins.md").read_text()
     part = text[text.index("## A package\n") :]
-    script = "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL)[:3])
+    script = "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL)[:4])
     script, builds, _ = script.partition(".venv/bin/python -m pip wheel")
     assert builds
     work = tmp_path / "work"
@@ -106,7 +106,7 @@ def test_an_editable_package_where_the_program_has_no_pip(
     script = script.replace(first, f"{first}export {name}={value}\n", 1)
     done = _shell(made, f"{script}\ncli self plugin list", work, packages)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "\n3\nno plugins yet" in done.stdout, done.stdout
+    assert "\n3\nhello\nno plugins yet" in done.stdout, done.stdout
 
 
 HOOKS = """

@@ -87,6 +87,26 @@ def test_another_system(cli: Cli) -> None:
     assert (one["state"], one["reason"]) == ("refused", "runs on mac only; this is linux")
 
 
+def test_what_a_command_requires_is_checked_on_the_host(cli: Cli) -> None:
+    lacking = ["bash>=3", "nothere>=1", {"program": "cat", "version": ">99", "hint": "ask Ada"}]
+    cli.command("echo ran\n", requires=lacking)
+    one = cli.run("web01").hosts()["web01"]
+    assert one["state"] == "refused"
+    assert one["reason"].startswith("needs nothere>=1 (not on PATH), cat>99 (")
+    assert one["reason"].endswith("; ask Ada")
+    cli.command("echo ran\n", requires=["bash>=3,<99", "cat"])
+    assert cli.run("web01").hosts()["web01"]["stdout"] == "ran\n"
+
+
+def test_secrets_are_resolved_once_and_here(cli: Cli) -> None:
+    asked = cli.home / "asked"
+    give = f"run:sh -c 'echo x >>{asked}; echo hidden'"
+    cli.command('echo "$TOKEN"\n', secrets={"TOKEN": give})
+    done = cli.run("web[01-02]")
+    assert [one["stdout"] for one in done.hosts().values()] == ["hidden\n"] * 2
+    assert asked.read_text() == "x\n"
+
+
 def test_a_command_that_asks_first(cli: Cli) -> None:
     cli.command("echo ran\n", confirm="Restart?")
     refused = cli.run("web01")

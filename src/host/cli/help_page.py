@@ -44,11 +44,16 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     trust = _trust_note(session, found, definition)
     variables = [] if trust else page_variables(session, found, definition)
     unset = {one.name for one in variables if not one.value}
-    missing = [name for name in definition.required_envs if name in unset]
+    missing = [
+        name
+        for name in definition.required_envs
+        if name in unset and name not in definition.secrets
+    ]
     lines = _variable_lines(variables, definition.required_envs, session.terminal)
     page.lines("Variables", lines)
     page.section("Environment files", [] if trust else [*_environment_files(definition)])
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
+    page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
@@ -91,7 +96,7 @@ def _environment_files(definition: Definition) -> Iterator[str]:
     for one in (*definition.above, definition):
         for written in one.env_files:
             path = os.path.join(one.directory, written)
-            gone = "$" not in written and not os.path.lexists(path)
+            gone = "$" not in written and ":" not in written and not os.path.lexists(path)
             yield f"{written}  (not there)" if gone else written
 
 

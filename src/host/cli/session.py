@@ -189,19 +189,26 @@ class Session:
         definition: Definition,
         caller: Mapping[str, str],
         reading: type[SourceReader] | None = None,
+        *,
+        secrets: bool = False,
     ) -> Layers:
         """Return the variables of a command that `caller` starts.
 
+        References to secrets are resolved only with `secrets`; otherwise they are the values.
         Raises SourceError, and NotConfirmedError for a command of a project that is not trusted.
         """
-        from host.run.environment import SourceReader, layers_of
+        from host.run.environment import RunReader, SourceReader, layers_of, offer_secrets
 
         if definition.project is not None:
             from host.run.trust import check_trust
 
             check_trust(definition, self.program, words)
+        reading = reading or (RunReader if secrets else SourceReader)
         there = (self.installation, self.lock, caller, self.messages)
-        return layers_of(words, definition, *there, reading=reading or SourceReader)
+        layers = layers_of(words, definition, *there, reading=reading)
+        if definition.secrets:
+            offer_secrets(reading(words, definition, layers, self.messages, self.lock.schemes))
+        return layers
 
     @cached_property
     def catalog(self) -> IndexedCatalog:

@@ -16,6 +16,7 @@ from host.run.environment import (
     ENV_FILES,
     ENVS,
     FRAMEWORK,
+    SECRETS,
     SETTINGS,
     SYSTEM,
     Assignment,
@@ -54,15 +55,16 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
         winner.name
         for winner, shadowed in traced
         if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
+        and winner.rank != SECRETS
     ]
-    written = {winner.name for winner, _ in traced if winner.key}
+    keys = {winner.name: winner.key.partition(".")[0] for winner, _ in traced}
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
         one = every.get(name) or Variable(name, "", "", SYSTEM)
         value = UNKNOWN if UNKNOWN in one.value else shown[name].value if name in shown else ""
-        source = "envs" if name in written else _place(one, session, definition)
+        source = keys.get(name) or _place(one, session, definition)
         rows.append(one.replaced(value=value, source=source))
     return rows
 

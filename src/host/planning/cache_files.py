@@ -37,6 +37,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "trees": [one.row() for one in lock.trees],
         "commands": [one.row() for one in lock.commands],
         "sources": [one.row() for one in lock.sources],
+        "schemes": [[*one] for one in lock.schemes],
         "plugins": [one.row() for one in lock.plugins.values()],
     }
     whole = json.dumps(values, separators=(",", ":")).encode()

@@ -7,10 +7,16 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from host.records import CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource
+from host.records import (
+    CategoryDeclaration,
+    CommandDeclaration,
+    CommandTree,
+    EnvSource,
+    SecretScheme,
+)
 from host.run.catalog import RESERVED
 from host.run.command import is_reference, is_word
-from host.run.environment import ENV_FILES, ENVS, RANKS
+from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
 
 
@@ -59,6 +65,21 @@ def source_of(plugin: Plugin, record: Any) -> Source:
     ]
     words = _words(record.words)
     return Source(name, rank, reader, files, record.provider, words, plugin.name)
+
+
+def scheme_of(plugin: Plugin, record: Any) -> tuple[str, str, str]:
+    """Return scheme, provider and plugin."""
+    if not isinstance(record, SecretScheme):
+        raise TypeError(f"expected a SecretScheme, not {record!r}")
+    scheme = _text(record.scheme, "a SecretScheme's scheme")
+    plain = scheme.replace("-", "").replace("+", "")
+    if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):
+        raise ValueError(f"{scheme!r:.80}: a scheme is lower-case letters, digits, - and +")
+    if scheme in (*BUILT_IN_SCHEMES, "encrypted"):
+        raise ValueError(f"{scheme}: this scheme is built in")
+    if not is_reference(_text(record.provider, f"{scheme}: provider")):
+        raise ValueError(f"{scheme}: provider must be a reference module:attr")
+    return scheme, record.provider, plugin.name
 
 
 def _text(value: Any, what: str) -> str:

@@ -16,7 +16,13 @@ import importlib_metadata
 from host.errors import HostError, InstallationError
 from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.planning.cache_files import write_lock
-from host.planning.checked_records import absolute_path, declared_of, source_of, tree_of
+from host.planning.checked_records import (
+    absolute_path,
+    declared_of,
+    scheme_of,
+    source_of,
+    tree_of,
+)
 from host.planning.loading import LoadedPlugin, short_reason, source_files
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import (
@@ -32,7 +38,7 @@ from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
-_ASKED = ("find_plugins", "discover_commands", "env_sources")
+_ASKED = ("find_plugins", "discover_commands", "env_sources", "secret_schemes")
 
 
 def refresh(
@@ -144,7 +150,7 @@ class _Collected:
         self.plugins: dict[str, Plugin] = {}
         self.files: list[PluginFile] = []
         self.disabled: dict[str, tuple[tuple[str, ...], ...]] = {}
-        self.declared: list[tuple[int, Tree | Declared | Source]] = []
+        self.declared: list[tuple[int, Tree | Declared | Source | tuple[str, str, str]]] = []
 
     def ask_builtin(
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
@@ -206,6 +212,8 @@ class _Collected:
             self.plugins.setdefault(record.plugin, Plugin(record.plugin)).broken = record.reason
         elif hook == "env_sources":
             self.declared.append((place, source_of(plugin, record)))
+        elif hook == "secret_schemes":
+            self.declared.append((place, scheme_of(plugin, record)))
         elif isinstance(record, CommandTree):
             self.declared.append((place, tree_of(plugin, record)))
             plugin.trees = [*plugin.trees, record.path]
@@ -228,4 +236,5 @@ class _Collected:
             self.plugins,
             self.stamps,
             json.dumps(self.disabled).encode(),
+            [one for one in found if isinstance(one, tuple)],
         )

@@ -20,6 +20,7 @@ from host.records import (
     CommandTree,
     EnvSource,
     Installation,
+    SecretScheme,
     Watch,
 )
 from host.run.child_process import fork_and_read
@@ -29,9 +30,12 @@ DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 
 _RECORDS: dict[str, Callable[..., Any]] = {
     record.__name__: record
-    for record in (CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, Watch)
+    for record in (
+        *(CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, SecretScheme),
+        Watch,
+    )
 }
-_PLANNING = ("discover_commands", "env_sources")
+_PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 
 
 class PluginAnswer(NamedTuple):

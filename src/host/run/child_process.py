@@ -24,16 +24,18 @@ _GRACE = 0.2  # seconds between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
-def time_limit(environ: "Mapping[str, str]") -> float:
+def time_limit(
+    environ: "Mapping[str, str]", variable: str = TIMEOUT_VARIABLE, usual: float = DEFAULT_TIMEOUT
+) -> float:
     """Return how many seconds a source of variables may take; raises SourceError."""
-    text = environ.get(TIMEOUT_VARIABLE)
+    text = environ.get(variable)
     if not text:
-        return DEFAULT_TIMEOUT
+        return usual
     from host.run.argument_spec import is_number
 
     seconds = float(text) if is_number(text) else 0.0
     if not 0 < seconds < float("inf"):
-        raise SourceError(f"{TIMEOUT_VARIABLE}: expected a number of seconds above 0")
+        raise SourceError(f"{variable}: expected a number of seconds above 0")
     return seconds
 
 
@@ -68,23 +70,27 @@ def spawn_and_read(
     return _read(start, timeout)
 
 
-def fork_and_read(question: "Callable[[], bytes]", timeout: float) -> bytes | None:
+def fork_and_read(
+    question: "Callable[[], bytes]", timeout: float, *, keeps_terminal: bool = False
+) -> bytes | None:
     """Return what `question` answers in a child forked from here, as `spawn_and_read` does.
 
+    With `keeps_terminal` the child stays in this session and has this process's stdin.
     An answer has no NUL. The directory, umask and signals that the question changes are the
     child's own.
     """
-    return _read(lambda report: posix.fork() or _answer(report, question), timeout)
+    return _read(lambda report: posix.fork() or _answer(report, question, keeps_terminal), timeout)
 
 
-def _answer(report: int, question: "Callable[[], bytes]") -> "NoReturn":
+def _answer(report: int, question: "Callable[[], bytes]", keeps_terminal: bool) -> "NoReturn":
     """Answer in the forked child, and exit."""
     import sys
 
     own = posix.getpid()
     try:
-        posix.setsid()
-        posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
+        if not keeps_terminal:
+            posix.setsid()
+            posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
         posix.dup2(2, 1)
         answer = question() + END
         try:

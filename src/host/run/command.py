@@ -116,6 +116,7 @@ class Definition:
     envs, env_files        variables as text, not yet expanded; paths, likewise
     required_envs          `RequiredVariable`s, those of the categories above included
     requires               `Requirement`s, programs that it needs, likewise
+    secrets                references to the values of variables, by name: see `SecretScheme`
     above                  definitions of the categories above, the outermost first: see `inherit`
     project                the `Project` whose command it is, None for any other
     default                in a category.json: the word of the command that runs without a word
@@ -158,6 +159,7 @@ class Definition:
         self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
         needs = fields.array("requires", "an array of names and objects")
         self.own_requires: tuple[Requirement, ...] = _requirements(fields, needs) if needs else ()
+        self.secrets: dict[str, str] = _secrets(fields)
         self.examples: tuple[dict[str, Any], ...] = fields.records(
             "examples", {"command": True, "description": False}
         )
@@ -183,7 +185,11 @@ class Definition:
         if not self.in_python or fields.value("sources") is None:
             return True
         takes = fields.flag("sources")
-        for key, there in (("envs", self.envs), ("env_files", self.env_files)):
+        for key, there in (
+            ("envs", self.envs),
+            ("env_files", self.env_files),
+            ("secrets", self.secrets),
+        ):
             if there and not takes:
                 raise fields.refused(key, 'a command with "sources": false has none')
         return takes
@@ -274,6 +280,19 @@ def _requirements(fields: Fields, needs: "list[Any]") -> "tuple[Requirement, ...
     from host.run.requirements import read_requirements
 
     return read_requirements(fields, needs)
+
+
+def _secrets(fields: Fields) -> dict[str, str]:
+    """Return the references in `secrets`, each a text with a scheme."""
+    if fields.value("secrets") is None:
+        return {}
+    found = fields.variables("secrets")
+    for name, text in found.items():
+        scheme, colon, rest = text.partition(":")
+        if not (colon and rest and is_word(scheme)):
+            expected = 'expected a reference, such as "run:pass show deploy"'
+            raise fields.refused(f"secrets.{name}", expected)
+    return found
 
 
 def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:

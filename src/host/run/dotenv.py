@@ -7,7 +7,7 @@ from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from host.run.environment import SourceReader
     from host.run.lock import Source
@@ -57,22 +57,48 @@ def offer_env_file(reader: "SourceReader", source: "Source", path: str) -> None:
             reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
         if bindings is None:
             reader.layers.missing.append(path)
-        for one in bindings or ():
-            if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
-                what = f'{one.name} is not taken from a .env file for a command with "sudo"'
-                remedy = "export it before the command instead"
-                raise SourceError(Problem(path, what, remedy, line=one.line))
-            value = one.value
-            if not one.literal:
-                value = reader.expanded(value, path, one.name, problems.append, one.line)
-            reader.offer(one.name, value, source.rank, f"{path}:{one.line}")
+        _offer(reader, source, path, bindings or (), problems)
     finally:
-        for problem in problems[:_MOST_SHOWN]:
-            reader.messages.warn(problem)
-        rest = len(problems) - _MOST_SHOWN
-        if rest > 0:
-            what = "fault" if rest == 1 else "faults"
-            reader.messages.warn(Problem(path, f"{rest:,} more {what}"))
+        _report(reader, path, problems)
+
+
+def offer_text(reader: "SourceReader", source: "Source", origin: str, text: str) -> None:
+    """Offer the variables of the text of a `.env` file that a secret reference gave."""
+    problems: list[Problem] = []
+    if "\0" in text:
+        raise SourceError(Problem(origin, "holds a NUL"))
+    try:
+        bindings = parse_env(origin, text.replace("\r\n", "\n"), problems.append)
+        _offer(reader, source, origin, bindings, problems)
+    finally:
+        _report(reader, origin, problems)
+
+
+def _offer(
+    reader: "SourceReader",
+    source: "Source",
+    path: str,
+    bindings: "Iterable[Binding]",
+    problems: "list[Problem]",
+) -> None:
+    for one in bindings:
+        if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
+            what = f'{one.name} is not taken from a .env file for a command with "sudo"'
+            remedy = "export it before the command instead"
+            raise SourceError(Problem(path, what, remedy, line=one.line))
+        value = one.value
+        if not one.literal:
+            value = reader.expanded(value, path, one.name, problems.append, one.line)
+        reader.offer(one.name, value, source.rank, f"{path}:{one.line}")
+
+
+def _report(reader: "SourceReader", path: str, problems: "list[Problem]") -> None:
+    for problem in problems[:_MOST_SHOWN]:
+        reader.messages.warn(problem)
+    rest = len(problems) - _MOST_SHOWN
+    if rest > 0:
+        what = "fault" if rest == 1 else "faults"
+        reader.messages.warn(Problem(path, f"{rest:,} more {what}"))
 
 
 def read_env_file(path: str, warn: "Callable[[Problem], None]") -> "list[Binding] | None":

@@ -14,7 +14,7 @@ from host.run.text import Messages, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Source
@@ -32,8 +32,11 @@ SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
+SECRETS = 4.5  # of references: resolved last, and only if nothing else sets the variable
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 """Ranks of the program's own readers; any other source has a rank from ENVS to ENV_FILES."""
+
+BUILT_IN_SCHEMES = ("run", "file")  # of references to secrets
 
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
@@ -122,12 +125,19 @@ _STAYS = (
 
 
 class SourceReader(Record):
-    """One pass over the sources of one command: `layers` so far, and where messages go."""
+    """One pass over the sources of one command: `layers` so far, and where messages go.
+
+    `schemes` are those of plugins for references to secrets. This reader resolves none.
+    """
+
+    resolves = False
+    may_ask = False  # whether providers of secrets keep the terminal
 
     words: tuple[str, ...]
     definition: Definition
     layers: Layers
     messages: Messages
+    schemes: "Sequence[Sequence[str]]" = ()
     expanded_size: int = 0
 
     def read(self, source: "Source") -> None:
@@ -168,6 +178,9 @@ class SourceReader(Record):
 
     def listed_file(self, source: "Source", written: str, definition: Definition) -> None:
         """Read an entry of a definition's `env_files`; one that expands to nothing is no file."""
+        if ":" in written and self.is_reference(written, definition):
+            self.referenced_file(source, written, definition)
+            return
         path = self.expanded(written, definition.file, "env_files")
         if not path:
             return
@@ -182,6 +195,23 @@ class SourceReader(Record):
             text = f'{problem.text} (env_files: "{written}")'
             raise SourceError(problem.replaced(problem.path, text)) from None
 
+    def is_reference(self, text: str, definition: Definition) -> bool:
+        """Return whether an entry of `env_files` is no path: an unknown scheme counts, too."""
+        scheme = text.partition(":")[0]
+        if scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes):
+            return True
+        is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
+        return is_scheme and not _may_be_there(join(definition.directory, text))
+
+    def referenced_file(self, source: "Source", written: str, definition: Definition) -> None:
+        if not self.resolves:
+            return
+        from host.run.dotenv import offer_text
+        from host.run.secret_references import resolve
+
+        text = resolve({"env_files": written}, self, definition)["env_files"]
+        offer_text(self, source, written, text)
+
     def env_file(self, source: "Source", path: str) -> None:
         from host.run.dotenv import offer_env_file
 
@@ -191,9 +221,21 @@ class SourceReader(Record):
         args = self.definition.args
         if args and any(one.owns(name) for one in args):
             return  # a command line alone gives these
+        if ":" in value and rank in (ENVS, ENV_FILES):
+            self._warn_of_reference(name, value, origin, key)
         offered = self.layers.offer(Assignment(name, value, rank, origin, key))
         if not offered and name in self.layers.system:
             self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
+
+    def _warn_of_reference(self, name: str, value: str, origin: str, key: str) -> None:
+        scheme = value.partition(":")[0]
+        if scheme == "encrypted":
+            what = f"{name} looks encrypted, and nothing decrypts it here"
+        elif scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes):
+            what = f"{name} looks like a reference to a secret, and nothing resolves it here"
+        else:
+            return
+        self.messages.warn(Problem(origin, what, 'references belong in "secrets"', key))
 
     def offer_all(self, source: "Source", origin: str, values: "Mapping[str, str]") -> None:
         for name, value in values.items():
@@ -218,7 +260,18 @@ class SourceReader(Record):
         def warn() -> None:
             (on_warning or self.messages.warn)(Problem(path, _STAYS, key=key, line=line))
 
-        value = expand(text, self.lookup, warn)
+        lookup = self.lookup
+        if self.definition.secrets:
+
+            def lookup(name: str) -> str | None:
+                found = self.lookup(name)
+                if found is None and name in self.definition.secrets:
+                    what = f"${name} is empty here, as secrets are resolved last"
+                    remedy = "let the command itself combine them"
+                    (on_warning or self.messages.warn)(Problem(path, what, remedy, key, line))
+                return found
+
+        value = expand(text, lookup, warn)
         self.expanded_size += len(value)
         if self.expanded_size > _LARGEST:  # a few lines of doubling would fill the memory
             what = f"the expanded values have more than {_LARGEST} characters"
@@ -228,6 +281,18 @@ class SourceReader(Record):
     def lookup(self, name: str) -> str | None:
         value = self.layers.get(name)
         return _from_system(name) if value is None else value
+
+
+class RunReader(SourceReader):
+    """The reader of a run, which resolves references to secrets."""
+
+    resolves = True
+
+
+class AttendedReader(RunReader):
+    """The reader of a run that may ask its user."""
+
+    may_ask = True
 
 
 def value_hash(value: str) -> str:
@@ -294,17 +359,42 @@ def layers_of(
 
     framework = installation.run_variables(words) | project
     layers = Layers(system, framework, given or {}, describe)
-    reader = reading(words, definition, layers, messages)
+    reader = reading(words, definition, layers, messages, lock.schemes)
     for source in lock.sources if definition.sources else ():
         reader.read(source)
     return layers
 
 
-def check_required(definition: Definition, layers: Layers) -> None:
-    """Raise SourceError if a name in `required_envs` is unset, empty or not of its type."""
+def offer_secrets(reader: SourceReader) -> None:
+    """Give the secrets that no other source gives: values, or references if it resolves none.
+
+    Raises SourceError.
+    """
+    definition, layers = reader.definition, reader.layers
+    found = {
+        f"secrets.{name}": text
+        for name, text in definition.secrets.items()
+        if layers.get(name) is None
+    }
+    if found and reader.resolves:
+        from host.run.secret_references import resolve
+
+        found = resolve(found, reader, definition)
+    for key, value in found.items():
+        name = key.removeprefix("secrets.")
+        layers.offer(Assignment(name, value, SECRETS, definition.file, key))
+
+
+def check_required(definition: Definition, layers: Layers, pending: "Collection[str]" = ()) -> None:
+    """Raise SourceError if a name in `required_envs` is unset, empty or not of its type.
+
+    Names that are `pending` are not checked: their secrets are not resolved yet.
+    """
     for name in definition.required_envs:
+        if name in pending:
+            continue
         if name.type or not layers.get(name):
             from host.run.required_variables import refuse
 
-            refuse(definition, layers)
+            refuse(definition, layers, pending)
             return

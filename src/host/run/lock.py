@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 9 "
+FORMAT = b"cli-host lock 10 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
@@ -128,6 +128,7 @@ class Plugin(Record):
 class Lock(Record):
     """What plugins declared: trees, commands and sources in order of precedence.
 
+    `schemes` are those of secret references: scheme, provider, plugin.
     `plugins` by name, in the order in which they are asked. `stamps` were taken of each
     path before it was looked at. `disabled_json` is read only to explain an unknown word:
     the words of the commands of each disabled plugin.
@@ -139,6 +140,7 @@ class Lock(Record):
     plugins: "Mapping[str, Plugin]" = _NOTHING
     stamps: "Mapping[str, str]" = _NOTHING
     disabled_json: bytes = b"{}"
+    schemes: "Sequence[Sequence[str]]" = ()
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the name of the disabled plugin that has a command or category `words`, or ""."""
@@ -211,6 +213,7 @@ def _parse(content: bytes, key: str) -> Lock | None:
         {plugin.name: plugin for plugin in plugins},
         values["stamps"],
         disabled_json,
+        values["schemes"],
     )
 
 

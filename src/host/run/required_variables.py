@@ -8,7 +8,7 @@ from host.run.argument_spec import is_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from host.run.command import Definition, RequiredVariable
     from host.run.environment import Layers
@@ -48,12 +48,14 @@ def _has_type(kind: str, value: str) -> bool:
     return bool(separator and rest.strip("/")) and plain.isalnum() and scheme[0].isalpha()
 
 
-def refuse(definition: "Definition", layers: "Layers") -> None:
+def refuse(definition: "Definition", layers: "Layers", pending: "Collection[str]" = ()) -> None:
     """Raise SourceError for names that are unset, empty or of another type than declared."""
     faults: list[tuple[str, str]] = []
     unset: list[RequiredVariable] = []
     empty: list[RequiredVariable] = []
     for name in definition.required_envs:
+        if name in pending:
+            continue
         value = layers.get(name)
         if not value:
             (empty if name in layers.system else unset).append(name)  # nothing else counts there

@@ -32,7 +32,8 @@ packages = ["{package}"]
 
 _PLUGIN = """
 from pathlib import Path
-from host import CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, Watch, hookimpl
+from host import CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, SecretScheme
+from host import Watch, hookimpl
 
 @hookimpl
 def discover_commands(installation):
@@ -57,6 +58,10 @@ def discover_commands(installation):
 def env_sources(installation):
     yield EnvSource("team", rank=4, files=(f"{installation.config_dir}/team.env",))
     yield EnvSource("vault", rank=2.5, provider="acme_cli.vault:read", words=("cloud",))
+
+@hookimpl
+def secret_schemes(installation):
+    yield SecretScheme("acme", provider="acme_cli.vault:secrets")
 
 @hookimpl
 def render_listing(listing, format, terminal):
@@ -89,6 +94,14 @@ def clicked(name, loud):
 _VAULT = """
 def read(words, environment):
     return {"DB_PASSWORD": f"{'/'.join(words)} {environment['VAULT_ADDR']}"}
+
+def secrets(references, environment):
+    print("noise")
+    if "acme:exit" in references:
+        raise SystemExit(3)
+    found = {one: f"{one[5:]} of {len(references)}" for one in references if one != "acme:none"}
+    special = {"acme:bad": OSError("it is locked"), "acme:file": "FILE=f"}
+    return found | {one: special[one] for one in references if one in special}
 """
 
 
@@ -198,6 +211,31 @@ def test_commands_sources_renderer_and_indicator(acme: Made) -> None:
     assert origins["cloud login"] == ("python", "acme-cli")
     assert origins["cloud disk"] == ("plugin", "acme")
     assert origins["demo hello"] == ("commands", None)
+
+
+def test_a_scheme_of_secrets_is_asked_once(acme: Made) -> None:
+    def written(**secrets: str) -> None:
+        files = ["acme:file"] if "ONE" in secrets else []
+        definition = command(secrets=secrets, env_files=files)
+        acme.write({"commands/a/b/command.json": definition})
+
+    acme.write({"commands/a/b/main.sh": 'echo "$ONE|$TWO|$FILE"\n'})
+    written(ONE="acme:one", TWO="acme:two")
+    assert acme.run("a", "b").all == (0, "one of 2|two of 2|f\n", "")
+    place = f"acme: {acme.root}/commands/a/b/command.json"
+    written(TWO="acme:bad", THREE="acme:none", FOUR="acme:four")
+    assert acme.run("a", "b").all == (
+        1,
+        "",
+        f'{place}: "secrets.TWO": acme:bad: it is locked\n'
+        f'{place}: "secrets.THREE": acme:none: acme_cli.vault:secrets returned no string for it\n',
+    )
+    written(TWO="acme:exit")
+    assert acme.run("a", "b").all == (
+        1,
+        "",
+        f'{place}: "secrets.TWO": acme:exit: acme_cli.vault:secrets raised SystemExit: 3\n',
+    )
 
 
 def test_self_env_names_the_plugin(acme: Made) -> None:

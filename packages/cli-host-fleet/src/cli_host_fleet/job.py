@@ -21,6 +21,7 @@ from cli_host_fleet.ssh import Calling, Host
 from host import Command, HostError, Program, Variable
 
 _HEAD = 256
+_SECRETS = 4.5  # the rank of references, which are resolved here and once
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -59,6 +60,8 @@ class Job:
         self._calling = Calling()
         self._own: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
+        self._requires: Sequence[Sequence[str]] = ()
+        self._secrets: Mapping[str, str] = {}
         self._declared = program.arguments(order.command, order.args)
         try:
             if order.stdin:
@@ -106,7 +109,7 @@ class Job:
             raise RefusedError(str(failure)) from None
         argv = [*prefix, *self.order.args]
         opening = protocol.opening(nonce, self.shipment.size, place)
-        order = protocol.order(library, environment, argv)
+        order = protocol.order(library, environment, argv, self._requires)
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
@@ -120,6 +123,9 @@ class Job:
         command = self.order.command
         caller = variables.caller_there(os.environ, host.variables, facts)
         found = self._program.environment(command.words, caller, facts)
+        for name, value in self._secrets.items():
+            if name in found and found[name].rank == _SECRETS:
+                found[name] = found[name].replaced(value=value)
         asked = {*host.variables, *self.order.asked, *command.definition.required_envs}
         asked.update(one.env for one in command.definition.args)
         given = {name: caller[name] for name in asked if name in caller}
@@ -140,6 +146,7 @@ class ShippedJob(Job):
         command = order.command
         self._folder = "/".join(("commands", *command.words))
         self._prefix, loads = _start(command)
+        self._requires = [one.row() for one in command.definition.requires]
         self._library = program.name.replace(":", "") if loads else ""
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
@@ -149,6 +156,13 @@ class ShippedJob(Job):
         else:
             self.shipment.add_tree(command.directory, self._folder, definition.env_files)
         self.shipment.close()
+
+    def connect(self, calling: Calling, elevation: Elevation | None) -> None:
+        super().connect(calling, elevation)
+        command = self.order.command
+        if command.definition.secrets:
+            found = self._program.environment(command.words, os.environ, secrets=True)
+            self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         systems = self.order.command.definition.os

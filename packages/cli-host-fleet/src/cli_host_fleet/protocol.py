@@ -146,10 +146,18 @@ def opening(nonce: str, size: int, place: str) -> bytes:
     return items([script("unpack.sh"), nonce, str(size), place])
 
 
-def order(library: str, environment: Mapping[str, str], argv: Sequence[str]) -> bytes:
-    """Return what a host needs after the tar."""
+def order(
+    library: str,
+    environment: Mapping[str, str],
+    argv: Sequence[str],
+    requires: Iterable[Sequence[str]] = (),
+) -> bytes:
+    """Return what a host needs after the tar; `requires` are programs, versions and hints."""
+    needs = [text for each in requires for text in each]
     variables = [f"{name}={value}" for name, value in environment.items()]
-    return items([library, str(len(variables)), *variables, str(len(argv)), *argv])
+    return items(
+        [library, str(len(variables)), *variables, str(len(argv)), *argv, str(len(needs)), *needs]
+    )
 
 
 def items(words: Iterable[str]) -> bytes:

@@ -104,7 +104,7 @@ def _answer(question: socket.socket) -> None:
     declared: set[str] = set()
     try:
         program = Program.current()
-        variables |= program.environment(words, caller=environ)
+        variables |= program.environment(words, caller=environ, secrets=True)
         declared = declared_secrets(program.find(words).definition, variables)
     except HostError:
         pass  # the run will say what is wrong with its sources

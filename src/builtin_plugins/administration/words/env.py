@@ -17,7 +17,7 @@ from host import (
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import shown_value, trace, traced_variables
-from host.run.environment import check_required
+from host.run.environment import SECRETS, check_required
 
 
 def command(
@@ -26,18 +26,22 @@ def command(
     """Show each variable of the command WORDS: value, source, rank, what it shadows.
 
     Names of variables behind the command's words show these only. Ranks: 1 the caller's
-    environment, 2 envs, 3 settings.conf, 4 .env files. Values of secrets are masked, by
+    environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets, which show their reference
+    unless --show-secrets asks for the value. Values of secrets are masked, by
     their names (DB_PASS, API_TOKEN, …), also where another value contains them, and so
     are passwords in addresses.
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)
-    layers = session.layers(found.words, definition, session.caller)
+    layers = session.layers(found.words, definition, session.caller, secrets=show_secrets)
     every = traced_variables(layers)
     relevant = {winner.name for winner, _ in trace(layers)}.union(definition.required_envs)
     callers = {one.env for one in definition.args if one.env in session.caller}
     secrets = declared_secrets(definition, every)
     shown = every if show_secrets else masked(every, {}, secrets)
+    for name in definition.secrets if not show_secrets else ():
+        if (secret := every[name]).rank == SECRETS:
+            shown[name] = secret.replaced(source=f"{secret.source}, not asked")
     for one in definition.args:  # the rows say which variable of the caller's gave the text
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
@@ -55,7 +59,7 @@ def command(
     for path in layers.missing:
         session.messages.warn(f"{path}: this file of variables is not there")
     try:
-        check_required(definition, layers)
+        check_required(definition, layers, () if show_secrets else definition.secrets)
     except SourceError as failure:
         session.messages.warn(str(failure))
     if format == "json":

@@ -4,6 +4,7 @@
 #   LIBRARY              the program's name when bash is to load core/lib, or ""
 #   N NAME=VALUE × N     the environment
 #   N WORD × N           the argv
+#   N (PROGRAM VERSION HINT) × N/3   what the command requires
 # then a beat now and then. When stdin ends, or is silent for long, the process group of the
 # command ends. Whatever ends the run, the directory goes.
 
@@ -22,6 +23,53 @@ fleet_words
 fleet_environment=("${fleet_words[@]}")
 fleet_words
 set -- "${fleet_words[@]}"
+fleet_words
+fleet_requires=("${fleet_words[@]}")
+
+fleet_holds() { # VERSION COMPARISON
+  local operator=${2%%[0-9]*} sign=0 index have need
+  IFS=. read -r -a have <<<"$1"
+  IFS=. read -r -a need <<<"${2#"$operator"}"
+  for ((index = 0; index < ${#have[@]} || index < ${#need[@]}; index++)); do
+    ((10#${have[index]:-0} == 10#${need[index]:-0})) && continue
+    ((10#${have[index]:-0} > 10#${need[index]:-0})) && sign=1 || sign=-1
+    break
+  done
+  case $operator$sign in
+    '>=0' | '>=1' | '>1' | '==0' | '<=0' | '<=-1' | '<-1') return 0 ;;
+  esac
+  return 1
+}
+fleet_lacks() { # prints what of fleet_requires is not here, with hints
+  local index path printed version one lacks='' hints='' dotted='[0-9]+(\.[0-9]+)+'
+  for fleet_word in "${fleet_environment[@]}"; do
+    [[ $fleet_word != PATH=* ]] || export "${fleet_word?}"
+  done
+  for ((index = 0; index < ${#fleet_requires[@]}; index += 3)); do
+    one=
+    if ! path=$(type -P "${fleet_requires[index]}"); then
+      one="not on PATH"
+    elif [[ -n ${fleet_requires[index + 1]} ]]; then
+      IFS= read -r -t 5 -d '' printed < <(exec "$path" --version 2>&1 </dev/null)
+      if [[ $printed =~ $dotted ]]; then
+        version=${BASH_REMATCH[0]}
+        while IFS= read -r -d , comparison; do
+          fleet_holds "$version" "$comparison" || one="$path is $version"
+        done <<<"${fleet_requires[index + 1]},"
+      else
+        one="$path --version shows no version"
+      fi
+    fi
+    [[ -n $one ]] || continue
+    lacks="$lacks${lacks:+, }${fleet_requires[index]}${fleet_requires[index + 1]} ($one)"
+    [[ -z ${fleet_requires[index + 2]} ]] || hints="$hints; ${fleet_requires[index + 2]}"
+  done
+  [[ -z $lacks ]] || printf '%s' "needs $lacks$hints"
+}
+if ((${#fleet_requires[@]})); then
+  fleet_problem=$(fleet_lacks)
+  [[ -z $fleet_problem ]] || fleet_refuse "$fleet_problem"
+fi
 [[ $1 != /* || -e $1 ]] || fleet_refuse "there is no $1"
 fleet_stdin=/dev/null
 [[ ! -e $fleet_dir/stdin ]] || fleet_stdin=$fleet_dir/stdin

@@ -12,7 +12,7 @@ from builtin_plugins.administration.words.lint.places import keys_of
 from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.cli.variables import settings_names
 from host.run.dotenv import read_env_file
-from host.run.environment import FRAMEWORK_NAMES
+from host.run.environment import BUILT_IN_SCHEMES, FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
     "args": {*Argument.__annotations__} - {"choices_from"},
@@ -71,7 +71,7 @@ def written_secrets(one: Subject) -> Iterator[Finding]:
                 "secret",
                 f"envs.{name}",
                 "looks like a secret, and everybody can read it here",
-                "keep it in the environment or a file of env_files, and name it in required_envs",
+                "write a reference to it under secrets, or keep it in the environment",
             )
 
 
@@ -91,6 +91,8 @@ def undefined_references(one: Subject) -> Iterator[Finding]:
             known |= names
     for index, entry in enumerate(definition.env_files):
         key = f"env_files[{index}]"
+        if entry.partition(":")[0] in BUILT_IN_SCHEMES:
+            return  # only a run reads it
         yield from _undefined(one, key, entry, known)
         names, problems = _file_names(definition.directory, entry, one.environ)
         for problem in problems:
@@ -122,12 +124,33 @@ def _undefined(one: Subject, key: str, text: str, known: Collection[str]) -> Ite
     """Yield the unknown names that `text` refers to without a default for an unset one."""
     names: dict[str, None] = {}
     expand(text, names.setdefault)
+    for name in names.keys() & one.definition.secrets.keys():
+        text = f"${name} is a secret, which is resolved last; it is empty here"
+        yield one.finding("secret", key, text, "let the command itself combine them")
+    known = {*known, *one.definition.secrets}
     for name in names.keys() - {*known, *_WITH_DEFAULT.findall(text)}:
         remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
         yield one.finding("reference", key, f"nothing defines ${name}", remedy)
 
 
-RULES = (what_the_reader_warns_of, unknown_keys, written_secrets, undefined_references)
+def misplaced_references(one: Subject) -> Iterator[Finding]:
+    """Yield the values of `envs` that look like a reference to a secret, or encrypted."""
+    schemes = {text.partition(":")[0] for text in one.definition.secrets.values()}
+    for name, value in one.definition.envs.items():
+        scheme, colon, _ = value.partition(":")
+        looks = "encrypted" if scheme == "encrypted" else "like a reference to a secret"
+        if colon and scheme in {*schemes, *BUILT_IN_SCHEMES, "encrypted"}:
+            text = f"{name} looks {looks}, and nothing resolves it here"
+            yield one.finding("secret", f"envs.{name}", text, 'references belong in "secrets"')
+
+
+RULES = (
+    misplaced_references,
+    what_the_reader_warns_of,
+    unknown_keys,
+    written_secrets,
+    undefined_references,
+)
 
 
 def taken_aliases(words: Collection[str], commands: Iterable[Subject]) -> Iterator[Finding]:

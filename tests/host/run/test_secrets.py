@@ -1,0 +1,226 @@
+"""`secrets`: references that are resolved in a run, and nowhere else."""
+
+import json
+import os
+import pty
+import time
+
+import pytest
+
+from testing.installation import command
+from testing.projects import BUILD, Shop
+
+SHOW = '#!/bin/bash\necho "$TOKEN|$OTHER"\n'
+
+
+def files(secrets, **fields):
+    return {
+        "commands/a/b/command.json": command(secrets=secrets, **fields),
+        "commands/a/b/main.sh": SHOW,
+        "commands/a/b/token": "from-file\n",
+        "tools/give": '#!/bin/sh\necho x >>"$HOME/asked"\nprintf "%s\\n" "$*"\n',
+        "tools/fail": "#!/bin/sh\necho noise >&2\necho it is locked >&2\nexit 3\n",
+    }
+
+
+def env(made, **more):
+    return {"PATH": f"{made.root}/tools:/usr/bin:/bin", **more}
+
+
+def asked(made):
+    file = made.home / "asked"
+    return file.read_text().count("x") if file.exists() else 0
+
+
+def test_run_and_file(install):
+    made = install(files({"TOKEN": "run:give 'a b' $HOME", "OTHER": "file:token"}))
+    done = made.run("a", "b", env=env(made))
+    assert done.all == (0, f"a b {made.home}|from-file\n", "")
+    assert asked(made) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"envs": {"TOKEN": "other"}},
+        {"env_files": ["variables"]},
+        "settings",
+        "caller",
+    ],
+    ids=["envs", "env_files", "settings", "caller"],
+)
+def test_a_secret_that_another_source_gives_is_not_asked(install, more):
+    fields = more if isinstance(more, dict) else {}
+    made = install(files({"TOKEN": "run:give it"}, **fields))
+    made.write({"commands/a/b/variables": "TOKEN=other\n"})
+    if more == "settings":
+        made.write({"config/settings.conf": "TOKEN=other\n"})
+    caller = {"TOKEN": "other"} if more == "caller" else {}
+    done = made.run("a", "b", env=env(made, **caller))
+    assert done.all == (0, "other|\n", "")
+    assert asked(made) == 0
+
+
+FAILURES = {
+    "a failing one": ("run:fail now", "fail ended with status 3: it is locked"),
+    "a missing one": ("run:nothere x", "nothere is not on PATH"),
+    "no file": ("file:none", "there is no {place}/none"),
+    "an unknown scheme": ("vault:x", "unknown scheme vault; known schemes: file, run; a plugin "),
+    "an open quote": ("run:give 'x", "no closing quotation"),
+    "needs a terminal": ("run:sh -c 'cat </dev/tty'", "sh ended with status "),
+    "reads stdin": ("run:sh -c 'read x || exit 7'", "sh ended with status 7"),
+    "a NUL": ("run:printf 'a\\0b'", "its value holds a NUL"),
+    "hangs": (
+        "run:sleep 60",
+        "did not answer within 1 s; CLI_SECRETS_TIMEOUT sets more seconds",
+    ),
+}
+
+
+@pytest.mark.parametrize(("reference", "reason"), FAILURES.values(), ids=[*FAILURES])
+def test_a_failing_provider_gives_one_line(install, reference, reason):
+    made = install(files({"TOKEN": reference}))
+    place = made.root / "commands/a/b"
+    started = time.monotonic()
+    options = {"start_new_session": True}
+    done = made.run("a", "b", env=env(made, CLI_SECRETS_TIMEOUT="1"), **options)
+    assert time.monotonic() - started < 15
+    assert (done.status, done.stdout) == (1, "")
+    begin = f'cli: {place}/command.json: "secrets.TOKEN": {reference}: {reason.format(place=place)}'
+    assert done.stderr.startswith(begin)
+    assert done.stderr.count("\n") == 1
+
+
+def test_each_failing_reference_has_its_line_and_all_are_asked_at_once(install):
+    made = install(files({"TOKEN": "run:sh -c 'sleep 1; exit 2'", "OTHER": "run:fail"}))
+    done = made.run("a", "b", env=env(made))
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (1, "", 2)
+    assert "secrets.TOKEN" in done.stderr
+    assert "secrets.OTHER" in done.stderr
+
+
+def test_a_secret_counts_as_set_and_has_its_type(install):
+    made = install(files({"TOKEN": "run:give x"}, required_envs=["TOKEN"]))
+    assert made.run("a", "b", env=env(made)).stdout == "x|\n"
+    typed = command(
+        secrets={"TOKEN": "run:give x"}, required_envs=[{"name": "TOKEN", "type": "port"}]
+    )
+    made.write({"commands/a/b/command.json": typed})
+    done = made.run("a", "b", env=env(made))
+    assert (done.status, done.stderr.count("\n")) == (1, 1)
+    assert "TOKEN must be a port" in done.stderr
+    first = command(secrets={"TOKEN": "run:give x"}, required_envs=["NOT_SET"])
+    made.write({"commands/a/b/command.json": first})
+    before = asked(made)
+    assert made.run("a", "b", env=env(made)).status == 1
+    assert asked(made) == before
+
+
+def test_a_reference_in_env_files(install):
+    made = install(files({}, env_files=["run:give 'TOKEN=t'", "file:more"]))
+    made.write({"commands/a/b/more": "OTHER='o'\n"})
+    assert made.run("a", "b", env=env(made)).all == (0, "t|o\n", "")
+    made.write({"commands/a/b/command.json": command(env_files=["sops:.env.enc"])})
+    done = made.run("a", "b", env=env(made))
+    assert done.status == 1
+    assert '"env_files": sops:.env.enc: unknown scheme sops' in done.stderr
+    shown = made.run("self", "env", "a", "b", env=env(made))
+    assert (shown.status, shown.stderr) == (0, "")
+
+
+def test_values_that_look_like_references_or_refer_to_secrets(install):
+    envs = {"OTHER": "run:give x", "ENCRYPTED": "encrypted:BD", "URL": "https://x/$TOKEN"}
+    made = install(files({"TOKEN": "run:give x"}, envs=envs))
+    done = made.run("a", "b", env=env(made))
+    assert (done.status, done.stdout) == (0, "x|run:give x\n")
+    lines = done.stderr.splitlines()
+    assert [line.partition("command.json: ")[2] for line in lines] == [
+        '"envs.OTHER": OTHER looks like a reference to a secret, and nothing resolves it here; '
+        'references belong in "secrets"',
+        '"envs.ENCRYPTED": ENCRYPTED looks encrypted, and nothing decrypts it here; '
+        'references belong in "secrets"',
+        '"envs.URL": $TOKEN is empty here, as secrets are resolved last; '
+        "let the command itself combine them",
+    ]
+    linted = made.run("self", "lint", "--format", "json", env=env(made)).stdout
+    found = [one["message"] for one in json.loads(linted)["findings"]]
+    for what in ("OTHER looks like a reference", "ENCRYPTED looks enc", "$TOKEN is a secret"):
+        assert [one for one in found if what in one], (what, found)
+
+
+def test_self_env_shows_the_reference(install):
+    made = install(files({"TOKEN": "run:give hunter2"}))
+    shown = made.run("self", "env", "a", "b", env=env(made))
+    assert shown.status == 0
+    assert "TOKEN" in shown.stdout
+    assert "run:give hunter2" in shown.stdout
+    assert "secrets.TOKEN, not asked (rank 4.5)" in shown.stdout
+    for words in (["help", "a", "b"], ["self", "list", "--format", "json"], ["self", "doctor"]):
+        made.run(*words, env=env(made))
+    assert asked(made) == 0
+    shown = made.run("self", "env", "a", "b", "--show-secrets", env=env(made))
+    assert "hunter2  ← commands/a/b/command.json: secrets.TOKEN" in shown.stdout
+    assert asked(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "typed", "shown", "status"),
+    [
+        ("printf pin: >/dev/tty; read x </dev/tty; echo \\$x", b"4711\n", "got 4711", 0),
+        ("printf pin: >/dev/tty; sleep 60", b"", "did not answer within 2 s", 1),
+        ("printf pin: >/dev/tty; sleep 60", b"\x03", "", -2),
+    ],
+    ids=["answers", "hangs", "Ctrl-C"],
+)
+def test_a_provider_keeps_the_terminal(install, script, typed, shown, status):
+    made = install(files({"TOKEN": f"run:sh -c '{script}'"}))
+    made.write({"commands/a/b/main.sh": '#!/bin/sh\necho "got $TOKEN"\n'})
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(made.home), "CLI_SECRETS_TIMEOUT": "2"}
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(made.launcher, ["cli", "a", "b"], environ)
+    out = b""
+    while True:
+        try:
+            piece = os.read(terminal, 999)
+        except OSError:
+            break
+        out += piece
+        if b"pin:" in piece:
+            os.write(terminal, typed)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
+    assert shown in out.decode()
+
+
+def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
+    made = install(files({"TOKEN": "file:token"}))
+    made.write({"commands/a/b/main.sh": '#!/bin/bash\ntr "\\0" "\\n" </proc/$$/cmdline\n'})
+    done = made.run("a", "b", env=env(made, DEBUG="1"))
+    assert done.status == 0
+    assert "from-file" not in done.stdout + done.stderr
+    for place, _, names in os.walk(made.root):
+        for name in names:
+            with open(os.path.join(place, name), "rb") as file:
+                assert name == "token" or b"from-file" not in file.read()
+
+
+def test_the_help_page_names_references_and_asks_nobody(install):
+    made = install(
+        files({"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"])
+    )
+    page = made.run("a", "b", "--help", env=env(made)).stdout
+    assert "  TOKEN  ********  ← secrets, required\n" in page
+    assert "Environment files:\n  run:give A=b\n" in page
+    assert "Secrets:\n  TOKEN  run:give x\n" in page
+    assert asked(made) == 0
+
+
+def test_a_file_that_others_can_write_gives_a_project_no_secret(install, tmp_path):
+    shop = Shop(install({}), tmp_path / "shop")
+    block = json.dumps({"secrets": {"TOKEN": "file:token"}})
+    build = BUILD.replace("the shop.", f"the shop.\n# /// command\n# {block}\n# ///")
+    shop.write({".cli/commands/build": build, ".cli/commands/token": "t\n"})
+    shop.trust()
+    assert shop.run("build").status == 0
+    (shop.root / ".cli/commands/token").chmod(0o666)
+    assert "token: everybody can write it" in shop.run("build").stderr
