@@ -32,6 +32,7 @@ from rich.text import Text
 
 HERE = Path(__file__).parent
 _HOME = "/home/babbage"
+_LAST_PIECE = 1 << 17  # bytes, as many as a download reads at once
 _PATIENCE = 60.0  # seconds for a run
 _PROMPT = "\033[1m$\033[0m "
 _BAR = re.compile(r"\r(Postman:  50%\|)[^|\r]*(\| \S+ )\[[^\r]*\]")
@@ -265,7 +266,10 @@ def _half_served(size: int = 24 << 20) -> Iterator[int]:
             self.send_response(200)
             self.send_header("Content-Length", str(size))
             self.end_headers()
-            self.wfile.write(bytes(size // 2))
+            self.wfile.write(bytes(size // 2 - _LAST_PIECE))
+            self.wfile.flush()
+            time.sleep(0.3)  # the bar is drawn again only after a while
+            self.wfile.write(bytes(_LAST_PIECE))
             self.wfile.flush()
             done.wait(_PATIENCE)
 

@@ -34,7 +34,8 @@ def formats_page() -> Iterator[str]:
         yield f"\n## `{schema['title']}`\n\n{schema['description']}\n\n"
         yield f"[{name}.schema.json]({schema['$id']})\n"
         # Schemas refer to definitions of one another, such as a category's keys to a command's.
-        shared = [one.get("$defs", {}) for one in (*schemas.values(), schema)]
+        everywhere = (*schemas.values(), schema)
+        shared = [one.get(key, {}) for key in ("properties", "$defs") for one in everywhere]
         definitions = {name: one for found in shared for name, one in found.items()}
         yield from _tables(_Schema(definitions), schema, "")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -469,8 +468,7 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
     assert added.all == (
         1,
         "",
-        f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; while you "
-        f"write it: {sys.executable} -m pip install -e {tmp_path}/greet; from an index: cli self "
-        "plugin add pip:greet; or build a wheel and add that\n",
+        f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; from an index: "
+        "cli self plugin add pip:greet; or build a wheel and add that\n",
     )
     assert registry(made) == {}
