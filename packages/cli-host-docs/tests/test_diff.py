@@ -34,7 +34,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "requirement": ({"requires": ["jq"]}, {"requires": ["jq>=2"]}, [
         "breaking: a b: the requirement jq>=2 was added",
         "compatible: a b: the requirement jq was removed"]),
-    "secret": ({"secrets": {"A": "x"}}, {}, ["compatible: a b: the secret A was removed"]),
+    "secret": ({"secrets": {"A": "run:x"}}, {}, ["compatible: a b: the secret A was removed"]),
     "sudo": ({"effects": "destroy"}, {"effects": "destroy", "sudo": ["mac"]}, [
         "breaking: a b: the sudo on mac was added"]),
     "effects raised": ({"effects": "read"}, {"effects": "destroy"}, [

@@ -15,9 +15,10 @@ def test_what_an_assistant_learns(cli: Cli) -> None:
     assert (status, err) == (0, "")
     start, name, described, end = text.split("\n")[:4]
     assert (start, name, end) == ("---", "name: acme", "---")
-    assert json.loads(described.removeprefix("description: ")) == (
-        "Run the commands of acme: deploy, docs. Use it if the user asks for one of them."
-    )
+    about = json.loads(described.removeprefix("description: "))
+    # Other packages may be installed beside this one.
+    assert about.startswith("Run the commands of acme: deploy, docs")
+    assert about.endswith(". Use it if the user asks for one of them.")
     assert (
         "- `acme deploy app <env> [--jobs N] [--force]`: destroy. Deploy the application. "
         "It asks: Deploy it now? Variables that must be set: DB\\_PASSWORD, DEPLOY\\_TOKEN. "
