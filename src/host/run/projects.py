@@ -23,7 +23,7 @@ TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated 
 class Project:
     """A project: `root` is its real path, `folder` its `.<program>`, `file` its project.json.
 
-    `environ` is the caller's environment; `is_named` tells whether its CLI_TRUST has the project.
+    `environ` is the caller's environment; `is_named` is true if its CLI_TRUST names the project.
     """
 
     __slots__ = ("_read", "_safe", "commands_dir", "environ", "file", "folder", "root")

@@ -18,7 +18,7 @@ SPEAKS = "#!/bin/sh\necho ran --help\n"
 FILES = {
     "a case": ("main.sh", "case $1 in -h | --help) usage ;; esac\n", True),
     "a here-document": ("main", "cat <<E\n  -h, --help  Show it, don't run\nE\n", True),
-    "quoted after a #": ("main.sh", "echo 'issue #3, a # sign: --help'\n", True),
+    "quoted after a #": ("main.sh", "echo 'row #3, a # sign: --help'\n", True),
     "after a count": ("main.sh", "[ $# -gt 0 ] && [ ${#1} = 6 ] && [ $1 = --help ]\n", True),
     "a comment": ("main.sh", "#!/bin/sh\n  # don't: x --help\nrun\n", False),
     "a comment behind code": ("main.sh", 'run "$@" # as git --help\n', False),

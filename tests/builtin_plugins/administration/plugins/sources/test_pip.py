@@ -727,27 +727,3 @@ def test_installations_that_share_an_environment_are_named(
     assert made.run("self", "init", str(usual), executable=cli).status == 0
     (with_uv.python.parent.parent / "cli-host-installations").unlink()
     assert warned(one, "remove", "acme-cli") == f"{warning.format('removes')}{usual}"
-
-
-BROKEN = {
-    "import": ("import no_such_module", "ModuleNotFoundError"),
-    "syntax": ("def (:", "SyntaxError"),
-    "exit": ("import sys; sys.exit(3)", "SystemExit"),
-    "hard exit": ("import os; os._exit(3)", "ended the process"),
-    "crash": ("import os; os.kill(os.getpid(), 11)", "ended the process"),
-    "signature": ("from host import hookimpl\n@hookimpl\ndef env_sources(no): ...", "no"),
-    "unknown hook": ("from host import hookimpl\n@hookimpl\ndef discover(): ...", "discover"),
-    "raises": (
-        "from host import hookimpl\n@hookimpl\ndef discover_commands(): raise OSError('no')",
-        "OSError: no",
-    ),
-    "returns": (
-        "from host import hookimpl\n@hookimpl\ndef discover_commands(): return [42]",
-        "not 42",
-    ),
-    "reserved": (
-        "from host import *\nfrom host import hookimpl\n@hookimpl\ndef discover_commands():\n"
-        "  yield CommandDeclaration(('self','x'), {})",
-        "reserved",
-    ),
-}
