@@ -26,12 +26,8 @@ def find_sudo(places: Places) -> str | None:
 
     Raises OperationError naming the directories if neither is the case.
     """
-    missing: list[str] = []
-    for path in (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file)):
-        while not os.path.lexists(path):
-            path = os.path.dirname(path)  # noqa: PLW2901  # the nearest one above that exists
-        if not os.access(path, os.W_OK | os.X_OK) and path not in missing:
-            missing.append(path)
+    changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
+    missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
     for path in missing:
         if os.statvfs(path).f_flag & os.ST_RDONLY:
             raise OperationError(f"{path} is on a read-only file system")
@@ -43,6 +39,17 @@ def find_sudo(places: Places) -> str | None:
             f"run it as root, or set {one}, {two} and {three} to places of your own",
         )
     return sudo if missing else None
+
+
+def _closed_directory(path: str) -> str:
+    """Return the nearest existing directory of `path` if the caller may not write to it, else ""."""
+    while True:
+        if os.path.lexists(path):
+            if os.access(path, os.W_OK | os.X_OK):
+                return ""
+            if os.path.lexists(path):  # else another run has just removed it
+                return path
+        path = os.path.dirname(path)
 
 
 def pack(application: swap.Application) -> swap.Application:

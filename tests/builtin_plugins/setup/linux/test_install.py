@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.setup import command as setup
+from builtin_plugins.setup.linux.elevated import find_sudo
 from builtin_plugins.setup.linux.state import is_installed
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.tool_settings import Places, Settings
 from builtin_plugins.store import STAGE
 from host.errors import HostError, OperationError, UsageError
 from host.run.text import printable
@@ -548,6 +549,20 @@ def test_many_at_once_end_in_one_whole_installation(
         assert desk.run("--uninstall") == 0
     assert desk.files() == []
     assert not desk.install_dir.exists()
+
+
+def test_a_directory_that_another_run_removes_needs_no_sudo(tmp_path: Path) -> None:
+    """Its rights were asked for after it was gone: `…/tool: No such file or directory`."""
+    own = tmp_path / "opt" / "tool"
+    own.parent.mkdir()
+    code = "import os, sys\nwhile True: os.mkdir(sys.argv[1]); os.rmdir(sys.argv[1])"
+    places = Places("tool", str(own), str(tmp_path), str(tmp_path / "tool.desktop"))
+    with subprocess.Popen([sys.executable, "-c", code, str(own)]) as other:
+        try:
+            answers = {find_sudo(places) for _ in range(20_000)}
+        finally:
+            other.kill()
+    assert answers == {None}
 
 
 @pytest.mark.parametrize("place", ["mark", "menu"])
