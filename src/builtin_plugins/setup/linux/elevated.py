@@ -42,14 +42,19 @@ def find_sudo(places: Places) -> str | None:
 
 
 def _closed_directory(path: str) -> str:
-    """Return the nearest existing directory of `path` if the caller may not write to it, else ""."""
-    while True:
-        if os.path.lexists(path):
-            if os.access(path, os.W_OK | os.X_OK):
-                return ""
-            if os.path.lexists(path):  # else another run has just removed it
-                return path
-        path = os.path.dirname(path)
+    """Return `path`, or the nearest existing one above, if the caller may not write to it; else "".
+
+    Another run may remove it meanwhile, so its rights are asked for through a descriptor.
+    """
+    try:
+        directory = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:  # there is none, or it is behind a closed one
+        return _closed_directory(os.path.dirname(path))
+    try:
+        is_open = os.access(".", os.W_OK | os.X_OK, dir_fd=directory)
+    finally:
+        os.close(directory)
+    return "" if is_open else path
 
 
 def pack(application: swap.Application) -> swap.Application:
