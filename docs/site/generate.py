@@ -15,6 +15,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from builtin_plugins.administration.templates import filled
+
 _PROJECT = Path(__file__).parents[2]
 _TAKEN = {
     "index.md": "README.md",
@@ -35,7 +37,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for target, source in _TAKEN.items():
         files.append(_generated(config, target, (_PROJECT / source).read_text(encoding="utf-8")))
     files.append(_generated(config, "self.md", "".join(self_page())))
+    files.append(_generated(config, "install.sh", installer(config.site_url or "")))
     return files
+
+
+def installer(address: str) -> str:
+    """Return the site's own install.sh: the program, an installation to try it, and a link."""
+    steps = """\
+"$env/bin/cli" self init "$@"
+  bin=$HOME/.local/bin
+  mkdir -p "$bin"
+  if [ ! -e "$bin/cli" ]; then ln -sf "$env/bin/cli" "$bin/cli"; fi
+  case ":$PATH:" in
+    *":$bin:"*) ;;
+    *) echo "Add it to your PATH: export PATH=\\"$bin:\\$PATH\\"" >&2 ;;
+  esac"""
+    values = {"WHAT": "cli-host", "ADDRESS": f"{address}install.sh", "INIT": steps}
+    return filled("installer", **values)["install.sh"]
 
 
 def _generated(config: MkDocsConfig, name: str, content: str) -> File:

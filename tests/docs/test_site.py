@@ -20,9 +20,11 @@ import host
 from builtin_plugins.administration import hooks as self_words
 from builtin_plugins.administration.plugins import hooks as plugin_words
 from host import hookspecs
+from testing import httpserver
 from testing.environments import made_once
 from testing.installation import PROJECT
 
+README = (PROJECT / "README.md").read_text()
 # Attributes that a browser follows by itself, other than links that a reader clicks.
 _LOADED = {"src", "srcset", "data", "poster", "background"}
 _CSS_URL = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
@@ -87,6 +89,29 @@ def test_links_lead_to_pages_and_anchors_that_are_there(pages: dict[Path, _Page]
             if not there or (parts.fragment and parts.fragment not in pages[target].anchors):
                 wrong.append(f"{file.name}: {link}")
     assert wrong == []
+
+
+def test_readme_s_one_line_leads_to_the_first_command(
+    site: Path, packages: Path, offline: dict[str, str], tmp_path: Path
+) -> None:
+    """Only the host of the address is another."""
+    line = re.search(r"^\$? ?(curl -LsSf (https:\S+/)install\.sh \| sh)$", README, re.MULTILINE)
+    assert line
+    home, tools = tmp_path / "home", tmp_path / "tools"
+    home.mkdir()
+    tools.mkdir()
+    (tools / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tools / "python3").chmod(0o755)
+    environ = {**offline, "HOME": str(home), "PATH": f"{home}/.local/bin:{tools}:/usr/bin:/bin"}
+    with httpserver.running() as server:
+        server.add("/install.sh", (site / "install.sh").read_bytes())
+        typed = f"{line[1].replace(line[2], server.address + '/')} && cli demo hello"
+        for _ in range(2):
+            done = subprocess.run(
+                ["sh", "-c", typed], env=environ, capture_output=True, text=True, check=False
+            )
+            assert (done.returncode, done.stderr) == (0, "")
+            assert done.stdout.splitlines()[-1].startswith("Hello, ")
 
 
 def test_links_into_the_repository_lead_to_files(pages: dict[Path, _Page]) -> None:

@@ -20,6 +20,10 @@ def command(session: Session, source: str | None) -> None:
     source = source or came_from(session.layout.root, session.environ)
     if not source:
         raise UsageError("it is not known what this installation was made of", "name its SOURCE")
-    address = shlex.quote(team_source(source).entry.source)
-    values = {"NAME": session.program, "SOURCE": address}
+    program, address = session.program, shlex.quote(team_source(source).entry.source)
+    values = {
+        "WHAT": f"{program} from {address}",
+        "ADDRESS": "ADDRESS_OF_THIS_FILE",
+        "INIT": f'"$env/bin/cli" self init --from {address} --name {program} "$@"',
+    }
     session.show(filled("installer", **values)["install.sh"])

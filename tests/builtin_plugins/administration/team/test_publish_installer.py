@@ -24,9 +24,9 @@ def script(tmp_path: Path) -> str:
 def test_it_is_one_function_called_on_the_last_line(script: str) -> None:
     lines = script.splitlines()
     assert len(lines) <= 60
-    assert lines[-1] == 'install_team "$@"'
+    assert lines[-1] == 'install_program "$@"'
     top = [line for line in lines if line and line[0] not in " #"]
-    assert top == ["install_team() {", "}", lines[-1]]
+    assert top == ["install_program() {", "}", lines[-1]]
     for shell in ("sh", "bash"):
         subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
