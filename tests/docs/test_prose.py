@@ -38,7 +38,7 @@ _UNFINISHED = {
     "docs/interface.md",
     "docs/performance.md",
     "docs/plugins.md",
-    "docs/reference.md",
+    
     "docs/reliability.md",
     "docs/setup.md",
     "docs/shell-library.md",
