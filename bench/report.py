@@ -17,7 +17,6 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 PAGE = Path(__file__).parent.parent / "docs/performance.md"
-README = Path(__file__).parent.parent / "README.md"
 
 # What each case may cost at most, as a ratio to what stands behind it.
 _FLOOR, _BARE = "floor", "bare interpreter"
@@ -46,8 +45,13 @@ _GOALS: dict[str, tuple[float, str]] = {
     "command in Python with click": (1.25, "`python -c 'import click'`"),
 }
 _KINDS = {"run": "A run", "list": "A listing", "complete": "A Tab"}
+_THEME = """
+svg { color: #24292f }
+@media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }
+text { fill: currentColor }
+"""
 _COLOURS = {
-    "cli": "#3f51b5", "just": "#e07a1f", "task": "#2a9d8f", "mise": "#8e44ad", "invoke": "#8d99ae",
+    "cli": "#5c6bc0", "just": "#e07a1f", "task": "#2a9d8f", "mise": "#8e44ad", "invoke": "#8d99ae",
 }  # fmt: skip
 
 
@@ -62,7 +66,6 @@ def main() -> None:
     }.items():
         text = between(text, name, lines)
     PAGE.write_text(text)
-    README.write_text(between(README.read_text(), "machine", [_machine(found)]))
     for what in _KINDS:
         plot(found, what, source.with_name(f"{what}.svg"))
 
@@ -141,7 +144,13 @@ def plot(found: dict[str, Any], what: str, target: Path) -> None:
     axes.set_title(f"{_KINDS[what]} against the number of commands", loc="left")
     axes.grid(which="major", alpha=0.25)
     axes.legend(frameon=False)
-    figure.savefig(target, metadata={"Date": None, "Creator": None})
+    figure.savefig(target, metadata={"Date": None, "Creator": None}, transparent=True)
+    target.write_text(themed(target.read_text()))
+
+
+def themed(svg: str) -> str:
+    """Let black follow the page: dark on a light page, light on a dark one."""
+    return svg.replace("#000000", "currentColor").replace("</style>", f"{_THEME}</style>", 1)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""The pictures of README and pages: real runs on a terminal, as SVG. `make.py` writes them anew.
+"""Draw the pictures of README and pages: real runs on a terminal, as SVG.
 
-Each run is that of somebody whose home is /home/babbage: a directory whose path is as long, so
-that lines break where they would.
+Call it after a change of what they show: python docs/pictures/make.py
+
+The runs take place in a temporary home with a path as long as /home/babbage, which replaces it in
+the pictures. So lines break where they would for this user.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import tempfile
 import termios
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,11 +35,26 @@ from rich.text import Text
 HERE = Path(__file__).parent
 _HOME = "/home/babbage"
 _LAST_PIECE = 1 << 17  # bytes, as many as a download reads at once
+_COLUMNS = 57  # readable on a phone
 _PATIENCE = 60.0  # seconds for a run
 _PROMPT = "\033[1m$\033[0m "
 _BAR = re.compile(r"\r(Postman:  50%\|)[^|\r]*(\| \S+ )\[[^\r]*\]")
-_CODES = re.compile(r"\033\[[0-9;]*m")
-_COLOURS = TerminalTheme(
+_INVISIBLE = re.compile(r"\r(?=\r*\n)|\a|\033\[\?2004[hl]\r?")
+_LIGHT = TerminalTheme(
+    (246, 248, 250),
+    (36, 41, 47),
+    [
+        (36, 41, 47),
+        (179, 29, 40),
+        (17, 99, 41),
+        (125, 78, 0),
+        (9, 105, 218),
+        (130, 80, 223),
+        (27, 124, 131),
+        (36, 41, 47),
+    ],
+)
+_DARK = TerminalTheme(
     (27, 31, 42),
     (220, 225, 235),
     [
@@ -51,7 +68,34 @@ _COLOURS = TerminalTheme(
         (220, 225, 235),
     ],
 )
-# The fonts are those of the reader's own system: nothing is fetched to look at a picture.
+# The badges of README: local files, so that a page asks no other server.
+_BADGES = {
+    "python": ("python", "3.11+", "#3572a5"),
+    "platform": ("platform", "linux | macos", "#57606a"),
+    "types": ("types", "mypy strict", "#1a7f37"),
+    "licence": ("licence", "MIT", "#8250df"),
+}
+_BADGE = """\
+<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img">
+<rect width="{width}" height="20" rx="3" fill="#444c56"/>
+<path d="M{left} 0h{right}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{right}z" fill="{colour}"/>
+<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
+<text x="{name_at}" y="14">{name}</text><text x="{value_at}" y="14">{value}</text></g>
+</svg>
+"""
+# A reader who wants no motion sees the whole recording at once.
+_MOTION = """\
+@media (prefers-reduced-motion: no-preference) {{
+@keyframes appear {{ from {{ opacity: 0 }} }}
+@keyframes type {{ from {{ clip-path: inset(0 100% 0 0) }} to {{ clip-path: inset(0 0 0 0) }} }}
+text {{ animation: appear .01s both }}
+{rules}
+}}
+"""
+_TYPING = 0.06  # seconds for a letter in the recording
+_READING = 0.12  # seconds for a line of output
+_PAUSE = 0.9  # seconds before the next command
+# The fonts are those of the reader's own system: a picture loads nothing.
 _SVG = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">
 <style>
@@ -79,7 +123,7 @@ _ACME: dict[str, dict[str, object] | str] = {
         "description": "What the Acme team runs every day",
         "version": "2.4.0",
     },
-    "config/settings.conf": "ACME_REGION=eu-west\nACME_TOKEN=3f9a-bb07\n",
+    "config/settings.conf": "REGION=eu-west\nTOKEN=3f9a-bb07\n",
     "commands/db/category.json": {"name": "db", "description": "Databases: backups, migrations"},
     "commands/db/backup/command.json": _COMMAND
     | {"name": "Backup", "description": "Write a dump of a database", "effects": "read"},
@@ -93,7 +137,7 @@ _ACME: dict[str, dict[str, object] | str] = {
     "commands/db/tune/command.json": _COMMAND
     | {"name": "Tune", "description": "Set kernel limits for the server", "sudo": True},
     "commands/deploy/category.json": {"name": "deploy", "description": "Bring versions to servers"},
-    "commands/deploy/staging/.env": "ACME_REGION=local\nACME_REPLICAS=2\n",
+    "commands/deploy/staging/.env": "REGION=local\nREPLICAS=2\n",
     "commands/deploy/staging/command.json": _COMMAND
     | {
         "name": "Staging",
@@ -103,7 +147,7 @@ _ACME: dict[str, dict[str, object] | str] = {
             {"name": "--dry-run", "short": "-n", "description": "only say what would be done"},
         ],
         "env_files": [".env"],
-        "envs": {"ACME_STAGE": "staging", "ACME_REPLICAS": "3"},
+        "envs": {"STAGE": "staging", "REPLICAS": "3"},
     },
     "commands/setup/docker/command.json": _COMMAND
     | {
@@ -138,11 +182,48 @@ _NEWER: dict[str, dict[str, object] | str] = {
 }
 
 
-def screens() -> dict[str, str]:
-    """Return what each picture shows, as a terminal gets it; nothing in it changes by chance."""
+_SCRIPTS: dict[str, dict[str, object] | str] = {
+    "backup": """\
+#!/bin/bash
+# Write a copy of a database
+# /// command
+# { "envs": { "DB": "app" } }
+# ///
+echo "copied $DB"
+""",
+    "deploy": """\
+#!/usr/bin/env python3
+# Deploy a branch to a stage
+# /// command
+# { "args": [{ "name": "stage", "choices": ["staging", "production"] }] }
+# ///
+import sys
+print("deployed to", sys.argv[1])
+""",
+    "restart": "#!/bin/bash\n# Restart the web servers\n",
+}
+
+
+def pictures() -> dict[str, str]:
+    """Return each picture's file name and content; two calls give the same bytes."""
+    made = {f"badge-{name}.svg": _badge(*words) for name, words in _BADGES.items()}
+    for name, text in _screens().items():
+        made[f"{name}.svg"] = _drawn(name, text, _DARK)
+    minute = _in_a_home(lambda home: _Desk(home).first_minute())
+    made["minute.svg"] = _drawn("minute", minute, _LIGHT, moving=True)
+    made["minute-dark.svg"] = _drawn("minute-dark", minute, _DARK, moving=True)
+    return made
+
+
+def _screens() -> dict[str, str]:
+    """Return the text of each picture with its escape sequences, as a terminal receives it."""
+    return json.loads(_in_a_home(lambda home: json.dumps(dict(_Desk(home).screens()))))
+
+
+def _in_a_home(draw: Callable[[str], str]) -> str:
     home = tempfile.mkdtemp(prefix="", dir="/tmp")
     try:
-        return {name: text.replace(home, _HOME) for name, text in _Desk(home).screens()}
+        return draw(home).replace(home, _HOME)
     finally:
         shutil.rmtree(home)
 
@@ -187,18 +268,36 @@ class _Desk:
         self._quietly("git", "-C", str(plugin), "init", "--quiet", "--initial-branch=main")
         self._commit(plugin)
         self._quietly("acme", "self", "plugin", "add", f"file://{plugin}", "--yes")
-        yield "root", self._shown(80, "acme")
-        yield "category", self._shown(80, "acme db", "acme setup")
-        yield "env", self._shown(108, "ACME_STAGE=review acme self env deploy staging")
+        yield "root", self._shown("acme")
+        yield "category", self._shown("acme db", "acme setup")
+        yield "env", self._shown("STAGE=review acme self env deploy staging REGION STAGE TOKEN")
         wrong = ("acme stagin", "acme deploy staging --dry-rnu", "acme self plugin install x")
-        yield "suggestion", self._shown(80, *wrong)
-        yield "progress", self._download(80)
+        yield "suggestion", self._shown(*wrong)
+        yield "progress", self._download()
         _write(plugin, _NEWER)
         self._commit(plugin)
-        yield "update", self._shown(80, "acme self plugin update --dry-run")
+        yield "update", self._shown("acme self plugin update --dry-run")
         (self.root / "commands/db/tune/main.sh").unlink()
         self.root.joinpath("config/settings.conf").chmod(0o666)
-        yield "doctor", self._shown(108, "acme self doctor")
+        yield "doctor", self._shown("acme self doctor")
+
+    def first_minute(self) -> str:
+        """Return a session: scripts become commands; Tab, a misspelt word, a variable."""
+        for folder in ("commands/db", "commands/deploy", "commands/setup"):
+            shutil.rmtree(self.root / folder)
+        _write(self.home / "bin", _SCRIPTS)
+        for name in _SCRIPTS:
+            (self.home / "bin" / name).chmod(0o755)
+        session = _Session(self.home, self.environ)
+        session.enter("bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'")
+        session.enter("source <(acme self completion bash)")
+        shown = session.enter("ls bin")
+        shown += session.press("acme self plugin add ./bin\r", "[y/N] ") + session.enter("y")
+        listed = session.press("acme deploy \t", "$ acme deploy ").partition("\n")
+        shown += f"{listed[0].rstrip()} <Tab>\n{listed[2]}" + session.enter("staging")
+        shown += session.enter("acme bakcup") + session.enter("DB=test acme self env backup DB")
+        session.end()
+        return f"$ {shown}"
 
     def _commit(self, repository: Path) -> None:
         self._quietly("git", "-C", str(repository), "add", "--all")
@@ -207,34 +306,18 @@ class _Desk:
     def _quietly(self, *words: str) -> None:
         subprocess.run(words, env=self.environ, check=True, capture_output=True)
 
-    def _shown(self, columns: int, *lines: str) -> str:
+    def _shown(self, *lines: str) -> str:
         """Return a session of command lines, each behind a prompt, with what it shows."""
-        return "\n".join(f"{_PROMPT}{line}\n{self._run(columns, line)}" for line in lines)
+        return "\n".join(f"{_PROMPT}{line}\n{self._run(line)}" for line in lines)
 
-    def _run(self, columns: int, line: str, until: re.Pattern[str] | None = None) -> str:
+    def _run(self, line: str, until: re.Pattern[str] | None = None) -> str:
         """Return what a command shows on a terminal, to its end or until something is there."""
-        child, terminal = pty.fork()
-        if not child:
-            os.chdir(self.home)
-            os.execve("/bin/bash", ["bash", "-c", line], self.environ)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        shown = b""
-        end = time.monotonic() + _PATIENCE
-        while not (until and until.search(shown.decode(errors="ignore"))):
-            if not select.select([terminal], [], [], end - time.monotonic())[0]:
-                raise AssertionError(f"{line}: {shown!r}")
-            try:
-                chunk = os.read(terminal, 65536)
-            except OSError:  # its end, on Linux
-                break
-            if not chunk:
-                break
-            shown += chunk
-        os.close(terminal)
-        os.waitpid(child, 0)
-        return shown.decode().replace("\r\n", "\n")
+        session = _Session(self.home, self.environ, ("-c", line))
+        shown = session.read(until.search if until else lambda _: None)
+        session.end()
+        return shown
 
-    def _download(self, columns: int) -> str:
+    def _download(self) -> str:
         """Return a download that is half done: its server holds the other half back."""
         line = "acme setup postman"
         with _half_served() as port:
@@ -243,7 +326,7 @@ class _Desk:
                 f"POSTMAN_INSTALL_DIR={self.home}/postman POSTMAN_BIN_DIR={self.home}/.local/bin"
             )
             menu = f"POSTMAN_DESKTOP_FILE={self.home}/postman.desktop"
-            shown = self._run(columns, f"{url} {there} {menu} {line}", _BAR)
+            shown = self._run(f"{url} {there} {menu} {line}", _BAR)
         tool = json.loads((self.root / "commands/setup/postman/command.json").read_text())
         said = re.sub(r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0])
         found = _BAR.search(shown)
@@ -251,9 +334,60 @@ class _Desk:
             raise AssertionError(shown)
         # The rate is chance, and the length of the bar depends on how the rate is written.
         behind = f"{found[2]}[00:01<00:01, 8.40MiB/s]"
-        room = columns - 1 - len(found[1]) - len(behind)
+        room = _COLUMNS - 1 - len(found[1]) - len(behind)
         bar = "█" * (room // 2) + "▌" * (room % 2)
         return f"{_PROMPT}{line}\n{said}{found[1]}{bar:<{room}}{behind}\n"
+
+
+class _Session:
+    """A bash on a terminal of its own."""
+
+    def __init__(
+        self,
+        home: Path,
+        environ: dict[str, str],
+        options: tuple[str, ...] = ("--norc", "-i"),
+    ) -> None:
+        self._child, self._terminal = pty.fork()
+        if not self._child:
+            os.chdir(home)
+            os.execve("/bin/bash", ["bash", *options], {**environ, "PS1": "$ "})
+        size = struct.pack("HHHH", 40, _COLUMNS, 0, 0)
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, size)
+        if "-i" in options:
+            self.read(lambda shown: shown.endswith("$ "))
+
+    def enter(self, line: str) -> str:
+        """Type a line and return what the terminal shows until the next prompt."""
+        return self.press(f"{line}\r", "\n$ ")
+
+    def press(self, keys: str, end: str) -> str:
+        """Press keys and return what the terminal shows until it ends with a text."""
+        os.write(self._terminal, keys.encode())
+        return self.read(lambda shown: shown.endswith(end))
+
+    def read(self, ends: Callable[[str], object]) -> str:
+        """Return what the terminal shows until a condition holds or the program ends."""
+        shown = b""
+        text = ""
+        until = time.monotonic() + _PATIENCE
+        while not ends(text):
+            if not select.select([self._terminal], [], [], until - time.monotonic())[0]:
+                raise AssertionError(f"{shown!r}")
+            try:
+                chunk = os.read(self._terminal, 65536)
+            except OSError:  # Linux reports the end of the program like this
+                break
+            if not chunk:
+                break
+            shown += chunk
+            text = _INVISIBLE.sub("", shown.decode(errors="ignore"))
+        return text
+
+    def end(self) -> None:
+        """Close the terminal, which ends the program."""
+        os.close(self._terminal)
+        os.waitpid(self._child, 0)
 
 
 @contextmanager
@@ -295,20 +429,62 @@ def _write(root: Path, files: Mapping[str, dict[str, object] | str]) -> None:
             path.with_name("main.sh").chmod(0o755)
 
 
-def drawn(name: str, text: str) -> str:
-    """Return a picture: a terminal of its own colours, whatever the page's are."""
-    width = max(80, *(len(_CODES.sub("", line)) for line in text.splitlines()))
-    console = Console(file=io.StringIO(), record=True, width=width, color_system="truecolor")
-    console.print(Text.from_ansi(text.rstrip("\n")), soft_wrap=True, end="")
-    return console.export_svg(
-        title="acme", theme=_COLOURS, unique_id=f"acme-{name}", code_format=_SVG
+def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) -> str:
+    """Return a picture of a terminal, with motion if it is the recording."""
+    wrapped = [
+        part
+        for line in Text.from_ansi(text.expandtabs().rstrip("\n")).split()
+        for part in line.divide(range(_COLUMNS, len(line), _COLUMNS))
+    ]
+    console = Console(file=io.StringIO(), record=True, width=_COLUMNS, color_system="truecolor")
+    console.print(Text("\n").join(wrapped), soft_wrap=True, end="")
+    template = _SVG
+    if moving:
+        motion = _MOTION.replace("{rules}", _timeline([part.plain for part in wrapped]))
+        template = template.replace("</style>", f"{motion}</style>")
+    svg = console.export_svg(
+        title="acme", theme=theme, unique_id=f"acme-{name}", code_format=template
+    )
+    return re.sub(r'(<text class="[^"]*)("[^>]*-line-(\d+)\))', r"\1 l\3\2", svg)
+
+
+def _timeline(lines: list[str]) -> str:
+    """Return the CSS that shows the lines one after another, as they were typed and printed."""
+    rules: list[str] = []
+    now = -_PAUSE
+    for number, line in enumerate(lines):
+        if line.startswith("$ "):
+            now += _PAUSE
+            letters = len(line)
+            rules.append(
+                f".l{number} {{{{ animation: type {letters * _TYPING:.2f}s "
+                f"steps({letters}) {now:.2f}s both }}}}"
+            )
+            now += letters * _TYPING
+        else:
+            rules.append(f".l{number} {{{{ animation-delay: {now:.2f}s }}}}")
+        now += _READING
+    return "\n".join(rules)
+
+
+def _badge(name: str, value: str, colour: str) -> str:
+    left, right = (7 * len(word) + 12 for word in (name, value))
+    return _BADGE.format(
+        name=name,
+        value=value,
+        colour=colour,
+        width=left + right,
+        left=left,
+        right=right - 3,
+        name_at=left / 2,
+        value_at=left + right / 2,
     )
 
 
 def main() -> None:
     """Write the pictures beside this file."""
-    for name, text in screens().items():
-        (HERE / f"{name}.svg").write_text(drawn(name, text), encoding="utf-8")
+    for name, content in pictures().items():
+        (HERE / name).write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Pages that are made when the site is built, from the code and from files outside `docs`."""
+"""Adds pages to the site when it is built, from the code and from files outside `docs`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -19,16 +20,20 @@ from builtin_plugins.administration.templates import filled
 
 _PROJECT = Path(__file__).parents[2]
 _TAKEN = {
-    "index.md": "README.md",
     "changelog.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",
     "code-of-conduct.md": "CODE_OF_CONDUCT.md",
 }
+_TEXTS: dict[str, tuple[str, str, str]] = {}  # of each page: title, address, first sentence
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
 _ROWS = re.compile("^(?:Categories|Commands):$", re.MULTILINE)
+_SKIPPED = re.compile(
+    r"^---\n.*?^---$|^```.*?^```$|^<.*?>$|^#.*?$|^[|>!-].*?$", re.MULTILINE | re.DOTALL
+)
+_MARKUP = re.compile(r"!?\[([^]]*)\]\([^)]*\)(?:\{[^}]*\})?|[*_]{2}")
 _SUB_COMMAND = re.compile(r"^  ([a-z][a-z-]*)  ", re.MULTILINE)
 
 
@@ -56,6 +61,27 @@ def installer(address: str) -> str:
     return filled("installer", **values)["install.sh"]
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write llms.txt: the pages with their addresses and first sentences, for language models."""
+    lines = [f"# {config.site_name}\n\n> {config.site_description}\n"]
+    for section in config.nav or ():
+        [(title, pages)] = section.items()
+        lines.append(f"\n## {title}\n\n")
+        lines += [
+            f"- [{name}]({config.site_url}{url}): {text}\n" for name, url, text in _listed(pages)
+        ]
+    Path(config.site_dir, "llms.txt").write_text("".join(lines), encoding="utf-8")
+
+
+def _listed(nav: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield title, address and first sentence of each page of a part of the navigation."""
+    if isinstance(nav, str):
+        yield _TEXTS[nav]
+        return
+    for one in nav.values() if isinstance(nav, dict) else nav:
+        yield from _listed(one)
+
+
 def _generated(config: MkDocsConfig, name: str, content: str) -> File:
     return File.generated(config, name, content=content)
 
@@ -63,6 +89,9 @@ def _generated(config: MkDocsConfig, name: str, content: str) -> File:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links at pages where there is one, and at the repository where there is none."""
     name = page.file.src_uri
+    title = page.title if isinstance(page.title, str) else name
+    prose = " ".join(_MARKUP.sub(r"\1", _SKIPPED.sub("", markdown)).split())
+    _TEXTS[name] = title, page.file.url, re.split(r"(?<=[.])\s", prose, maxsplit=1)[0]
     source = _TAKEN.get(name, f"docs/{name}")
 
     def target(found: re.Match[str]) -> str:
@@ -73,14 +102,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if files.get_file_from_path(inside) and (wanted in pages or wanted.startswith("docs/")):
             return f"{found[1]}{os.path.relpath(inside, os.path.dirname(name) or '.')}{anchor})"
         if not (_PROJECT / wanted).exists():
-            return found[0]  # mkdocs says that it leads nowhere
+            return found[0]  # mkdocs reports it
         return f"{found[1]}{config.repo_url}/blob/main/{wanted}{anchor})"
 
     return _LINK.sub(target, markdown)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let the copy button of a session give its commands, without prompts and outputs."""
+    """Let the copy button of a session copy its commands without prompts and outputs."""
     sessions = iter(_CONSOLE.findall(page.markdown or ""))
 
     def copied(found: re.Match[str]) -> str:
@@ -90,7 +119,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def commands_of(session: str) -> str:
-    """Return what a reader types of a session: after `$ `, and after `> ` where that goes on."""
+    """Return the lines that a reader types: those after `$ ` and their continuations after `> `."""
     typed: list[str] = []
     going_on = False
     for line in session.splitlines():
@@ -101,8 +130,8 @@ def commands_of(session: str) -> str:
 
 
 def self_page() -> Iterator[str]:
-    """Yield the page of every `self` word: what each shows for `--help`."""
-    yield "# The `self` commands\n\nEach as the program itself tells it, for `--help`.\n"
+    """Yield the page with the help text of every `self` command."""
+    yield "# The `self` commands\n\nThe help page of each command of `self`.\n"
     with tempfile.TemporaryDirectory() as directory:
         environ = {
             "PATH": os.environ["PATH"],
@@ -111,17 +140,17 @@ def self_page() -> Iterator[str]:
         }
         root = os.path.join(directory, "installation")
 
-        def said(*words: str) -> str:
+        def output(*words: str) -> str:
             called = [sys.executable, "-m", "host", *words]
             return subprocess.run(
                 called, env=environ, capture_output=True, text=True, check=True
             ).stdout
 
-        said("self", "init", root, "--name", "cli")
+        output("self", "init", root, "--name", "cli")
         environ["CLI_DIR"] = root
 
         def walk(words: tuple[str, ...]) -> Iterator[str]:
-            text = re.sub(r"\S*__main__\.py", "cli", said(*words, "--help"))
+            text = re.sub(r"\S*__main__\.py", "cli", output(*words, "--help"))
             if len(words) > 1:
                 yield f"\n{'#' * min(len(words), 3)} `cli {' '.join(words)}`\n"
                 yield f"\n```text\n{text}```\n"

@@ -1,4 +1,4 @@
-"""Makes docs/interface.md, the reference of the public names of `host`, from their docstrings.
+"""Writes docs/interface.md, the reference of the public names of `host`, from their docstrings.
 
 Call it after a change of one: python docs/site/interface.py
 """
@@ -81,10 +81,10 @@ def _signature(function: Any) -> str:
 
 
 def _prose(docstring: str) -> str:
-    """Return a docstring as Markdown: what follows `::` is Python, columns stay columns."""
+    """Return a docstring as Markdown: text after `::` is Python, columns become a table."""
     lines: list[str] = []
     code = False
-    for line in _COLUMNS.sub(r"```text\n\g<0>```\n", docstring + "\n").splitlines():
+    for line in _COLUMNS.sub(_table, docstring + "\n").splitlines():
         if code and line and not line.startswith("    "):
             lines += ["```", ""]
             code = False
@@ -96,6 +96,26 @@ def _prose(docstring: str) -> str:
     text = "\n".join([*lines, "```"] if code else lines)
     text = text.replace("```python\n\n[", "```toml\n\n[")
     return re.sub(r"```(\w+)\n\n+", r"```\1\n", re.sub(r"\n{2,}```\n", "\n```\n", text))
+
+
+def _table(columns: re.Match[str]) -> str:
+    """Return the table of lines with a name and, further right, its meaning."""
+    rows: list[tuple[str, str]] = []
+    first = columns[0].splitlines()[0]
+    right = len(first) - len(re.split(" {2,}", first, maxsplit=1)[1])
+    for line in columns[0].splitlines():
+        found = re.match(r"(\S.*?) {2,}(\S.*)", line)
+        if line.startswith(" "):
+            rows[-1] = rows[-1][0], f"{rows[-1][1]} {line.strip()}"
+        elif found:
+            rows.append((found[1], found[2]))
+        else:  # the name fills its column
+            rows.append((line[:right].strip(), line[right:]))
+    lines = ["| name | meaning |", "|---|---|"]
+    for name, meaning in rows:
+        names = ", ".join(f"`{one}`" for one in name.split(", "))
+        lines.append(f"| {names} | {meaning.replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -21,6 +21,15 @@ def test_the_page_is_made_of_the_docstrings() -> None:
     assert not re.search(r"SPEC|CONTRACT", page)  # what no reader of it has
 
 
+def test_each_record_has_one_whole_table() -> None:
+    page = (PROJECT / "docs/interface.md").read_text()
+    for name in ("EnvSource", "Installation", "Definition"):
+        section = page.partition(f"\n### `{name}`\n")[2].partition("\n### ")[0]
+        [table] = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+        shown = set(re.findall(r"`(\w+)`(?=[^|]*\|[^|]+\|$)", table, re.MULTILINE))
+        assert set(getattr(host, name).__annotations__) - {"directory"} <= shown, name
+
+
 def test_help_shows_the_public_names_and_the_fields_of_records() -> None:
     assert set(host.__all__) <= set(dir(host))
     shown = pydoc.plain(pydoc.render_doc("host.Command"))

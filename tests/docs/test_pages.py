@@ -38,7 +38,7 @@ def test_commands_of_the_readme(tmp_path: Path) -> None:
     home.mkdir()
     env = {
         **{key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_"))},
-        "PATH": os.environ["PATH"],
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(home),
         "USER": "reader",
         "BIN_DIR": str(home / "bin"),

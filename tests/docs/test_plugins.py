@@ -81,7 +81,7 @@ def test_every_command_of_the_guide(
     assert re.search("ACME_REGION +north", done.stdout)
     assert "greet tour - See what the program knows\n" in done.stdout
     assert "{'ARG_NAME': 'Ada'}\nGREET_GREETING=Ahoy  from system\n" in done.stdout
-    assert "it said: Ahoy, Ada!\n" in done.stdout
+    assert "output: Ahoy, Ada!\n" in done.stdout
     assert "warning: that is all\n" in done.stderr
 
 

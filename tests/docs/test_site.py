@@ -177,3 +177,18 @@ def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:
     ]
     assert "status 1" not in lines
     assert "EOF" in lines
+
+
+def test_llms_txt_lists_every_page_with_a_sentence(site: Path) -> None:
+    text = (site / "llms.txt").read_text()
+    listed = re.findall(r"^- \[.+\]\((.+)\): \S.*\S$", text, re.MULTILINE)
+    pages = {str(page.relative_to(site)) for page in site.rglob("*.html")} - {"404.html"}
+    assert {urlsplit(one).path.removeprefix("/cli-host/") for one in listed} == pages
+    assert len(listed) == len(re.findall(r"^- ", text, re.MULTILINE))
+
+
+def test_the_landing_page_has_an_install_line_and_a_button(pages: dict[Path, _Page]) -> None:
+    [landing] = [file for file in pages if file.name == "index.html"]
+    text = re.sub(r"<[^>]*>", "", landing.read_text())
+    assert "pipx install cli-host" in text
+    assert re.search(r'<a class="md-button [^>]*href="tutorial.html"', landing.read_text())

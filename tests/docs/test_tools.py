@@ -1,4 +1,4 @@
-"""README's table of pipx and uv: each command is called as it stands there."""
+"""The table of pipx and uv in the page about installing: the test calls each command."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from testing.packages import PLUGIN
 from testing.pages import clone
 from testing.plugin_sources import wheel
 
+PAGE = PROJECT / "docs/how-to/install.md"
 TOOLS = {"pipx": "pip", "pipx with uv": "uv", "uv": ""}
 
 
@@ -63,9 +64,9 @@ def _build_newer(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_what_readme_says_of_tools(tool: str, packages: Path, newer: Path, tmp_path: Path) -> None:
+def test_commands_of_the_table(tool: str, packages: Path, newer: Path, tmp_path: Path) -> None:
     row = rf"^\| {tool.split(maxsplit=1)[0]} \|(.*)\|$"
-    found = re.search(row, (PROJECT / "README.md").read_text(), re.MULTILINE)
+    found = re.search(row, PAGE.read_text(), re.MULTILINE)
     assert found is not None
     install, upgrade, inject, uninstall = re.findall(r"`(.*?)`", found[1])
     folder = tmp_path / "packages"
@@ -77,7 +78,7 @@ def test_what_readme_says_of_tools(tool: str, packages: Path, newer: Path, tmp_p
     reader = Reader(tmp_path / "home", folder, TOOLS[tool])
     reader(install)
     assert reader("cli --version") == "cli-host 0.1.0\n"
-    [start] = re.findall("`(cli self init .*?)`", (PROJECT / "README.md").read_text())
+    [start] = re.findall("`(cli self init && .*?)`", PAGE.read_text())
     assert reader(start).splitlines()[-1].startswith("Hello, ")
     assert "\non PATH it is cli\n" in reader("cli self init")
     advice = "to put it on PATH: "
