@@ -11,7 +11,7 @@ import os
 from builtin_plugins.plugins_folder.json_object import read_object, text
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import (
-    FRAMEWORK_WORDS,
+    NAME_RULE,
     Entry,
     Registry,
     is_plugin_name,
@@ -156,7 +156,11 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
     dev = entry.dev if entry else linked
     found = DirectoryPlugin(name, root, dev, enabled=entry is None or entry.enabled)
     try:
-        _check_place(name, root, leads_out=linked and not dev)
+        if not is_plugin_name(name):
+            what = "cannot be a plugin's name"
+            raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
+        if linked and not dev:
+            raise PluginError(Problem(root, "leads out of the plugins directory"))
         manifest = read_manifest(root, entry)
         if os.path.exists(manifest.hooks_file) and not os.path.isfile(manifest.hooks_file):
             # Opening a FIFO would never end.
@@ -164,16 +168,6 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
     except HostError as error:
         return found.replaced(problem=error.problem)
     return found.replaced(manifest=manifest)
-
-
-def _check_place(name: str, root: str, *, leads_out: bool) -> None:
-    if name in FRAMEWORK_WORDS:
-        what = f"{name} is a word of this program itself"
-        raise PluginError(Problem(root, what, "rename the directory"))
-    if not is_plugin_name(name):
-        raise PluginError(Problem(root, "cannot be a plugin's name", "use a-z, 0-9 and ._-"))
-    if leads_out:
-        raise PluginError(Problem(root, "leads out of the plugins directory"))
 
 
 def _inside(root: str, relative: str, what: str) -> str:

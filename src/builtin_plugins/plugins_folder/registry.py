@@ -32,17 +32,15 @@ SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/r
 # Where the files of each kind of plugin are: in kept versions that this program makes, in a
 # directory of the user, or in Python's environment.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
-FRAMEWORK_WORDS = frozenset(["self", "help", "setup"])
+NAME_RULE = "use a-z, 0-9 and ._-, and no word of this program"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
-_TEXTS = {
-    **{key: key for key in ("name", "kind", "source", "version", "description", "directory")},
-    **{key: key for key in ("hooks", "ref", "commit", "sha256")},
-    "installedAt": "installed_at",
-}
-_SCRIPTS = ("prefix", "split")
-_FLAGS = ("pinned", "removing")  # absent if false
-_OPTIONAL = (*_FLAGS, "scripts", "versions")
+_TEXTS = (
+    *("name", "kind", "source", "version", "description", "directory"),
+    *("hooks", "ref", "commit", "sha256", "installed_at"),
+)
+_RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
+_FLAGS = ("enabled", "dev", "pinned", "removing")
 
 
 def is_plugin_name(name: str) -> bool:
@@ -50,9 +48,7 @@ def is_plugin_name(name: str) -> bool:
 
     The words of the program and the names of registries are not.
     """
-    return (
-        is_word(name) and name == name.lower() and name not in {*FRAMEWORK_WORDS, FILE_NAME, LOCAL}
-    )
+    return is_word(name) and name == name.lower() and name not in _RESERVED
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
@@ -60,10 +56,8 @@ def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
-    parts = {
-        key: text(path, {f"scripts.{key}": scripts.get(key)}, f"scripts.{key}") for key in _SCRIPTS
-    }
-    return {key: part for key, part in parts.items() if part}
+    parts = {f"scripts.{key}": scripts.get(key) for key in ("prefix", "split")}
+    return {key[len("scripts.") :]: part for key in parts if (part := text(path, parts, key))}
 
 
 class Entry(Record):
@@ -111,14 +105,12 @@ class Entry(Record):
 
     def fields(self) -> dict[str, Any]:
         """Return it as the file has it."""
-        found: dict[str, Any] = {key: getattr(self, own) or None for key, own in _TEXTS.items()}
-        found |= {"enabled": self.enabled, "dev": self.dev}
-        found |= {key: True for key in _FLAGS if getattr(self, key)}
-        if self.scripts is not None:
-            found["scripts"] = dict(self.scripts)
-        if self.versions:
-            found["versions"] = list(self.versions)
-        return found
+        values = {**self.values(), "versions": list(self.versions)}
+        return {_key(name): None if one == "" else one for name, one in values.items()}
+
+
+def _key(name: str) -> str:
+    return "installedAt" if name == "installed_at" else name
 
 
 class Registry:
@@ -175,7 +167,6 @@ class Registry:
         fields, shared = entry.fields(), _item(self.values, entry.name)
         if shared is not None:
             there = read_entry(shared).fields()
-            fields = {**dict.fromkeys(_OPTIONAL), **fields}
             fields = {key: value for key, value in fields.items() if value != there.get(key)}
         _drop(self.local, entry.name)
         if fields:
@@ -199,10 +190,8 @@ def _put(values: dict[str, Any], name: str, fields: dict[str, Any]) -> None:
     item = _item(values, name)
     if item is None:
         values["plugins"].append(fields)
-        return
-    for key in _OPTIONAL:
-        item.pop(key, None)
-    item.update(fields)
+    else:
+        item.update(fields)
 
 
 def _drop(values: dict[str, Any] | None, name: str) -> None:
@@ -215,19 +204,16 @@ def read_entry(item: dict[str, Any]) -> Entry:
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} cannot name a plugin")
-    fields: dict[str, Any] = {own: text(name, item, key) for key, own in _TEXTS.items()}
-    for key in ("enabled", "dev", *_FLAGS):
-        fields[key] = typed(name, item, key, bool, "true or false") or False
-    fields["enabled"] |= item.get("enabled") is None
+    fields: dict[str, Any] = {one: text(name, item, _key(one)) for one in _TEXTS}
+    flags = {key: typed(name, item, key, bool, "true or false") for key in _FLAGS}
+    fields |= {key: flag for key, flag in flags.items() if flag is not None}
     versions = typed(name, item, "versions", list, "an array") or []
     entry = Entry(**fields, scripts=read_scripts(name, item), versions=tuple(versions))
     if entry.kind not in KINDS:
         raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
-    if not all(isinstance(one, str) and _VERSION_DIR.match(one) for one in versions):
-        what = "expected an array of names of version directories"
-        raise PluginError(Problem(name, what, key="versions"))
-    if entry.version_dir and not _VERSION_DIR.match(entry.version_dir):
-        raise PluginError(f"{name}: its commit, version or sha256 is none")
+    for one in (*versions, *filter(None, [entry.version_dir])):
+        if not isinstance(one, str) or not _VERSION_DIR.match(one):
+            raise PluginError(Problem(name, f"{one!r} cannot name a version's directory"))
     return entry
 
 

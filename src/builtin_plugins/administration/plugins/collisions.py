@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
 from host.cli.session import Session
-from host.run.catalog import NOT_CATEGORIES, Catalog
+from host.run.catalog import NOT_CATEGORIES, Catalog, Match
 from host.run.installation import Layout
-from host.run.lock import Lock, Plugin, Tree
+from host.run.lock import Lock, Plugin
 
 
 def check_collisions(
@@ -29,22 +29,24 @@ def check_collisions(
     precedence is fixed). Raises PluginError without `force`, if the plugin would win, and if a
     package has the name of another plugin, because only one of a name is asked.
     """
+    lock = session.plugins_known
     for name in found.names:
-        there = session.plugins_known.plugins.get(name)
+        there = lock.plugins.get(name)
         if there and there.project != entry.name:
             raise PluginError(
                 f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
                 "and only one of a name works",
                 "ask for another name" if there.ours else "remove that one first",
             )
-    lock = session.plugins_known
     own, others = _parted(lock, entry)
-    after = others
-    if found.manifest.tree:
-        tree = Tree(found.manifest.tree, entry.name, scripts=found.manifest.scripts)
-        after = Lock(_with_tree(lock, tree), others.commands)
-    taken = dict(_collisions(set(found.commands) - _words(own), others, after))
-    _refuse(session, entry, taken, force=force)
+    entries = effective_registry(session.installation.plugins_dir).entries.values()
+    names = [one.name for one in entries if not one.is_package]
+    earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
+
+    def is_kept(there: Match) -> bool:  # the copy of the environment shows it for packages
+        return entry.is_package or there.plugin in earlier
+
+    _refuse(session, entry, _taken(set(found.commands) - _words(own), others, is_kept), force=force)
 
 
 def check_collisions_in_copy(
@@ -81,9 +83,14 @@ def _answer() -> None:
     layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
     lock = Session(layout, os.environ, messages, safe=False).plugins_known
     entry = Entry(name, "pip")
-    own, others = _parted(lock, entry)
+    (own, others), after = _parted(lock, entry), Catalog(lock)
+
+    def is_kept(there: Match) -> bool:
+        found = after.find(there.words)
+        return (found.directories, found.plugin) == (there.directories, there.plugin)
+
+    taken = _taken(_words(own).difference(map(tuple, known)), others, is_kept)
     points = _points(lock, entry)
-    taken = dict(_collisions(_words(own).difference(map(tuple, known)), others, lock))
     has_contents = any(one.hooks or one.broken for one in points)
     warnings = Lock([], plugins={one.name: one for one in points}).warnings(program)
     print(json.dumps([has_contents, warnings, taken]))  # noqa: T201 - the answer
@@ -106,35 +113,37 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
         session.messages.warn(f"{line} and wins")
 
 
-def _collisions(words: set[Words], others: Lock, after: Lock) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each command that exists already, and whether it would still be found."""
-    before, later = Catalog(others), Catalog(after)
+def _taken(
+    words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
+) -> dict[str, bool]:
+    """Return a line for each command that exists already, and whether it would still be found."""
+    before, taken = Catalog(others), {}
     for one in sorted(words):
         there = before.find(one)
         if there.kind == "command" and there.words == one:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            found = later.find(one)
-            kept = (found.directories, found.plugin) == (there.directories, there.plugin)
-            yield f"{' '.join(one)} is a command of {owner} already", kept
+            taken[f"{' '.join(one)} is a command of {owner} already"] = is_kept(there)
         elif one[0] in NOT_CATEGORIES:
-            yield f"{' '.join(one)} cannot be called: {one[0]} is reserved", True
+            taken[f"{' '.join(one)} cannot be called: {one[0]} is reserved"] = True
+    return taken
 
 
 def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return the declarations of the plugin, and those of all others."""
-    points = _points(lock, entry)
-    places = {place for point in points for place in point.trees}
-    names = {point.name for point in points} if entry.is_package else {entry.name}
-
-    def is_own(tree: Tree) -> bool:
-        return tree.path in places if entry.is_package else tree.plugin in names
-
-    own = [one for one in lock.commands if one.plugin in names]
-    others = [one for one in lock.commands if one.plugin not in names]
-    return (
-        Lock([one for one in lock.trees if is_own(one)], own),
-        Lock([one for one in lock.trees if not is_own(one)], others),
-    )
+    names, places = {entry.name}, set()
+    if entry.is_package:
+        points = _points(lock, entry)
+        names, places = {one.name for one in points}, {path for one in points for path in one.trees}
+    parts: list[Lock] = []
+    for is_own in (True, False):
+        trees = [
+            one
+            for one in lock.trees
+            if (one.path in places if entry.is_package else one.plugin in names) == is_own
+        ]
+        commands = [one for one in lock.commands if (one.plugin in names) == is_own]
+        parts.append(Lock(trees, commands))
+    return parts[0], parts[1]
 
 
 def _points(lock: Lock, entry: Entry) -> list[Plugin]:
@@ -143,18 +152,6 @@ def _points(lock: Lock, entry: Entry) -> list[Plugin]:
 
 def _words(lock: Lock) -> set[Words]:
     return {one.words for one in contents(Catalog(lock), (), deep=True)[0].commands}
-
-
-def _with_tree(lock: Lock, tree: Tree) -> list[Tree]:
-    """Return all trees with that of a directory plugin in its place.
-
-    That is its present one, or behind all directories, which come before packages.
-    """
-    packages = [one for one in lock.plugins.values() if one.reference and not one.ours]
-    behind = {place for one in packages for place in one.trees}
-    ends = [one.plugin == tree.plugin or one.path in behind for one in lock.trees]
-    at, others = [*ends, True].index(True), [one for one in lock.trees if one.plugin != tree.plugin]
-    return [*others[:at], tree, *others[at:]]
 
 
 if __name__ == "__main__":

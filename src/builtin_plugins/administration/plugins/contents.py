@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from host.run.lock import Lock, Tree
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
-_TREE_NAMES = ("commands", "cli_commands")
+_TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
+_METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
 
 
@@ -63,10 +65,9 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
     if not os.path.isdir(manifest.tree):
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
-    problems = [*misspelt_keys(root)]
     tree = Tree(manifest.tree, scripts=manifest.scripts)
     found, wrong = contents(Catalog(Lock([tree])), (), deep=True)
-    problems += wrong
+    problems = [*misspelt_keys(root), *wrong]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
@@ -77,22 +78,14 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
             raise PluginError(Problem(path, "No such file or directory")) from None
         hooks, declared = read_source(path, source, problems)
         commands = declared | commands
-    places = ((), *(one.words for one in found.categories))
-    return PluginContents(
-        commands,
-        hooks,
-        tuple(problems),
-        tuple(_left_out(tree, places)) if tree.scripts is not None else (),
-        manifest,
-    )
-
-
-def _left_out(tree: Tree, places: Iterable[Words]) -> Iterator[Problem]:
-    folders = FolderTree(tree.path, scripts=tree.scripts)
-    for words in places:
-        for one in left_out(folders, os.path.join(tree.path, *words)):
-            path = os.path.relpath(one.problem.path, tree.path)
-            yield Problem(path, one.problem.text)
+    ignored: list[Problem] = []
+    if tree.scripts is not None:
+        folders = FolderTree(tree.path, scripts=tree.scripts)
+        for words in ((), *(one.words for one in found.categories)):
+            for one in left_out(folders, os.path.join(tree.path, *words)):
+                path = os.path.relpath(one.problem.path, tree.path)
+                ignored.append(Problem(path, one.problem.text))
+    return PluginContents(commands, hooks, tuple(problems), tuple(ignored), manifest)
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:
@@ -105,13 +98,6 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     return fields.misspelt()
 
 
-def _commands(trees: Iterable[str], problems: list[Problem]) -> dict[Words, Definition]:
-    """Return the commands in directories of categories; add what is wrong there to `problems`."""
-    found, wrong = contents(Catalog(Lock([Tree(one) for one in trees])), (), deep=True)
-    problems += wrong
-    return {one.words: one.definition for one in found.commands}
-
-
 def read_wheel(path: str) -> PluginContents:
     """Return the contents of the wheel at `path`, which is unpacked for that.
 
@@ -122,29 +108,25 @@ def read_wheel(path: str) -> PluginContents:
         root = os.path.join(area, "wheel")
         extract(Path(path), Path(root), _RULES, called=called)
         try:
-            return _read_unpacked(root)
+            [found] = importlib_metadata.distributions(path=[root])
+            wheel = _of_distribution(found)
+            canonicalize_name(wheel.manifest.name, validate=True)
+            Version(wheel.manifest.version)  # both become names of files
+            _check_record(found, root)
         except (KeyError, OSError, ValueError) as failure:
             raise OperationError(f"{called}: not a sound wheel: {failure}") from None
+        return wheel
 
 
-def _read_unpacked(root: str) -> PluginContents:
-    found = list(importlib_metadata.distributions(path=[root]))
-    if len(found) != 1:
-        raise ValueError(f"expected one distribution, found {len(found)}")
-    facts = found[0].metadata
-    name, version, summary = (facts.get(one) or "" for one in ("Name", "Version", "Summary"))
-    canonicalize_name(name, validate=True)
-    Version(version)  # both become names of files
-    for one in found[0].requires or ():
-        Requirement(one)
-    rows = csv.reader((found[0].read_text("RECORD") or "").splitlines())
+def _check_record(found: Any, root: str) -> None:
+    """Raise ValueError if a wheel's RECORD does not list exactly its files."""
+    rows = csv.reader((found.read_text("RECORD") or "").splitlines())
     listed = {row[0] for row in rows if row}
     files = {str(one.relative_to(root)) for one in Path(root).rglob("*") if one.is_file()}
     if foreign := listed - files:
         raise ValueError(f"its RECORD lists {min(foreign)}, which it does not contain")
     if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # a signature of it
         raise ValueError(f"its RECORD does not list {min(unlisted)}")
-    return _of_distribution(found[0]).replaced(manifest=Manifest(name, version, summary))
 
 
 def read_installed(name: str) -> PluginContents:
@@ -157,35 +139,34 @@ def read_installed(name: str) -> PluginContents:
 
 
 def _of_distribution(found: Any) -> PluginContents:
-    problems: list[Problem] = []
-    hooks: dict[str, None] = {}
-    declared: dict[Words, Definition] = {}
+    """Return the contents of an installed or unpacked distribution; raises ValueError, OSError."""
+    requires = tuple(str(Requirement(one)) for one in found.requires or ())
     names, root = list(map(str, found.files or ())), str(found.locate_file(""))
+    trees = {match[1] for one in names if (match := _TREE.match(one))}
+    listed, wrong = contents(
+        Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)])), (), deep=True
+    )
+    commands = {one.words: one.definition for one in listed.commands}
     points = list(found.entry_points.select(group=PROJECT))
     modules = {point.module.replace(".", "/") for point in points}
-    for name in names:
-        if name.removesuffix(".py").removesuffix("/__init__") in modules:
-            implemented, more = read_source(name, found.locate_file(name).read_bytes(), problems)
+    hooks: dict[str, None] = {}
+    for one in names:
+        if one.removesuffix(".py").removesuffix("/__init__") in modules:
+            implemented, declared = read_source(one, found.locate_file(one).read_bytes(), wrong)
             hooks |= dict.fromkeys(implemented)
-            declared |= more
-    trees = {os.path.join(root, _tree_of(one)) for one in names if one.endswith("/command.json")}
-    commands = declared | _commands(sorted(trees), problems)
+            commands = declared | commands
+    name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
     return PluginContents(
         commands,
         tuple(hooks),
-        tuple(_inside(found.metadata["Name"], one, root) for one in problems),
+        tuple(placed(one, root, name) for one in wrong),
+        manifest=Manifest(name, version, summary),
         names=tuple(point.name for point in points),
-        requires=tuple(found.requires or ()),
+        requires=requires,
     )
 
 
-def _tree_of(name: str) -> str:
-    """Return the directory of categories that a command.json is in, as far as names tell."""
-    parts = name.split("/")[:-1]
-    end = next((at + 1 for at, part in enumerate(parts) if part in _TREE_NAMES), len(parts) - 2)
-    return "/".join(parts[: max(end, 0)])
-
-
-def _inside(whole: str, problem: Problem, root: str) -> Problem:
-    path, text = problem.path.removeprefix(f"{root}/"), problem.text.replace(f"{root}/", "")
-    return problem.replaced(path, text).inside(whole)
+def placed(problem: Problem, root: str, called: str) -> Problem:
+    """Return a problem below `root` that names the place inside what is `called` so instead."""
+    path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
+    return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(called)

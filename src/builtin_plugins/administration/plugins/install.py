@@ -14,7 +14,7 @@ from builtin_plugins.administration.plugins.transaction import (
 )
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.plugins_folder.registry import (
-    FRAMEWORK_WORDS,
+    NAME_RULE,
     Entry,
     is_plugin_name,
     read_registry,
@@ -28,14 +28,11 @@ _EARLIER_VERSIONS = 3  # that are kept beside the current one
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
     """Raise PluginError if a new plugin cannot have its name."""
-    name = entry.name
-    if name in FRAMEWORK_WORDS:
-        raise PluginError(f"{name} is a word of this program itself{source_of(entry).name_hint}")
-    if not is_plugin_name(name):
-        given = " with a-z, 0-9 and ._-" if source_of(entry).name_hint else ""
-        raise PluginError(f"{name!r} cannot name a plugin{source_of(entry).name_hint}{given}")
-    if name in entries:
-        raise PluginError(f"{name} is the name of another plugin{source_of(entry).name_hint}")
+    hint = source_of(entry).name_hint
+    if not is_plugin_name(entry.name):
+        raise PluginError(f"{entry.name!r} cannot name a plugin; {NAME_RULE}{hint}")
+    if entry.name in entries:
+        raise PluginError(f"{entry.name} is the name of another plugin{hint}")
 
 
 def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:

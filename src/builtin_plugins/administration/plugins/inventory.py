@@ -12,9 +12,10 @@ from builtin_plugins.plugins_folder.directory import (
     store_of,
 )
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
-from host import Record, UsageError
+from host import Record, UsageError, masked_text
+from host.cli.contents import contents
 from host.cli.session import Session
-from host.run.folders import FolderTree
+from host.run.catalog import Catalog
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.suggestions import closest
 from host.run.text import EMPTY
@@ -48,33 +49,23 @@ class Row(Record):
         return f"{self.state}, pinned" if self.entry.pinned else self.state
 
     @property
+    def _catalog(self) -> Catalog:
+        return Catalog(Lock([Tree(one, scripts=self.scripts) for one in self.trees], self.declared))
+
+    @property
     def words(self) -> list[str]:
         """Return the first words of its commands."""
-        found = set()
-        for root in self.trees:
-            tree = FolderTree(root, scripts=self.scripts)
-            places = {word: tree.path_of(root, word) for word in tree.words(root)}
-            found |= {
-                word
-                for word, place in places.items()
-                if os.path.isdir(place) or tree.script(place) or tree.holds_commands(place)
-            }
-        return sorted(found | {one.words[0] for one in self.declared})
+        catalog = self._catalog
+        return sorted(one.words[0] for one in catalog.children(catalog.find(()))[0])
 
     def described(self) -> dict[str, Any]:
         """Return the row of the JSON listing."""
-        from host import masked_text
-        from host.cli.contents import contents
-        from host.run.catalog import Catalog
-
-        lock = Lock([Tree(one, scripts=self.scripts) for one in self.trees], self.declared)
-        commands = contents(Catalog(lock), (), deep=True)[0].commands
+        commands = contents(self._catalog, (), deep=True)[0].commands
         fields = self.entry.fields()
-        fields.pop("versions", None)
-        fields["source"] = masked_text(self.entry.source) or None
+        del fields["versions"], fields["removing"]
         return {
             **fields,
-            "pinned": self.entry.pinned,
+            "source": masked_text(self.entry.source) or None,
             "state": self.state,
             "reason": self.reason or None,
             "path": os.path.realpath(self.root) if self.root else None,

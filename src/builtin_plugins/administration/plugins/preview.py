@@ -48,31 +48,28 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
 
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     """Return the lines about what adding a plugin adds."""
-    lines = [heading(entry)]
-    if entry.description:
-        lines.append(f"  {entry.description}")
-    told = "those that its Python declares" if "discover_commands" in found.hooks else "none"
-    lines.append(f"commands: {len(found.commands) or told}")
+    lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
+    in_python = "those that its Python declares" if "discover_commands" in found.hooks else "none"
+    lines.append(f"commands: {len(found.commands) or in_python}")
     lines += command_lines(found.commands.items())
     if found.left_out:
         lines.append(f"left out: {len(found.left_out)}")
         lines += [f"    {one}" for one in found.left_out[:_MOST_LEFT_OUT]]
-    names = sorted({name for one in found.commands.values() for name in one.envs})
-    if names:
-        lines.append(f"variables: {', '.join(names)}")
-    requires = sorted({str(need) for one in found.commands.values() for need in one.requires})
-    if requires:
-        lines.append(f"requires: {', '.join(requires)}")
-    if found.hooks:
-        hooks = f"{entry.hooks}: " if entry.hooks else ""
-        lines.append(f"Python hooks: {hooks}{', '.join(found.hooks)}")
-    if needs := _needs(entry, found):
-        lines.append(f"needs: {', '.join(needs)}")
-    return lines
+    return lines + [f"{what}: {', '.join(names)}" for what, names in _uses(entry, found) if names]
 
 
-def _needs(entry: Entry, found: PluginContents) -> list[str]:
-    return [str(one).partition(";")[0] for one in source_of(entry).needs(found)]
+def _uses(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
+    """Return what a plugin uses: the names of each kind of thing."""
+    commands = found.commands.values()
+    needs = source_of(entry).needs(found)
+    return [
+        ("sudo", [" ".join(words) for words, one in found.commands.items() if one.sudo]),
+        ("variables", sorted({name for one in commands for name in one.envs})),
+        ("required variables", sorted({name for one in commands for name in one.required_envs})),
+        ("requires", sorted({str(need) for one in commands for need in one.requires})),
+        ("Python hooks", list(found.hooks)),
+        ("needs", [str(one).partition(";")[0] for one in needs]),
+    ]
 
 
 def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
@@ -86,31 +83,14 @@ def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
 def change_lines(
     former: Entry, entry: Entry, before: PluginContents, after: PluginContents
 ) -> list[str]:
-    """Return old → new, then commands that come and go, new `sudo`, new variables, new hooks."""
+    """Return old → new, then the commands that come and go, and what the plugin newly uses."""
     lines = [f"{former.name}: {version_text(former)} → {version_text(entry)}"]
     gone = [(words, one) for words, one in before.commands.items() if words not in after.commands]
     come = [(words, one) for words, one in after.commands.items() if words not in before.commands]
     lines += command_lines(come, "+") + command_lines(gone, "-")
-    for words, new in sorted(after.commands.items()):
-        old = before.commands.get(words)
-        label = " ".join(words)
-        if old is not None and new.sudo and not old.sudo:
-            lines.append(f"  ! {label} now needs sudo")
-        known = set(old.envs) | set(old.required_envs) if old else set()
-        fresh = [name for name in [*new.envs, *new.required_envs] if name not in known]
-        if fresh:
-            names = ", ".join(dict.fromkeys(fresh))
-            lines.append(f"  ! {label} has new variables: {names}")
-        before_needed = set(map(str, old.requires)) if old else set()
-        needs = [str(one) for one in new.requires if str(one) not in before_needed]
-        if needs:
-            lines.append(f"  ! {label} now requires {', '.join(needs)}")
-    hooks = [hook for hook in after.hooks if hook not in before.hooks]
-    if hooks:
-        lines.append(f"  ! new Python hooks: {', '.join(hooks)}")
-    known_needs = _needs(former, before)
-    if fresh := [one for one in _needs(entry, after) if one not in known_needs]:
-        lines.append(f"  ! now needs: {', '.join(fresh)}")
+    for (what, new), (_, old) in zip(_uses(entry, after), _uses(former, before), strict=True):
+        if fresh := [name for name in new if name not in old]:
+            lines.append(f"  ! new {what}: {', '.join(fresh)}")
     return lines
 
 

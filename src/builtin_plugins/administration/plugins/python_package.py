@@ -7,23 +7,27 @@ import re
 import shlex
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 
-from packaging.utils import InvalidName, canonicalize_name
+from packaging.utils import canonicalize_name
 
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.plugins_folder.directory import FILE_NAME
 from builtin_plugins.plugins_folder.registry import Entry
 from host import PluginError
 from host.hookspecs import PROJECT
-from host.run import read_regular
 
-_LARGEST = 1 << 20  # bytes of a file that is looked at
 _FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _NAME = re.compile(
     r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
-    r"name\s*=\s*[\"']?([^\"'\n]+)",
+    r"name\s*=\s*[\"']?([A-Za-z0-9._-]+)",
     re.MULTILINE,
 )
+
+
+def is_package(root: str) -> bool:
+    """Return whether pip could install the directory `root`."""
+    return any(os.path.isfile(os.path.join(root, one)) for one in ("pyproject.toml", "setup.py"))
 
 
 def refuse_package(
@@ -36,35 +40,22 @@ def refuse_package(
     A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
     its settings in a pyproject.toml there. An entry point for plugins settles it.
     """
-    text = "".join(_text(root, name) for name in _FILES)
-    if os.path.lexists(os.path.join(root, FILE_NAME)) or not text:
+    if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
         return
+    text = ""
+    for name in _FILES:
+        with suppress(OSError):
+            text += Path(root, name).read_text("utf-8", "replace")
     if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
         return
-    if found := _NAME.search(text):
-        with suppress(InvalidName):
-            entry = entry.replaced(name=canonicalize_name(found[1].strip(), validate=True))
-    raise PluginError(
-        f"{entry.source}: is a Python package, not a directory of commands",
-        _ways(entry, f"{program} self plugin add", address),
-    )
-
-
-def _text(root: str, name: str) -> str:
-    try:
-        content = read_regular(os.path.join(root, name), _LARGEST, PluginError)
-    except (OSError, PluginError):
-        return ""
-    return content.decode("utf-8", "replace")
+    found = _NAME.search(text)
+    name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
+    ways = f"from an index: {add} pip:{name}; or build a wheel and add that"
+    if address:
+        ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
+    raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)
 
 
 def _is_in_package(root: str, words: Words) -> bool:
     above = (os.path.join(root, *words[:end]) for end in range(1, len(words)))
     return any(os.path.isfile(os.path.join(one, "__init__.py")) for one in above)
-
-
-def _ways(entry: Entry, add: str, address: str) -> str:
-    """Return how the package is added: from its repository, from an index, or as a wheel."""
-    if address:
-        return f"add it with: {add} {shlex.quote(f'pip:{entry.name} @ git+{address}')}"
-    return f"from an index: {add} pip:{entry.name}; or build a wheel and add that"

@@ -159,30 +159,23 @@ def write_registry(path: str, registry: Registry) -> None:
     A link is followed, so that a team's file can stay where it is shared. A copy beside
     it counts if somebody damages the file. The local file is written if there is one.
     """
-    local = local_path(os.path.dirname(path))
-    if registry.local is not None and not _has(local, registry.local):
-        write_file(local, _encoded(registry.local))
-    if not registry.exists and not registry.values["plugins"]:
-        return
-    last = os.path.join(os.path.dirname(path), LAST)
-    encoded = _encoded(registry.values)
-    if not _has(path, registry.values):
-        write_file(os.path.realpath(path), encoded)
-    if not _has(last, registry.values):
+    directory = os.path.dirname(path)
+    if registry.local is not None:
+        _write(local_path(directory), registry.local)
+    if registry.exists or registry.values["plugins"]:
+        _write(os.path.realpath(path), registry.values)
         with suppress(OSError):  # it is for the day when the other one is damaged
-            write_file(last, encoded)
+            _write(os.path.join(directory, LAST), registry.values)
 
 
-def _encoded(values: dict[str, Any]) -> bytes:
-    content = f"{json.dumps({'$schema': SCHEMA, **values}, indent=2, ensure_ascii=False)}\n"
-    return content.encode("utf-8", "backslashreplace")  # a lone surrogate stays an escape
-
-
-def _has(path: str, values: dict[str, Any]) -> bool:
-    try:
-        return read_object(path) | {"$schema": SCHEMA} == values | {"$schema": SCHEMA}
-    except (HostError, OSError):
-        return False
+def _write(path: str, values: dict[str, Any]) -> None:
+    """Write `values` to a file of JSON, unless it has them already."""
+    values = {"$schema": SCHEMA, **values}
+    with suppress(HostError, OSError):
+        if {"$schema": SCHEMA, **read_object(path)} == values:
+            return
+    content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
+    write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
 
 
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:

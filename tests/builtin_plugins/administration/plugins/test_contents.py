@@ -24,7 +24,7 @@ METADATA = f"{INFO}/METADATA"
 
 
 def test_what_a_wheel_says(tmp_path: Path) -> None:
-    needs = ("click>=8", "six; extra == 'x'")
+    needs = ("click>=8", 'six; extra == "x"')
     path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=needs)
     found = read_wheel(str(path))
     assert found.manifest.values() == Manifest("acme-cli", "1.0", "A test").values()

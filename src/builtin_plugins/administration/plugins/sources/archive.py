@@ -27,7 +27,7 @@ class Source(DirectorySource):
         rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
         extract(packed, Path(tx.tree), rules, called=self.entry.source, seconds=tx.seconds)
         packed.unlink()
-        return self.described(self.entry.replaced(sha256=sha256), tx)
+        return self.described(self.entry.replaced(sha256=sha256), tx, tx.tree, self.entry.source)
 
 
 def _is_category(paths: Collection[str]) -> bool:

@@ -9,14 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
-from builtin_plugins.administration.plugins.python_package import refuse_package
+from builtin_plugins.administration.plugins.contents import (
+    PluginContents,
+    placed,
+    read_contents,
+)
+from builtin_plugins.administration.plugins.python_package import is_package, refuse_package
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry
-from host import HostError, PluginError, Problem, Record
+from host import HostError, PluginError, Record
 from host.cli.session import Session
 
 if TYPE_CHECKING:
@@ -105,9 +109,6 @@ class PluginSource:
         """Build and stage what was fetched unbuilt; this runs the package's own code."""
         raise NotImplementedError
 
-    def check_staged(self, staged: Staged, tx: Transaction, program: str) -> None:
-        """Raise PluginError if what was fetched is no plugin of this kind."""
-
     def kept_version(self, tx: Transaction) -> Staged | None:
         """Return the version of the entry if installing it needs no fetching."""
         return None
@@ -124,8 +125,8 @@ class PluginSource:
         """Return the packages that a version with these contents needs here."""
         return []
 
-    def pip_address(self, root: str) -> str:
-        """Return the repository of the Python package at `root` in pip's form, "" for none."""
+    def pip_address(self) -> str:
+        """Return the repository in the form that pip takes, "" for none."""
         return ""
 
     # How it is installed and removed. The first step of each takes long, so it runs before
@@ -160,44 +161,35 @@ def source_of(entry: Entry) -> PluginSource:
 class DirectorySource(PluginSource):
     """A source of directory plugins; `plugins/<name>` is a link to the current version."""
 
-    def staged_root(self, tx: Transaction) -> str:
-        """Return the directory of the plugin that was fetched."""
-        return tx.tree
+    def described(self, entry: Entry, tx: Transaction, root: str, called: str = "") -> Staged:
+        """Return the directory `root` with the entry completed from its plugin.json.
 
-    def described(self, entry: Entry, tx: Transaction) -> Staged:
-        """Return the directory that was fetched, with the entry completed from its plugin.json.
-
-        Errors name the source and the path inside it, because the staging area is gone
-        when they are read.
+        Problems name the place inside what is `called` so, as a staging area is gone when they are
+        read. Raises PluginError if the directory holds nothing or is a Python package.
         """
-        root = self.staged_root(tx)
         try:
             found = read_contents(root, entry.scripts)
-            if not (found.commands or found.hooks or found.problems or _is_package(root)):
+            if not (found.commands or found.hooks or found.problems or is_package(root)):
                 bare = read_contents(root, {})  # scripts without any definition
                 if bare.commands and entry.scripts is None and found.manifest.scripts is None:
                     entry, found = entry.replaced(scripts={}), bare
         except HostError as error:
-            raise type(error)(self._outside(error.problem, root)) from None
-        found = found.replaced(problems=tuple(self._outside(one, root) for one in found.problems))
+            problem = placed(error.problem, root, called) if called else error.problem
+            raise type(error)(problem) from None
+        if called:
+            problems = tuple(placed(one, root, called) for one in found.problems)
+            found = found.replaced(problems=problems)
         name = entry.name or found.manifest.name or _suggested_name(entry.source)
-        return Staged(entry.replaced(name=name, **found.manifest.facts), found)
-
-    def _outside(self, problem: Problem, root: str) -> Problem:
-        path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
-        text = problem.text.replace(f"{root}/", "")
-        return problem.replaced(path, text).inside(self.entry.source)
-
-    def check_staged(self, staged: Staged, tx: Transaction, program: str) -> None:
-        found, source = staged.contents, staged.entry.source
-        root = self.staged_root(tx)
-        refuse_package(staged.entry, root, found.commands, program, self.pip_address(root))
+        entry = entry.replaced(name=name, **found.manifest.facts)
+        program = tx.reporter.program
+        refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.hooks:
             raise PluginError(
-                f"{source}: holds no command and no hook",
+                f"{entry.source}: holds no command and no hook",
                 "a plugin has scripts, or <category>/<command>/"
                 f"command.json (see: {program} self new plugin --help)",
             )
+        return Staged(entry, found)
 
     def is_present(self, plugins_dir: str) -> bool:
         store = store_of(plugins_dir, self.entry.name)
@@ -212,10 +204,6 @@ class DirectorySource(PluginSource):
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         return set_aside(tx.plugins_dir, self.entry.name, undo)
-
-
-def _is_package(root: str) -> bool:
-    return any(os.path.exists(os.path.join(root, one)) for one in ("pyproject.toml", "setup.py"))
 
 
 def _suggested_name(source: str) -> str:

@@ -70,9 +70,10 @@ class Source(DirectorySource):
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
     def fetch(self, tx: Transaction) -> Staged:
-        return self.described(write_files(self.entry, self.address, tx, tx.tree), tx)
+        entry = write_files(self.entry, self.address, tx, tx.tree)
+        return self.described(entry, tx, tx.tree, entry.source)
 
-    def pip_address(self, root: str) -> str:
+    def pip_address(self) -> str:
         scheme, found, rest = self.entry.source.partition("://")
         if not found:  # user@host:path
             scheme, rest = "ssh", self.entry.source.replace(":", "/", 1)

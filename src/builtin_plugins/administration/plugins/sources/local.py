@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.files.atomic import write_link
-from host import OperationError, Problem
+from host import OperationError
 
 
 class Source(DirectorySource):
@@ -23,11 +23,8 @@ class Source(DirectorySource):
     def argument(self) -> str:
         return ""
 
-    def staged_root(self, tx: Transaction) -> str:
-        return os.path.realpath(self.address)
-
     def fetch(self, tx: Transaction) -> Staged:
-        source, root = self.address, self.staged_root(tx)
+        source, root = self.address, os.path.realpath(self.address)
         plugins_dir = os.path.realpath(tx.plugins_dir)
         if not os.path.isdir(root):
             raise OperationError(f"{source}: no such directory")
@@ -35,10 +32,7 @@ class Source(DirectorySource):
             raise OperationError(f"{source}: is in the plugins directory, so it works as is")
         if plugins_dir.startswith(os.path.join(root, "")):
             raise OperationError(f"{source}: holds the plugins directory itself")
-        return self.described(self.entry, tx)
-
-    def _outside(self, problem: Problem, root: str) -> Problem:
-        return problem
+        return self.described(self.entry, tx, root)
 
     def is_present(self, plugins_dir: str) -> bool:
         return os.path.isdir(os.path.join(plugins_dir, self.entry.name))

@@ -104,7 +104,6 @@ def _add_staged(
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     entry, found = staged.entry, staged.contents
-    source_of(entry).check_staged(staged, tx, session.program)
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())

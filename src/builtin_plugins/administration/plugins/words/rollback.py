@@ -12,6 +12,8 @@ from host import OperationError
 from host.cli.session import Session
 from host.run.text import EMPTY
 
+_FEWEST_DIGITS = 4  # of a commit or checksum
+
 
 def command(session: Session, name: str, version: str | None) -> None:
     """Go back to an earlier VERSION of the plugin NAME, or to the one before.
@@ -35,21 +37,19 @@ def command(session: Session, name: str, version: str | None) -> None:
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
-    version_dirs = [one.version_dir for one in kept]
     if version is None:
-        at = (
-            version_dirs.index(entry.version_dir)
-            if entry.version_dir in version_dirs
-            else len(version_dirs)
-        )
-        if at == 0:
-            raise OperationError(f"{entry.name}: no earlier version is kept")
-        return kept[at - 1]
-    for one in reversed(kept):
-        if version and version in (one.version, one.version_dir):
-            return one
-    for one in reversed(kept):
-        if len(version) >= 4 and (one.commit.startswith(version) or one.sha256.startswith(version)):
-            return one
+        version_dirs = [one.version_dir for one in kept]
+        found = kept[: [*version_dirs, entry.version_dir].index(entry.version_dir)]
+    else:
+        found = [one for one in kept if version and _is_called(one, version)]
+    if found:
+        return found[-1]
+    what = "earlier version" if version is None else f"version {version or EMPTY}"
     there = ", ".join(version_text(one) for one in kept) or "none"
-    raise OperationError(f"{entry.name}: no version {version or EMPTY} is kept; there are: {there}")
+    raise OperationError(f"{entry.name}: no {what} is kept; there are: {there}")
+
+
+def _is_called(entry: Entry, version: str) -> bool:
+    digits = entry.commit or entry.sha256
+    is_start = len(version) >= _FEWEST_DIGITS and digits.startswith(version)
+    return is_start or version in (entry.version, entry.version_dir)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.administration.plugins.contents import (
-    PluginContents,
-    read_contents,
-    read_installed,
-)
+from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
-from builtin_plugins.plugins_folder.registry import Entry
-from host import DefinitionError, PluginError, Problem, masked_text
+from builtin_plugins.administration.plugins.sources.base import source_of
+from host import HostError, masked_text
 from host.cli.session import Session
 
 
@@ -23,11 +19,12 @@ def command(session: Session, name: str, format: str) -> None:
         values = row.described() | {"versions": list(row.entry.versions)}
         session.show_json(values)
         return
-    session.show_lines(*_lines(row, kept_versions(session.installation.plugins_dir, row.entry)))
+    session.show_lines(*_lines(row, session.installation.plugins_dir))
 
 
-def _lines(row: Row, kept: list[Entry]) -> list[str]:
-    entry = row.entry
+def _lines(row: Row, plugins_dir: str) -> list[str]:
+    entry, found = row.entry, _contents(row, plugins_dir)
+    kept = kept_versions(plugins_dir, entry)
     facts = {
         "name": entry.name,
         "version": entry.version,
@@ -45,7 +42,6 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
         ),
     }
     lines = [f"{key + ':':<13}{value}" for key, value in facts.items() if value]
-    found = _contents(row)
     hooks = row.hooks or list(found.hooks)
     if hooks:
         where = f" ({entry.hooks})" if entry.hooks else ""
@@ -56,19 +52,11 @@ def _lines(row: Row, kept: list[Entry]) -> list[str]:
     return lines
 
 
-def _contents(row: Row) -> PluginContents:
-    if row.entry.is_package and row.state == "disabled":
-        return read_installed(row.entry.name)
-    commands = {one.words: one.definition for one in row.declared}
-    problems: list[Problem] = []
-    hooks: tuple[str, ...] = ()
-    for place in [row.root] if row.root else row.trees:
-        try:
-            found = read_contents(place, row.entry.scripts)
-        except (PluginError, DefinitionError) as error:
-            problems.append(error.problem)
-            continue
-        commands |= found.commands
-        problems += found.problems
-        hooks += found.hooks
-    return PluginContents(commands, hooks, tuple(problems))
+def _contents(row: Row, plugins_dir: str) -> PluginContents:
+    """Return the contents of a plugin, none if they cannot be read: the state has the reason."""
+    try:
+        found = source_of(row.entry).contents_now(plugins_dir)
+    except (HostError, OSError):
+        found = PluginContents()
+    declared = {one.words: one.definition for one in row.declared}
+    return found.replaced(commands=declared | dict(found.commands))

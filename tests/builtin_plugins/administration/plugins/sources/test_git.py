@@ -72,8 +72,8 @@ def test_from_a_server_added_run_updated_rolled_back(
     said = (
         f"acme: 1.0 ({first[:12]}) → 2.0 ({second[:12]})\n"
         "  + demo bye says bye\n"
-        "  ! demo hi now needs sudo\n"
-        "  ! demo hi has new variables: GREETING\n"
+        "  ! new sudo: demo hi\n"
+        "  ! new variables: GREETING\n"
     )
     assert plugin(made, "update", "--dry-run").stdout == said
     assert registry(made)["acme"]["commit"] == first

@@ -80,12 +80,11 @@ def discover_commands(installation):
 DECLARED = {
     "computed": (
         COMPUTED,
-        "commands: those that its Python declares\nPython hooks: hooks.py: discover_commands\n"
-        "added acme\n",
+        "commands: those that its Python declares\nPython hooks: discover_commands\nadded acme\n",
     ),
     "written out": (
         WRITTEN,
-        "commands: 1\n    told py Written\nPython hooks: hooks.py: discover_commands\nadded acme\n",
+        "commands: 1\n    told py Written\nPython hooks: discover_commands\nadded acme\n",
     ),
 }
 
@@ -124,7 +123,7 @@ def test_list_registers_what_was_dropped_in_without_running_its_hooks(
     hooks = TELLTALE.format(mark=str(mark))
     source = write_tree(tmp_path / "acme", {**plugin_files(hooks="h.py"), "h.py": hooks})
     added = plugin(made, "add", str(source))
-    assert "Python hooks: h.py: discover_commands\n" in added.stdout
+    assert "Python hooks: discover_commands\n" in added.stdout
     made.write({"plugins/other/plugin.json": {"hooks": "h.py"}, "plugins/other/h.py": hooks})
     for words in (["list"], ["list", "--format", "json"], ["show", "acme"], ["update"]):
         assert plugin(made, *words).status == 0
@@ -414,7 +413,8 @@ def test_a_dropped_in_directory_named_like_a_word_of_the_program(
     write_tree(made.root / "plugins" / word, plugin_files("demo/hi"))
     row = listed(made)[word]
     place = made.root / "plugins" / word
-    reason = f"{place}: {word} is a word of this program itself; rename the directory"
+    rule = "use a-z, 0-9 and ._-, and no word of this program"
+    reason = f"{place}: cannot be a plugin's name; rename the directory: {rule}"
     assert (row["state"], row["reason"]) == ("broken", reason)
     assert made.run("demo", "hi").status == 2
     assert word not in registry(made)

@@ -256,7 +256,7 @@ def test_what_a_package_needs_is_shown(with_uv: Environment) -> None:
     needs = ("needed>=1", "click>=8", "needed>=9; python_version < '3'")
     with_uv.acme("2.0", requires=needs)
     assert plugin(made, "update", "--dry-run").stdout == (
-        "acme-cli: 1.0 → 2.0\n  ! now needs: click>=8\n"
+        "acme-cli: 1.0 → 2.0\n  ! new needs: click>=8\n"
     )
 
 

@@ -78,7 +78,7 @@ def test_what_a_plugin_json_says(install: Install, tmp_path: Path) -> None:
     source = write_tree(tmp_path / "source", {**files, "plugin.json": manifest})
     made = install()
     assert plugin(made, "add", str(source)).status == 0
-    assert "scripts" not in registry(made)["tools"]
+    assert registry(made)["tools"]["scripts"] is None
     assert made.run("db", "copy").stdout == "acme-db-copy.sh []"
     (source / "plugin.json").write_text('{"directory": "bin", "scripts": {"split": 3}}')
     failed = plugin(install(), "add", str(source))
