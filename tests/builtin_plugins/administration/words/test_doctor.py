@@ -366,7 +366,9 @@ def test_what_an_installation_lacks(install: Install) -> None:
     assert made.run("self", "init", str(made.root)).status == 0
     assert [row for row in findings(made) if row["check"] == "installation"] == []
     shutil.rmtree(made.root / "commands")
-    assert "there is no directory of commands" in only(made)["message"]
+    row = only(made)
+    assert row["check"] == "definitions"
+    assert row["message"].endswith("/commands:1:1: No such file or directory")
 
 
 def test_safe_runs_nothing(install: Install) -> None:

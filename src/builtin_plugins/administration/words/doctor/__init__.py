@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding, counted, grouped
-from builtin_plugins.administration.project_findings import check_projects
 from builtin_plugins.administration.words.doctor import installation, program, requirements
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from host import HostError
@@ -25,7 +24,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,
-    "projects": lambda subject: check_projects(subject.session),
+    "projects": installation.projects,
     "leftovers": installation.leftovers,
 }
 _ANYWAY = ("installation", "dependencies")  # the checks that need no installation
