@@ -45,19 +45,18 @@ def files(subject: Subject) -> Iterator[Finding]:
     wanted = subject.session.installation.config.min_version
     if wanted and (problem := version_problem(config, wanted)):
         yield finding(problem.what, problem.remedy)
-    became = {
-        os.path.join(root, one.relative): one.became(root)
-        for one in shipped_files()
-        if one.is_programs
-    }
+    states: dict[str, list[str]] = {}
+    for one in shipped_files():
+        if one.relative.parts[:2] == ("core", "lib"):
+            path = os.path.join(root, one.relative)
+            states.setdefault(one.became(root), []).append(path)
     fix = partial(catch_up, root, subject.session.messages.warn)
     for state, what, remedy in (
         ("missing", "missing", again),
         ("former", "of another version than this program", f"{subject.call} self doctor --fix"),
     ):
-        paths = [path for path in became if became[path] == state]
-        if any("/core/lib/" in path or state == "former" for path in paths):
-            yield finding(f"{', '.join(paths)}: {what}", remedy, fix)
+        if state in states:
+            yield finding(f"{', '.join(states[state])}: {what}", remedy, fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
         session.show_lines(*_help_lines(lint.help))
     if lint.shell_scripts and not shellcheck and session.terminal.is_interactive:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
-    return 1 if any(one.counts for one in findings) else 0
+    return 1 if any(one.kind == "error" for one in findings) else 0
 
 
 def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[Finding]:
