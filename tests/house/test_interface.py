@@ -32,7 +32,6 @@ _ADMINISTRATION = {
     "host.run.command": "lint, new and add judge definitions as a run does",
     "host.run.json_errors": "lint: at which line a key of a definition stands",
     "host.run.json_file": "lint and wheels: JSON has the errors of a file's",
-    "host.run.dotenv": "lint: which names a file of env_files defines",
     "host.run.settings": "doctor: settings.conf is read as a run reads it",
     "host.run.installation": "update, doctor, uninstall: where installations are",
     "host.run.text": "how a text without letters is shown",

@@ -37,7 +37,10 @@ _DEFINITION = argument("--definition", "Its command.json, not its script.")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 _FIX = argument("--fix", "Apply the remedies that are safe.")
 _FOLDER = argument("--folder", "A folder with a command.json, not a script.")
-_FROM = argument("--from", "A script of yours, taken as it is.", value="FILE", complete="file")
+_FROM = {
+    **argument("--from", "A script of yours, taken as it is.", value="FILE", type="file"),
+    "conflicts": ["--lang", "--description", "--folder"],
+}
 _INSTALL = argument("--install", "Load it in every new shell.")
 _LANGUAGE = argument(
     "--lang",

@@ -8,37 +8,23 @@ from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
-from host.run.command import is_word, read_definition
 from host.run.folders import FolderTree, script_word, words_of_script
-
-_NO_REASON = ("", "", "")
 
 
 def left_out(tree: FolderTree, place: str) -> Iterator[Finding]:
     """Yield the files in a category that look like scripts and are no commands, with the reason."""
-    try:
-        names = sorted(one.name for one in os.scandir(place) if not one.is_dir())
-    except OSError:
-        return  # reported as what is wrong with the folder
-    named = {os.path.join(place, one) for one in _entrypoints(place)}
-    for name in names:
-        path = os.path.join(place, name)
-        if path not in named and _looks_like_a_script(path):
-            rule, reason, remedy = _why_left_out(tree, place, name)
-            if reason:
-                yield Finding(rule, Problem(path, reason, remedy), hint=rule == "undefined")
-
-
-def _entrypoints(place: str) -> Iterator[str]:
-    for name in ("category.json", "command.json"):
-        with suppress(HostError, FileNotFoundError):
-            yield read_definition(os.path.join(place, name)).entrypoint
+    with suppress(HostError, OSError):  # reported as what is wrong with the folder
+        category = tree.category(place)
+        for name in sorted(os.listdir(place)):
+            is_own = category is not None and name == category.entrypoint
+            if not is_own and _looks_like_a_script(os.path.join(place, name)):
+                yield from _reason(tree, place, name)
 
 
 def _looks_like_a_script(path: str) -> bool:
     name = os.path.basename(path)
     word = script_word(name)
-    if not word:
+    if not word or os.path.isdir(path):
         return False
     if not os.path.isfile(path):  # opening a FIFO would never end
         return os.path.islink(path) and not os.path.exists(path)
@@ -49,28 +35,28 @@ def _looks_like_a_script(path: str) -> bool:
     return False
 
 
-def _why_left_out(tree: FolderTree, place: str, name: str) -> tuple[str, str, str]:
-    """Return the rule, the reason and the remedy for a file that is no command, "" for one."""
-    path, word = os.path.join(place, name), script_word(name)
-    is_split = place == tree.root and bool(tree.scripts)
-    words = words_of_script(name, tree.scripts or {}) if is_split else [word]
-    if tree.scripts is None:
+def _reason(tree: FolderTree, place: str, name: str) -> Iterator[Finding]:
+    """Yield why a file is no command, nothing for one that is."""
+    path = os.path.join(place, name)
+    refused, reason, remedy = tree.refusal(path), "", ""
+    scripts = {} if tree.scripts and place != tree.root else tree.scripts
+    if scripts is None:
+        reason = "" if refused else "no command.json names this script"
         remedy = f'write {place}/main.sh and a command.json, or "scripts": {{}} in its plugin.json'
-        reason = "" if tree.refusal(path) else "no command.json names this script"
-        return "undefined", reason, remedy
-    if not words or not all(map(is_word, words)):
-        has_prefix = name.startswith(tree.scripts.get("prefix", ""))
-        reason = "its name cannot be a word" if has_prefix else "its name lacks the prefix"
-        remedy = "use letters, digits and ._-, the first a letter or digit" if has_prefix else ""
-        return "undefined", reason, remedy
-    if refused := tree.refusal(path):
-        remedy = f"run: chmod +x {path}; or begin its name with _ if it is no command"
-        return "undefined", refused, remedy if "executable" in refused else ""
-    there = os.path.join(place, *words)
-    own = ""
-    with suppress(HostError):
-        definition = tree.command(there)
-        if definition and definition.entrypoint and definition.file != path:
-            own = os.path.join(definition.directory, definition.entrypoint)
-    remedy = "rename one of them"
-    return ("shadowed", f"{own} has the same words and runs instead", remedy) if own else _NO_REASON
+    elif not name.startswith(scripts.get("prefix", "")):
+        reason = "its name lacks the prefix"
+    elif not (words := words_of_script(name, scripts)):
+        reason = "its name cannot be a word"
+        remedy = "use letters, digits and ._-, the first a letter or digit"
+    elif refused:
+        reason, fix = refused, f"run: chmod +x {path}; or begin its name with _ if it is no command"
+        remedy = "" if os.path.islink(path) else fix
+    else:
+        with suppress(HostError):
+            winner = tree.command(os.path.join(place, *words))
+            if winner and winner.entrypoint and winner.file != path:
+                own = os.path.join(winner.directory, winner.entrypoint)
+                what = f"{own} has the same words and runs instead"
+                yield Finding("shadowed", Problem(path, what, "rename one of them"))
+    if reason:
+        yield Finding("undefined", Problem(path, reason, remedy), hint=True)

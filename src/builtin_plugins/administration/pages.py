@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import groupby
+from contextlib import suppress
 from typing import NamedTuple
 
-from host import Problem, Terminal, printable
+from host import Problem, printable
 from host.cli.session import Session
-
-_STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
-_KIND = max(map(len, _STYLES))
 
 
 class Finding(NamedTuple):
@@ -29,44 +25,16 @@ class Finding(NamedTuple):
     fixed: bool = False
 
     @property
-    def counts(self) -> bool:
-        """Whether it makes the exit status 1."""
-        return not (self.hint or self.fixed)
-
-    @property
     def kind(self) -> str:
+        """What it is for people; an "error" makes the exit status 1."""
         return "fixed" if self.fixed else "hint" if self.hint else "error"
 
 
 def relative_path(path: str) -> str:
     """Return the path relative to the current directory if it is below that."""
-    try:
-        here = os.path.realpath(os.getcwd()).rstrip("/")
-    except OSError:
-        return path
-    return path.removeprefix(f"{here}/") if here else path
-
-
-def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> list[str]:
-    """Return the lines of a page: each row is a heading, a text and the finding it is about.
-
-    Neighbours with the same heading share it. The remedy stands below the text.
-    """
-    lines = []
-    for heading, group in groupby(rows, lambda row: row[0]):
-        lines.append(terminal.styled(printable(heading), "heading"))
-        for _, text, one in group:
-            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
-            lines.append(f"  {label}  {printable(text)}")
-            if one.problem.remedy:
-                lines.append(f"  {' ' * _KIND}  {printable(one.problem.remedy)}")
-    return lines
-
-
-def counted(findings: Iterable[Finding]) -> str:
-    """Return how many there are of each kind: `2 errors, 1 hint`."""
-    kinds = sorted(Counter(one.kind for one in findings).items())
-    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
+    with suppress(OSError):
+        return path.removeprefix(f"{os.getcwd()}/")
+    return path
 
 
 def plural(count: int, noun: str) -> str:

@@ -89,7 +89,7 @@ def _offer(
         value = one.value
         if not one.literal:
             value = reader.expanded(value, path, one.name, problems.append, one.line)
-        reader.offer(one.name, value, source.rank, f"{path}:{one.line}")
+        reader.offer(one.name, value, source.rank, path, line=one.line)
 
 
 def _report(reader: "SourceReader", path: str, problems: "list[Problem]") -> None:

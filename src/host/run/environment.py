@@ -217,17 +217,20 @@ class SourceReader(Record):
 
         offer_env_file(self, source, path)
 
-    def offer(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
+    def offer(
+        self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
+    ) -> None:
         args = self.definition.args
         if args and any(one.owns(name) for one in args):
             return  # a command line alone gives these
         if ":" in value and rank in (ENVS, ENV_FILES):
-            self._warn_of_reference(name, value, origin, key)
+            self._warn_of_reference(name, value, path, key, line)
+        origin = f"{path}:{line}" if line else path
         offered = self.layers.offer(Assignment(name, value, rank, origin, key))
         if not offered and name in self.layers.system:
             self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
 
-    def _warn_of_reference(self, name: str, value: str, origin: str, key: str) -> None:
+    def _warn_of_reference(self, name: str, value: str, path: str, key: str, line: int) -> None:
         scheme = value.partition(":")[0]
         if scheme == "encrypted":
             what = f"{name} looks encrypted, and nothing decrypts it here"
@@ -235,7 +238,7 @@ class SourceReader(Record):
             what = f"{name} looks like a reference to a secret, and nothing resolves it here"
         else:
             return
-        self.messages.warn(Problem(origin, what, 'references belong in "secrets"', key))
+        self.messages.warn(Problem(path, what, 'references belong in "secrets"', key, line))
 
     def offer_all(self, source: "Source", origin: str, values: "Mapping[str, str]") -> None:
         for name, value in values.items():

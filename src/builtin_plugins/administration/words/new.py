@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
@@ -18,7 +19,6 @@ from host.run.catalog import NOT_CATEGORIES
 from host.run.folders import script_word
 
 _STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
-_SCRIPTS = {"bash": "main.sh", "python": "main.py", "node": "main.js", "sh": "main.sh"}
 
 
 def new_command(
@@ -36,19 +36,16 @@ def new_command(
     its own comment becomes the definition. Without --lang the script is for bash.
     """
     file = options["from"]  # no name for a parameter
-    if file and (lang or description or folder):
-        raise UsageError("--from cannot be combined with --lang, --description or --folder")
     if move and not file:
         raise UsageError("--move needs --from")
     if file:
-        source = Path(os.path.abspath(file))
-        _make(session, words, {_extension(source.name): _content(source)})
-        if move:
-            with os_errors_explained(source):
-                source.unlink()
+        with os_errors_explained(file):
+            _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
+            if move:
+                os.unlink(file)
     else:
-        about = description or f"What {words[-1]} does"
         made = _folder_files if folder else _script_file
+        about = description or f"What {words[-1]} does"
         _make(session, words, made(words[-1], lang or "bash", about))
     called = " ".join(words)
     session.show_lines(
@@ -58,13 +55,14 @@ def new_command(
     )
 
 
-def _folder_files(word: str, lang: str, about: str) -> dict[str, bytes]:
-    values = {"WORD": word, "TITLE": _title(word), "ABOUT": about, "SCRIPT": _SCRIPTS[lang]}
-    files = {**filled("command", **values), **filled(f"command-{lang}")}
-    return {f"/{name}": text.encode() for name, text in files.items()}
+def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
+    script = filled(f"command-{lang}")
+    values = {"WORD": word, "TITLE": _title(word), "SCRIPT": "".join(script)}
+    files = {**filled("command", ABOUT=about, **values), **script}
+    return {f"/{name}": text for name, text in files.items()}
 
 
-def _script_file(word: str, lang: str, about: str) -> dict[str, bytes]:
+def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
     """Return the script with its definition behind the shebang, by what follows its word."""
     [(name, text)] = filled(f"command-{lang}").items()
     shebang, _, code = text.partition("\n")
@@ -73,7 +71,7 @@ def _script_file(word: str, lang: str, about: str) -> dict[str, bytes]:
     mark = "//" if lang == "node" else "#"
     comment = [" ".join(about.split()), "/// command", block, "///"]
     lines = [shebang, *(f"{mark} {line}".rstrip() for line in comment), code]
-    return {_extension(name): "\n".join(lines).encode()}
+    return {_extension(name): "\n".join(lines)}
 
 
 def _extension(name: str) -> str:
@@ -81,17 +79,9 @@ def _extension(name: str) -> str:
     return name.removeprefix(script_word(name)) if script_word(name) else ""
 
 
-def _content(source: Path) -> bytes:
-    if not source.is_file():
-        raise OperationError(f"{source}: no such file")
-    with os_errors_explained(source):
-        return source.read_bytes()
-
-
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, for commands to come."""
-    files = _category(words[-1], description)
-    _make(session, words, {f"/{name}": text.encode() for name, text in files.items()})
+    _make(session, words, _category(words[-1], description))
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
@@ -102,26 +92,24 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     """
     if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
         raise UsageError(f"{name} cannot name a plugin", "use a-z, 0-9 and -")
-    target = Path(os.path.abspath(name))
-    if os.path.lexists(target):
-        raise OperationError(f"{target}: is there already", "choose another name")
     package = name.replace("-", "_")
     values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
     where = f"{package}/commands/" if python else ""
     files = filled("package" if python else "plugin", **values)
     files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
-    _write(target, {f"/{path}": text.encode() for path, text in files.items()})
+    made = {f"{name}/{path}": text for path, text in sorted(files.items())}
+    _write(os.getcwd(), made)
     program, wheel = session.program, f"dist/{package}-0.1.0-*.whl"
     build = f"build it:  python3 -m pip wheel --no-deps --wheel-dir dist ./{name}"
     session.show_lines(
-        *("made", *(f"  {name}/{path}" for path in sorted(files))),
+        *("made", *(f"  {path}" for path in made)),
         *([build] if python else []),
         f"add it:    {program} self plugin add {wheel if python else f'./{name}'}",
         f"try it:    {program} {name} hello",
     )
 
 
-def _make(session: Session, words: tuple[str, ...], files: Mapping[str, bytes]) -> None:
+def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
     """Write a command or category below the commands' directory, with categories that are missing.
 
     `files` go by what follows the path of the words: "/command.json", or ".sh" for a script.
@@ -138,25 +126,21 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, bytes]) 
         taken = " ".join(found.words)
         see = f"see: {session.program} self which {taken}"
         raise OperationError(f"{taken} is a command already", see)
-    at = Path(session.installation.commands_dir)
-    left = list(words)
-    while len(left) > 1 and (at / left[0]).is_dir():
-        at /= left.pop(0)
+    at, left = session.installation.commands_dir, list(words)
+    while len(left) > 1 and os.path.isdir(os.path.join(at, left[0])):
+        at = os.path.join(at, left.pop(0))
     made = {f"{'/'.join(left)}{name}": content for name, content in files.items()}
     for count in range(1, len(left)):
-        for name, text in _category(left[count - 1]).items():
-            made[f"{'/'.join(left[:count])}/{name}"] = text.encode()
-    top = min(made).partition("/")[0]
-    target = at / top
-    if os.path.lexists(target):
-        raise OperationError(f"{target}: is there already", "choose other words, or remove it")
-    _write(target, {name.removeprefix(top): content for name, content in made.items()})
+        [(name, text)] = _category(left[count - 1]).items()
+        made[f"{'/'.join(left[:count])}{name}"] = text
+    _write(at, made)
     session.show_lines("made", *(f"  {at}/{name}" for name in sorted(made)))
 
 
 def _category(word: str, about: str | None = None) -> dict[str, str]:
     title = _title(word)
-    return filled("category", TITLE=title, ABOUT=about or f"What {title} is for")
+    files = filled("category", TITLE=title, ABOUT=about or f"What {title} is for")
+    return {f"/{name}": text for name, text in files.items()}
 
 
 def _title(word: str) -> str:
@@ -164,29 +148,33 @@ def _title(word: str) -> str:
     return word.replace("-", " ").replace("_", " ").strip().capitalize()
 
 
-def _write(target: Path, files: Mapping[str, bytes]) -> None:
-    """Make a directory with all its files, or the file "", or nothing; raises OperationError."""
+def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
+    """Write files below one new name in a directory, or none; raises OperationError.
+
+    A text with a shebang can be executed, and so can bytes, which are a script of the user's.
+    """
+    [top] = {name.partition("/")[0] for name in files}
+    target, stage = os.path.join(directory, top), os.path.join(directory, _STAGE)
+    if os.path.lexists(target):
+        raise OperationError(f"{target}: is there already", "choose another name, or remove it")
     with os_errors_explained(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staged = target.parent / _STAGE
-        with locked(os.path.realpath(target.parent), PATIENCE):
-            _discard(staged)
+        os.makedirs(directory, exist_ok=True)
+        with locked(os.path.realpath(directory), PATIENCE):
             try:
+                _discard(stage)
                 for name, content in files.items():
-                    path = Path(f"{staged}{name}")
+                    path = Path(stage + name.removeprefix(top))
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_bytes(content)
-                    if content.startswith(b"#!") or not name:
+                    text = content if isinstance(content, bytes) else content.encode()
+                    path.write_bytes(text)
+                    if text.startswith(b"#!") or isinstance(content, bytes):
                         path.chmod(0o755)
-                if "" not in files:
-                    staged.chmod(0o755)
-                staged.rename(target)
+                os.rename(stage, target)
             except BaseException:
-                _discard(staged)
+                _discard(stage)
                 raise
 
 
-def _discard(staged: Path) -> None:
-    """Remove what a failed or killed run left."""
-    if os.path.lexists(staged):
-        remove_tree(str(staged))
+def _discard(stage: str) -> None:
+    with suppress(FileNotFoundError):
+        remove_tree(stage)

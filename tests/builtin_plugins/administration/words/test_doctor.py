@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -193,13 +192,6 @@ def lose_packages(made: Made) -> None:
     made.write({"core/other": text})
 
 
-def lose_program(made: Made) -> None:
-    text = re.sub(
-        "sys.path.append.*", f"sys.path.append({str(made.home)!r})", made.launcher.read_text()
-    )
-    made.write({"core/other": text})
-
-
 def open_lock(made: Made) -> None:
     made.write({"cli.lock": "garbage"})
     (made.root / "cli.lock").chmod(0o666)
@@ -239,8 +231,7 @@ FIXED = {
     "settings": (make_settings_open, "permissions", "everybody may write to "),
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
     "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
-    "no packages": (lose_packages, "launcher", "cli-host is not in /nowhere/"),
-    "no program": (lose_program, "launcher", "cli-host is not in "),
+    "no packages": (lose_packages, "launcher", "is of another version than this program"),
     "lock": (open_lock, "lock", "somebody else may write to this lock"),
     "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
 }
@@ -366,7 +357,9 @@ def test_what_an_installation_lacks(install: Install) -> None:
     assert made.run("self", "init", str(made.root)).status == 0
     assert [row for row in findings(made) if row["check"] == "installation"] == []
     shutil.rmtree(made.root / "commands")
-    assert "there is no directory of commands" in only(made)["message"]
+    row = only(made)
+    assert row["check"] == "definitions"
+    assert row["message"].endswith("/commands:1:1: No such file or directory")
 
 
 def test_safe_runs_nothing(install: Install) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import groupby
 
-from builtin_plugins.administration.pages import Finding, counted, grouped
-from builtin_plugins.administration.project_findings import check_projects
-from builtin_plugins.administration.words.doctor import installation, program, requirements
+from builtin_plugins.administration.pages import Finding, plural
+from builtin_plugins.administration.words.doctor import installation, program
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
-from host import HostError
+from host import HostError, Terminal, printable
 from host.cli.session import Session
 
 _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
@@ -21,14 +22,16 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "settings": installation.settings,
     "permissions": installation.permissions,
     "definitions": installation.definitions,
-    "requirements": requirements.programs,
+    "requirements": program.requirements,
     "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,
-    "projects": lambda subject: check_projects(subject.session),
+    "projects": installation.projects,
     "leftovers": installation.leftovers,
 }
 _ANYWAY = ("installation", "dependencies")  # the checks that need no installation
+_STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
+_KIND = max(map(len, _STYLES))
 
 
 def command(session: Session, fix: bool, format: str) -> int:
@@ -43,10 +46,9 @@ def command(session: Session, fix: bool, format: str) -> int:
     if format == "json":
         session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, found)]})
     else:
-        page = [(one.rule, one.problem.what, one) for one in found]
-        lines = [*grouped(page, session.terminal), *([""] if found else [])]
+        lines = [*_page(found, session.terminal), *([""] if found else [])]
         session.show("\n".join([*lines, _result(subject, found), ""]))
-    return 1 if any(one.counts for one in found) else 0
+    return 1 if any(one.kind == "error" for one in found) else 0
 
 
 def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
@@ -79,9 +81,22 @@ def _row(one: Finding) -> dict[str, object]:
     }
 
 
+def _page(found: list[Finding], terminal: Terminal) -> Iterator[str]:
+    """Yield the findings below their checks, each with its remedy below it."""
+    for check, findings in groupby(found, lambda one: one.rule):
+        yield terminal.styled(check, "heading")
+        for one in findings:
+            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
+            yield f"  {label}  {printable(one.problem.what)}"
+            if one.problem.remedy:
+                yield f"  {' ' * _KIND}  {printable(one.problem.remedy)}"
+
+
 def _result(subject: Subject, found: list[Finding]) -> str:
     if not found:
         return f"nothing is wrong: {', '.join(_CHECKS)}"
-    safe = any(one.counts and one.fix for one in found)
+    kinds = sorted(Counter(one.kind for one in found).items())
+    counts = [f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds]
+    safe = any(one.kind == "error" and one.fix for one in found)
     more = f"; to fix what is safe: {subject.call} self doctor --fix" if safe else ""
-    return counted(found) + more
+    return ", ".join(counts) + more

@@ -17,6 +17,7 @@ from builtin_plugins.administration.program.environment.distributions import fin
 from builtin_plugins.administration.program.shipped_files import catch_up, shipped_files
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.administration.words.lint.linter import Lint
+from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import locked
 from builtin_plugins.plugins_folder.directory import find_directory_plugins
@@ -25,8 +26,11 @@ from builtin_plugins.plugins_folder.registry import effective_registry, registry
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
 from host import HostError, OperationError, version_problem
+from host.cli.trust import project_commands
 from host.planning.cache_files import can_be_made
+from host.run.command import read_definition
 from host.run.settings import capture_settings
+from host.run.trust import is_trusted
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
@@ -41,23 +45,18 @@ def files(subject: Subject) -> Iterator[Finding]:
     wanted = subject.session.installation.config.min_version
     if wanted and (problem := version_problem(config, wanted)):
         yield finding(problem.what, problem.remedy)
-    became = {
-        os.path.join(root, one.relative): one.became(root)
-        for one in shipped_files()
-        if one.is_programs
-    }
+    states: dict[str, list[str]] = {}
+    for one in shipped_files():
+        if one.relative.parts[:2] == ("core", "lib"):
+            path = os.path.join(root, one.relative)
+            states.setdefault(one.became(root), []).append(path)
     fix = partial(catch_up, root, subject.session.messages.warn)
     for state, what, remedy in (
         ("missing", "missing", again),
         ("former", "of another version than this program", f"{subject.call} self doctor --fix"),
     ):
-        paths = [path for path in became if became[path] == state]
-        if any("/core/lib/" in path or state == "former" for path in paths):
-            yield finding(f"{', '.join(paths)}: {what}", remedy, fix)
-    commands_dir = subject.session.installation.commands_dir
-    if not os.path.isdir(commands_dir):
-        remedy = f'mkdir {shlex.quote(commands_dir)}, or change "commands_dir" in {config}'
-        yield finding(f"there is no directory of commands, {commands_dir}", remedy)
+        if state in states:
+            yield finding(f"{', '.join(states[state])}: {what}", remedy, fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
@@ -106,11 +105,11 @@ def _close(path: str) -> None:
 def definitions(subject: Subject) -> Iterator[Finding]:
     """Yield what `self lint` finds; `plugins` reports the rule "plugin"."""
     layout = subject.layout
-    for one in Lint(layout.root, subject.environ, layout.config_file).findings():
+    lint = Lint(layout.root, subject.environ)
+    for one in placed(lint.installation(layout.root, layout.config_file)):
         if one.rule != "plugin":
-            hint = one.hint or one.rule == "executable"
             at = one.problem.replaced(relative_path(one.problem.path), one.problem.text)
-            yield Finding(one.rule, at, hint=hint)
+            yield one._replace(problem=at)
 
 
 def clashes(subject: Subject) -> Iterator[Finding]:
@@ -182,3 +181,14 @@ def _copies_of_the_environment() -> Iterator[str]:
     with suppress(OperationError, OSError), locked(os.path.join(sys.prefix, "pyvenv.cfg")):
         if os.path.isdir(path):
             yield path
+
+
+def projects(subject: Subject) -> Iterator[Finding]:
+    """Yield the projects that cannot be used, and hints about those that are not trusted."""
+    trees, wrong = subject.session.installation.around(read_definition)
+    yield from (Finding("", one) for one in wrong)
+    for tree in trees:
+        root, commands = tree.project.root, project_commands(tree.project)
+        if not all(is_trusted(one.definition) for one in commands):
+            what = f"{root}: commands of this project are not trusted, so they ask before they run"
+            yield finding(what, f"{subject.program} self trust {root}", hint=True)

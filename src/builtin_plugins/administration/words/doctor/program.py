@@ -1,11 +1,11 @@
-"""Whether the program starts: its launchers, place on PATH, completion, and what it needs."""
+"""Whether the program starts: its launchers, place on PATH and completion; missing programs."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +21,10 @@ from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.administration.words.init import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
-from host.hookspecs import OWN_DISTRIBUTION
+from host.planning.required_programs import fault, remedy_of
 from host.run import find_bash
+from host.run.environment import layers_of
 from host.run.process import start_of
-
-_PACKAGES = re.compile(r"^sys\.path\.append\(['\"](.+)['\"]\)$", re.MULTILINE)
 
 
 def launcher(subject: Subject) -> Iterator[Finding]:
@@ -35,25 +34,16 @@ def launcher(subject: Subject) -> Iterator[Finding]:
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
         yield finding(f"{path}: no launcher", remedy, partial(write_launcher, Path(path)))
     for path in subject.launchers:
-        wrong = _what_keeps(path, subject)
+        wrong = "is of another version than this program" if is_of_other_version(path) else ""
+        try:
+            start_of(path, subject.environ)
+        except HostError as error:
+            wrong = error.problem.message
+        if not os.access(path, os.X_OK):
+            wrong = "is not executable"
         if wrong:
             fix = partial(write_launcher, Path(path), replace=True)
             yield finding(f"{path}: {wrong}", f"{subject.call} self doctor --fix", fix)
-
-
-def _what_keeps(path: str, subject: Subject) -> str:
-    if not os.access(path, os.X_OK):
-        return "is not executable"
-    try:
-        start_of(path, subject.environ)
-    except HostError as error:
-        return error.problem.message
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    found = _PACKAGES.search(text)
-    packages = found[1] if found else ""
-    if not os.path.isfile(os.path.join(packages, "host", "__main__.py")):
-        return f"{OWN_DISTRIBUTION} is not in {packages} any more"
-    return "is of another version than this program" if is_of_other_version(path) else ""
 
 
 def on_path(subject: Subject) -> Iterator[Finding]:
@@ -86,3 +76,28 @@ def dependencies(subject: Subject) -> Iterator[Finding]:
         entries = effective_registry(subject.plugins_dir).entries.values()
         if any(source_of(entry).is_from_git for entry in entries):
             yield finding("git, which plugins come from, is missing", "install it")
+
+
+def requirements(subject: Subject) -> Iterator[Finding]:
+    """Yield the programs that are missing or of another version, each with who requires it.
+
+    PATH is that of the command's run; in safe mode it is the caller's.
+    """
+    session = subject.session
+    found: dict[tuple[str, str], list[str]] = {}
+    for command in subject.commands:
+        definition = command.definition
+        if not definition.requires or not definition.compatible:
+            continue
+        with suppress(HostError):  # another check finds what is wrong with its variables
+            environ = session.caller
+            if not session.safe:
+                there = (session.installation, subject.lock, session.caller, session.messages)
+                environ = layers_of(command.words, definition, *there).environment()
+            for one in definition.requires:
+                if text := fault(one, environ, session.installation.versions_file):
+                    remedy = remedy_of(one, subject.call, subject.lock) or "install it"
+                    key = (f"{one}: {text}; required by", remedy)
+                    found.setdefault(key, []).append(" ".join(command.words))
+    for (text, remedy), labels in found.items():
+        yield finding(f"{text} {', '.join(labels)}", remedy)

@@ -1,22 +1,15 @@
-"""What a directory holds that can be wrong: an installation, a plugin, a tree of commands."""
+"""What can be wrong in an installation, a plugin, a project or a folder of commands."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
-from builtin_plugins.administration.words.lint.definitions import (
-    RULES,
-    Subject,
-    taken_aliases,
-    usual_names,
-)
+from builtin_plugins.administration.words.lint import definitions
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
-from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.administration.words.lint.scripts import script_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
@@ -25,57 +18,55 @@ from builtin_plugins.plugins_folder.directory import (
     read_manifest,
 )
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from host import HostError, Problem
-from host.run.command import read_config, read_definition
+from host import Definition, HostError, Problem
+from host.cli.variables import settings_names
+from host.run.command import read_config
+from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderTree
 from host.run.script_help import script_gets_help
 
-_DEFINITIONS = ("category.json", "command.json")
-_SCRIPTS: Mapping[str, str] = {}
-
 
 class Lint:
-    """One pass over a directory: `count` definitions were read.
+    """One pass over definitions and scripts; each method yields findings.
 
-    `shell_scripts` are the files that commands run with a shell. `help` has, for the words of each
-    command, who answers `--help`: its "script", or the "page".
+    `count` definitions were read. `shell_scripts` are the files that commands run with a shell.
+    `help` has, for the words of each command, who answers `--help`: its "script", or the "page".
+    Names that the installation at `root` sets in settings.conf are known.
     """
 
-    def __init__(self, directory: str, environ: Mapping[str, str], config_file: str = "") -> None:
-        self.environ = environ
+    def __init__(self, root: str, environ: Mapping[str, str]) -> None:
+        names = settings_names(os.path.join(root, "config", "settings.conf"))
+        self._known = {**dict.fromkeys([*FRAMEWORK_NAMES, "PROJECT_DIR", *names], ""), **environ}
+        self._environ = environ
+        self._aliases: dict[tuple[str, str], str] = {}
         self.count = 0
         self.shell_scripts: list[str] = []
         self.help: list[tuple[tuple[str, ...], str]] = []
-        self._usual = usual_names(environ, os.path.join(directory, "config", "settings.conf"))
-        config_file = config_file or os.path.join(directory, "core", "cli.json")
-        self._findings = [*self._all(directory, config_file)]
 
-    def findings(self, more: Iterable[Finding] = ()) -> list[Finding]:
-        """Return what is wrong, and `more`, in the order of files and lines."""
-        return placed([*self._findings, *more])
-
-    def _all(self, directory: str, config_file: str) -> Iterator[Finding]:
+    def directory(self, root: str) -> Iterator[Finding]:
+        """Check an installation, a plugin, a Python package with hooks or a folder of commands."""
+        config_file = os.path.join(root, "core", "cli.json")
         if os.path.lexists(config_file):
-            yield from self._installation(directory, config_file)
-        elif os.path.lexists(os.path.join(directory, MANIFEST)):
+            yield from self.installation(root, config_file)
+        elif os.path.lexists(os.path.join(root, MANIFEST)):
             try:
-                yield from self._plugin(directory, read_manifest(directory))
+                yield from self._plugin(root, read_manifest(root))
             except HostError as error:
                 yield Finding("plugin", error.problem)
         else:
-            yield from package_findings(directory)
-            is_package = os.path.exists(os.path.join(directory, "pyproject.toml"))
-            yield from self._tree(directory, None if is_package else {})
+            yield from package_findings(root)
+            is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
+            yield from self.tree(FolderTree(root, scripts=None if is_package else {}))
 
-    def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
-        self.count += 1
+    def installation(self, root: str, config_file: str) -> Iterator[Finding]:
         try:
             config = read_config(config_file)
         except HostError as error:
             yield Finding("installation", error.problem)
             return
+        self.count += 1
         yield from (Finding("definition", one) for one in config.warnings)
-        yield from self._tree(os.path.join(root, config.commands_dir))
+        yield from self.tree(FolderTree(os.path.join(root, config.commands_dir), scripts={}))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
         for problem in registry.problems_of(registry_path(plugins_dir)):
@@ -87,91 +78,74 @@ class Lint:
                 yield from self._plugin(one.root, one.manifest)
 
     def _plugin(self, root: str, manifest: Manifest) -> Iterator[Finding]:
-        """Yield what is wrong with a plugin whose manifest is right in itself."""
+        """Check a plugin whose manifest is right in itself."""
         file = os.path.join(root, MANIFEST)
         self.count += os.path.exists(file)
         yield from (Finding("definition", one) for one in misspelt_keys(root))
         for key, place in (("directory", manifest.tree), ("hooks", manifest.hooks_file)):
-            if getattr(manifest, key) and not os.path.exists(place):
+            if place and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
-        if manifest.hooks and os.path.exists(manifest.hooks_file):
+                return
+        if manifest.hooks:
             yield from hook_findings(manifest.hooks_file)
-        scripts = manifest.scripts
-        yield from self._tree(manifest.tree, scripts, is_category=scripts is not None)
+        yield from self.tree(FolderTree(manifest.tree, scripts=manifest.scripts))
 
-    def _tree(
-        self, root: str, scripts: Mapping[str, str] | None = _SCRIPTS, *, is_category: bool = True
-    ) -> Iterator[Finding]:
-        """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
-        tree = FolderTree(root, scripts=scripts)
-        commands: dict[str, list[Subject]] = {}  # by the directory that they are in
+    def tree(self, tree: FolderTree, start: str = "") -> Iterator[Finding]:
+        """Check what is in a tree of commands, or from the place `start` on."""
         problems: list[Problem] = []
-        pending = [(root, is_category)]
+        pending = [start or tree.root]
         while pending:
-            place, is_category = pending.pop()
-            yield from self._definitions(tree, place)
-            command = yield from self._command(tree, place)
-            if command is not None:
-                commands.setdefault(os.path.dirname(place), []).append(command)
-            owns = command is not None and not command.definition.is_script
-            if is_category and not owns and os.path.isdir(place):
-                yield from left_out(tree, place)
-            words = tree.words(place, problems)
+            place = pending.pop()
+            command = yield from self._place(tree, place)
+            owns = command is not None and not command.is_script
+            words = tree.words(place, None if owns else problems)
             if owns:
                 yield from _unreachable(place, words)
-            for word in reversed(words):
-                path = tree.path_of(place, word)
-                pending.append((path, is_category or tree.holds_commands(path)))
-        for place, siblings in commands.items():
-            yield from taken_aliases(tree.words(place), siblings)
-        for one in problems:
-            if any(os.path.lexists(os.path.join(one.path, name)) for name in _DEFINITIONS):
-                yield Finding("word", one)
+            elif tree.scripts is not None or (place != tree.root and tree.holds_commands(place)):
+                yield from left_out(tree, place)
+            pending += [tree.path_of(place, word) for word in reversed(words)]
+        yield from (Finding("definition", one) for one in problems)
 
-    def _definitions(self, tree: FolderTree, place: str) -> Iterator[Finding]:
-        """Yield what is wrong in the files of JSON in one directory."""
-        for name in _DEFINITIONS:
-            file = os.path.join(place, name)
-            if not os.path.exists(file):
-                continue
-            self.count += 1
+    def _place(self, tree: FolderTree, place: str) -> Generator[Finding, None, Definition | None]:
+        """Check the category and the command at a place; return the command."""
+        command = None
+        for read in (tree.category, tree.command):
             try:
-                one = Subject(file, read_definition(file), self._usual, self.environ)
+                definition = read(place)
+                if definition is None:
+                    continue
+                definition.inherit(tree.above(place))
             except HostError as error:
                 yield Finding("definition", error.problem)
                 continue
-            yield from self._of(one, tree, place)
-            if one.definition.entrypoint and name == "category.json":
-                yield from script_findings(one, self.shell_scripts)
-
-    def _of(self, one: Subject, tree: FolderTree, place: str) -> Iterator[Finding]:
-        """Yield what the rules find in a definition."""
-        with suppress(HostError):  # a finding of its own
-            one.definition.inherit(tree.above(place))
-        for rule in RULES:
-            yield from rule(one)
-
-    def _command(self, tree: FolderTree, place: str) -> Generator[Finding, None, Subject | None]:
-        """Return the command at a place; yield what is wrong with a script."""
-        try:
-            definition = tree.command(place)
-        except HostError as error:
-            if not error.problem.path.endswith(_DEFINITIONS):
-                self.count += 1
-                yield Finding("definition", error.problem)
-            return None
-        if definition is None or not definition.entrypoint:
-            return None
-        one = Subject(definition.file, definition, self._usual, self.environ)
-        if definition.is_script:
             self.count += 1
-            yield from self._of(one, tree, place)
-        yield from script_findings(one, self.shell_scripts)
-        script = os.path.join(definition.directory, definition.entrypoint)
-        gets_help = script_gets_help(definition, "" if definition.in_python else script)
-        words = place.removeprefix(tree.root).strip("/") or os.path.basename(place)
-        self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
-        return one
+            for problem in (*definition.warnings, *definition.foreign_systems()):
+                yield Finding("definition", problem)
+            yield from definitions.unknown_keys(definition)
+            yield from definitions.written_secrets(definition)
+            yield from definitions.variables(definition, self._known)
+            if definition.entrypoint:
+                yield from script_findings(definition, self._environ, self.shell_scripts)
+                command = definition if read == tree.command else None
+        if command is not None:
+            yield from self._taken_aliases(tree, place, command)
+            script = os.path.join(command.directory, command.entrypoint)
+            gets_help = script_gets_help(command, "" if command.in_python else script)
+            words = place.removeprefix(tree.root).strip("/") or os.path.basename(place)
+            self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
+        return command
+
+    def _taken_aliases(
+        self, tree: FolderTree, place: str, command: Definition
+    ) -> Iterator[Finding]:
+        """Yield the aliases that never count, as a word or an earlier command has them."""
+        folder, file = os.path.dirname(place), command.file
+        for index, alias in enumerate(command.aliases):
+            is_word = alias in tree.words(folder)
+            owner = "the word" if is_word else self._aliases.setdefault((folder, alias), file)
+            if owner != file:
+                text = f"{alias} is taken by {owner}, which goes before"
+                yield Finding("alias", Problem(file, text, "take another", f"aliases[{index}]"))
 
 
 def _unreachable(place: str, words: list[str]) -> Iterator[Finding]:
