@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 import host
 from builtin_plugins.administration import templates
-from builtin_plugins.io.files.atomic import discard, write_file
+from builtin_plugins.io.files.atomic import discard, is_tree, write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
 
 IN_CORE = ("cli.json", "lib", "schema")
@@ -38,13 +37,8 @@ class ShippedFile(NamedTuple):
 
     @property
     def is_programs(self) -> bool:
-        """Tell whether it stays this program's own: the rest is its user's from then on."""
+        """Whether it stays this program's own: the rest is its user's from then on."""
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
-
-    @property
-    def is_needed(self) -> bool:
-        """Tell whether an installation is incomplete without it: the rest are examples."""
-        return self.is_programs or self.relative in (CLI_JSON, GITIGNORE)
 
     def became(self, root: str) -> str:
         """Return what an installation has of it: "missing", "same", "former" or "changed".
@@ -65,51 +59,93 @@ class ShippedFile(NamedTuple):
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
 
 
-def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
-    """Yield each file that is shipped: here, or in the `skeleton` of another version."""
-    skeleton = skeleton or own_skeleton()
+def shipped_files() -> Iterator[ShippedFile]:
+    """Yield each file that this version ships."""
+    skeleton = _skeleton()
     for name in _SHIPPED:
         top = skeleton / name
         for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if source.is_file() and source.parent.name != "__pycache__":
                 yield ShippedFile(source.relative_to(skeleton), source)
-    yield ShippedFile(GITIGNORE, Path(templates.__file__).parent / "installation/.gitignore.txt")
+    yield ShippedFile(GITIGNORE, gitignore())
 
 
-def own_skeleton() -> Path:
-    """Return where the files are that this version ships: a checkout is such a place itself."""
-    skeleton = skeleton_in(sys.prefix)
-    return skeleton if skeleton.is_dir() else Path(host.__file__).parent.parent.parent
+def gitignore() -> Path:
+    """Return the shipped .gitignore."""
+    return Path(templates.__file__).parent / "installation/.gitignore.txt"
 
 
-def skeleton_in(prefix: str) -> Path:
-    """Return where an environment that has this program has what it ships."""
-    package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
-    return Path(prefix, package, "skeleton")
+def _skeleton() -> Path:
+    """Return where the shipped files are: in the package, or this is a checkout."""
+    packages = Path(host.__file__).parent
+    skeleton = packages / "skeleton"
+    return skeleton if skeleton.is_dir() else packages.parent.parent
+
+
+def is_checkout(root: str) -> bool:
+    """Return whether an installation is a git checkout of the program, made by install.sh."""
+    return all(os.path.exists(os.path.join(root, one)) for one in (".git", "pyproject.toml"))
 
 
 def cli_json(program: str) -> bytes:
     """Return the shipped cli.json, with the name of a program that has another."""
-    content = Path(own_skeleton(), CLI_JSON).read_bytes()
+    content = Path(_skeleton(), CLI_JSON).read_bytes()
     if program == "cli":
         return content
     values = json.loads(content) | {"name": program}
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def record_shipped(root: str, skeleton: Path, undo: ExitStack) -> None:
-    """Record the program's own files of a version in an installation, before they are written.
+def add_missing(
+    root: str, program: str, *, examples: bool = False, without: Collection[str] = ()
+) -> int:
+    """Write the files that an installation lacks to work, and the examples; return how many.
 
-    So a later version knows them from files with changes of the user's. Raises OSError.
+    The paths in `without` stay missing. cli.json is written last: if it is there, its user removed
+    the examples that are missing. Raises OSError.
+    """
+    made = 0
+    for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
+        needed = examples or file.is_programs or file.relative in (CLI_JSON, GITIGNORE)
+        path = os.path.join(root, file.relative)
+        if needed and str(file.relative) not in without and not os.path.lexists(path):
+            is_config = file.relative == CLI_JSON
+            content = cli_json(program) if is_config else file.source.read_bytes()
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            write_file(path, content, file.source.stat().st_mode & 0o777)
+            made += 1
+    _record(root, without, ExitStack())
+    return made
+
+
+def renew(root: str, warn: Callable[[str], object], without: Collection[str] = ()) -> None:
+    """Bring the program's own files in an installation to this version; raises OSError.
+
+    A file that no version shipped is the user's: it stays, and `warn` gets a line. The paths in
+    `without` stay, too. git renews the files of a checkout.
+    """
+    if is_checkout(root):
+        return
+    with signals_blocked(), undoing() as undo:
+        _record(root, without, undo)  # before the files: a kill leaves no unknown ones
+        for file in _own_files(root, without):
+            path, became = os.path.join(root, file.relative), file.became(root)
+            if became in ("missing", "former"):
+                _write(path, file.source.read_bytes(), undo)
+            elif became == "changed":
+                warn(f"{path}: has changes of yours and stays; this version has another")
+
+
+def _record(root: str, without: Collection[str], undo: ExitStack) -> None:
+    """Record this version's own files in an installation.
+
+    So a later version knows them from files with changes of the user's.
     """
     path = os.path.join(root, RECORD)
-    directory = os.path.dirname(path)
-    if not os.path.isdir(directory) or os.path.islink(directory):
-        return
-    files = _own_files(root, skeleton)
-    lines = _recorded(root) | {file.checksum(file.source.read_bytes()) for file in files}
-    by_path = sorted(lines, key=lambda one: one.split()[::-1])
-    _write(path, "".join(f"{one}\n" for one in by_path).encode(), undo)
+    if RECORD not in without and is_tree(os.path.dirname(path)):
+        lines = {file.checksum(file.source.read_bytes()) for file in _own_files(root, ())}
+        by_path = sorted(lines | _recorded(root), key=lambda one: one.split()[::-1])
+        _write(path, "".join(f"{one}\n" for one in by_path).encode(), undo)
 
 
 def _recorded(root: str) -> set[str]:
@@ -119,42 +155,11 @@ def _recorded(root: str) -> set[str]:
         return set()
 
 
-def renew(
-    root: str,
-    warn: Callable[[str], None],
-    undo: ExitStack,
-    skeleton: Path | None = None,
-    without: Collection[str] = (),
-) -> None:
-    """Bring the program's own files in an installation to this version, or to a `skeleton`'s.
-
-    A file that no version shipped is the user's: it stays, and `warn` gets a line. The paths in
-    `without` stay, too. `undo` gets the steps back. Raises OSError.
-    """
-    skeleton = skeleton or own_skeleton()
-    if RECORD not in without:
-        record_shipped(root, skeleton, undo)
-    for file in _own_files(root, skeleton):
-        if str(file.relative) in without:
-            continue
-        path, became = os.path.join(root, file.relative), file.became(root)
-        if became in ("missing", "former"):
-            _write(path, file.source.read_bytes(), undo)
-        elif became == "changed":
-            warn(f"{path}: has changes of yours and stays; this version has another")
-
-
-def catch_up(root: str, warn: Callable[[str], None], without: Collection[str] = ()) -> None:
-    """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
-    with signals_blocked(), undoing() as undo:
-        renew(root, warn, undo, without=without)
-
-
-def _own_files(root: str, skeleton: Path) -> Iterator[ShippedFile]:
-    """Yield the program's own files of a version whose directories an installation has itself."""
-    for file in shipped_files(skeleton) if skeleton.is_dir() else ():
-        directory = os.path.join(root, file.relative.parent)
-        if file.is_programs and os.path.isdir(directory) and not os.path.islink(directory):
+def _own_files(root: str, without: Collection[str]) -> Iterator[ShippedFile]:
+    """Yield the program's own files whose directories an installation has itself."""
+    for file in shipped_files():
+        has_directory = is_tree(os.path.join(root, file.relative.parent))
+        if file.is_programs and has_directory and str(file.relative) not in without:
             yield file
 
 

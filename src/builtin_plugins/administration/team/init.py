@@ -22,9 +22,8 @@ from builtin_plugins.administration.program.shipped_files import (
     GITIGNORE,
     IN_CORE,
     SOURCE,
-    catch_up,
-    cli_json,
-    shipped_files,
+    add_missing,
+    gitignore,
 )
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
@@ -169,37 +168,33 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
             f"{source.entry.source}: has a file core/{name} where this machine's launcher goes",
             f"take it out of git there (git rm --cached core/{name}), or use --name",
         )
-    for one in ("core/lib", "core/schema", "commands", "plugins"):
+    for one in ("commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
-    if not os.path.lexists(os.path.join(root, CLI_JSON)):
-        write_file(os.path.join(root, CLI_JSON), cli_json(name))
+    add_missing(root, name, without=(str(GITIGNORE), *tracked(root, tx)))
     if source.is_from_git:
         prepare_git(root)
     else:
         write_file(os.path.join(root, SOURCE), f"{source.entry.source}\n")
-    renew_library(root, tx)
-    write_launcher(Path(launcher))
+    write_launcher(launcher)
 
 
 def prepare_git(root: str) -> None:
     """Keep this machine's files, and changes of plugins by its user, out of a checkout's git."""
-    [shipped] = (file.source for file in shipped_files() if file.relative == GITIGNORE)
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    write_file(exclude, shipped.read_text(encoding="utf-8") + lines)
+    write_file(exclude, gitignore().read_text(encoding="utf-8") + lines)
     plugins_dir = os.path.join(root, read_config(os.path.join(root, CLI_JSON)).plugins_dir)
     make_directory(plugins_dir)
     write_file(local_path(plugins_dir), json.dumps({"version": "1.0.0", "plugins": []}))
 
 
-def renew_library(root: str, tx: Transaction) -> None:
-    """Bring core/lib and core/schema to this version; files that git tracks are the team's."""
-    tracked: set[str] = set()
-    if os.path.lexists(os.path.join(root, ".git")):
-        git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
-        tracked = {os.fsdecode(one) for one in git("ls-files", "-z", "core").split(b"\0")}
-    catch_up(root, tx.reporter.warn, tracked)
+def tracked(root: str, tx: Transaction) -> list[str]:
+    """Return the files in `core` that git tracks: those are the team's."""
+    if not os.path.lexists(os.path.join(root, ".git")):
+        return []
+    git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
+    return [os.fsdecode(one) for one in git("ls-files", "-z", "core").split(b"\0")]
 
 
 def session_of(session: Session, root: str, name: str) -> Session:
@@ -237,8 +232,10 @@ def _finish(
 ) -> None:
     """Bring in what is still missing, link the program, complete its words, show how to go on."""
     launcher = os.path.join(root, "core", name)
-    if not is_launcher(launcher) and not write_launcher(Path(launcher)):
-        raise OperationError(f"{launcher}: is in the way and is no launcher", "move it")
+    if not is_launcher(launcher):
+        if os.path.lexists(launcher):
+            raise OperationError(f"{launcher}: is in the way and is no launcher", "move it")
+        write_launcher(launcher)
     remember(root)
     there = session_of(session, root, name)
     if lacking(there):

@@ -10,8 +10,9 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.plugins.words import sync
+from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.administration.team.init import prepare_git, renew_library, session_of
+from builtin_plugins.administration.team.init import prepare_git, session_of, tracked
 from builtin_plugins.administration.team.source import refuse_links
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git.call import Git
@@ -40,7 +41,7 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
     """
     timeout, root = checked_timeout(timeout), session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
-    if is_git and os.path.isfile(os.path.join(root, "pyproject.toml")):
+    if is_checkout(root):
         update = f"bring it forward with: {session.program} self update"
         raise OperationError(f"{root}: is the program's own checkout", update)
     plugins_dir = session.installation.plugins_dir
@@ -50,7 +51,7 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
         if not dry_run:
             if is_git and not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-            renew_library(root, tx)
+            renew(root, tx.reporter.warn, tracked(root, tx))
     there = session_of(session, root, session.program)
     path = registry_path(there.installation.plugins_dir)
     if wanted is None or not dry_run:

@@ -33,11 +33,11 @@ def launcher(subject: Subject) -> Iterator[Finding]:
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
-        yield finding(f"{path}: no launcher", remedy, partial(write_launcher, Path(path)))
+        yield finding(f"{path}: no launcher", remedy, partial(write_launcher, path))
     for path in subject.launchers:
         wrong = _what_keeps(path, subject)
         if wrong:
-            fix = partial(write_launcher, Path(path), replace=True)
+            fix = partial(write_launcher, path)
             yield finding(f"{path}: {wrong}", f"{subject.call} self doctor --fix", fix)
 
 
