@@ -80,12 +80,18 @@ def write_man_page(name: str) -> None:
 
 
 def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
-    """Bring a launcher, its man page and the library beside it to this version; raises OSError."""
+    """Bring a launcher, its man page and the library beside it to this version.
+
+    Raises OSError if the launcher cannot be written; the library can be renewed later.
+    """
     root = os.path.dirname(os.path.dirname(launcher))
     write_launcher(launcher)
     write_man_page(os.path.basename(launcher))
     remember(root)
-    renew(root, warn)
+    try:
+        renew(root, warn)
+    except OSError as failure:
+        warn(f"{failure.filename}: {failure.strerror}; run self update again")
 
 
 def command(session: Session, path: str) -> None:

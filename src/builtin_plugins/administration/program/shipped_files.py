@@ -6,14 +6,12 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import host
 from builtin_plugins.administration import templates
-from builtin_plugins.io.files.atomic import discard, is_tree, write_file
-from builtin_plugins.io.files.undo import signals_blocked, undoing
+from builtin_plugins.io.files.atomic import is_tree, write_file
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
@@ -45,15 +43,15 @@ class ShippedFile(NamedTuple):
 
         "former" is the file of another version, as that version shipped it.
         """
-        try:
-            there = _content(os.path.join(root, self.relative))
-        except OSError:
-            return "changed"
-        if there is None:
+        path = os.path.join(root, self.relative)
+        if not os.path.lexists(path):
             return "missing"
-        if there == self.source.read_bytes():
+        if os.path.islink(path) or not os.path.isfile(path):
+            return "changed"
+        content = Path(path).read_bytes()
+        if content == self.source.read_bytes():
             return "same"
-        return "former" if self.checksum(there) in _recorded(root) else "changed"
+        return "former" if self.checksum(content) in _recorded(root) else "changed"
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
@@ -114,7 +112,7 @@ def add_missing(
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_file(path, content, file.source.stat().st_mode & 0o777)
             made += 1
-    _record(root, without, ExitStack())
+    _record(root, without)
     return made
 
 
@@ -126,26 +124,26 @@ def renew(root: str, warn: Callable[[str], object], without: Collection[str] = (
     """
     if is_checkout(root):
         return
-    with signals_blocked(), undoing() as undo:
-        _record(root, without, undo)  # before the files: a kill leaves no unknown ones
-        for file in _own_files(root, without):
-            path, became = os.path.join(root, file.relative), file.became(root)
-            if became in ("missing", "former"):
-                _write(path, file.source.read_bytes(), undo)
-            elif became == "changed":
-                warn(f"{path}: has changes of yours and stays; this version has another")
+    _record(root, without)  # before the files: a kill leaves no unknown ones
+    for file in _own_files(root, without):
+        path, became = os.path.join(root, file.relative), file.became(root)
+        if became in ("missing", "former"):
+            write_file(path, file.source.read_bytes())
+        elif became == "changed":
+            warn(f"{path}: has changes of yours and stays; this version has another")
 
 
-def _record(root: str, without: Collection[str], undo: ExitStack) -> None:
+def _record(root: str, without: Collection[str]) -> None:
     """Record this version's own files in an installation.
 
     So a later version knows them from files with changes of the user's.
     """
+    known = _recorded(root)
+    lines = {file.checksum(file.source.read_bytes()) for file in _own_files(root, ())} - known
     path = os.path.join(root, RECORD)
-    if RECORD not in without and is_tree(os.path.dirname(path)):
-        lines = {file.checksum(file.source.read_bytes()) for file in _own_files(root, ())}
-        by_path = sorted(lines | _recorded(root), key=lambda one: one.split()[::-1])
-        _write(path, "".join(f"{one}\n" for one in by_path).encode(), undo)
+    if lines and RECORD not in without and is_tree(os.path.dirname(path)):
+        by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
+        write_file(path, "".join(f"{one}\n" for one in by_path))
 
 
 def _recorded(root: str) -> set[str]:
@@ -161,23 +159,3 @@ def _own_files(root: str, without: Collection[str]) -> Iterator[ShippedFile]:
         has_directory = is_tree(os.path.join(root, file.relative.parent))
         if file.is_programs and has_directory and str(file.relative) not in without:
             yield file
-
-
-def _write(path: str, content: bytes, undo: ExitStack) -> None:
-    """Write a file unless it has that content; `undo` gets the step back."""
-    former = _content(path)
-    if former == content:
-        return
-    write_file(path, content)
-    if former is None:
-        undo.callback(discard, path)
-    else:
-        undo.callback(write_file, path, former)
-
-
-def _content(path: str | Path) -> bytes | None:
-    """Return what a file holds, or where a link leads; None if there is neither."""
-    try:
-        return os.readlink(os.fsencode(path)) if os.path.islink(path) else Path(path).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None

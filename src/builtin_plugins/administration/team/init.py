@@ -15,7 +15,11 @@ from builtin_plugins.administration.plugins.preview import command_lines, previe
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.plugins.words import sync
-from builtin_plugins.administration.program.environment.installations import is_launcher, remember
+from builtin_plugins.administration.program.environment.installations import (
+    is_launcher,
+    launchers_in,
+    remember,
+)
 from builtin_plugins.administration.program.launcher import write_launcher
 from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
@@ -69,16 +73,17 @@ def init_from(
     """Make an installation of SOURCE, or complete the one that was made of it before."""
     source = team_source(text)
     with os_errors_explained(directory):
-        root = _root(session, directory, name) if directory or name else ""
-        if not (root and os.path.lexists(os.path.join(root, CLI_JSON))):
-            with _stage(session, root or _root(session, None, session.program), timeout) as tx:
+        root = _root(session, directory, name)
+        if not (directory or name) or not _has_config(root):
+            with _stage(session, root, timeout) as tx:
                 fetch(source, tx)
                 name = name or _own_name(tx.tree, source) or session.program
                 root = _root(session, directory, name)
-                if not os.path.lexists(os.path.join(root, CLI_JSON)):
+                if not _has_config(root):
                     _make(session, source, root, name, tx, yes=yes)
                     yes = True  # packages were agreed to
-        name = name or _launched(root) or session.program
+        launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
+        name = name or next(launchers, session.program)
         if came_from(root, session.environ) != source.entry.source:
             raise OperationError(
                 f"{root}: there is an installation that was not made from {source.entry.source}",
@@ -102,7 +107,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
 def _own_name(tree: str, source: PluginSource) -> str:
     """Return the program's name that the source's cli.json suggests, "" for none."""
     path = os.path.join(tree, CLI_JSON)
-    if not os.path.lexists(path):
+    if not _has_config(tree):
         return ""
     try:
         config = read_config(path)
@@ -116,9 +121,8 @@ def _own_name(tree: str, source: PluginSource) -> str:
     return name if is_word(name) and name not in IN_CORE else ""
 
 
-def _launched(root: str) -> str:
-    found = (one for one in sorted(os.listdir(os.path.join(root, "core"))))
-    return next((one for one in found if is_launcher(os.path.join(root, "core", one))), "")
+def _has_config(root: str) -> bool:
+    return os.path.lexists(os.path.join(root, CLI_JSON))
 
 
 @contextmanager
