@@ -94,19 +94,17 @@ def cli_json(program: str) -> bytes:
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def add_missing(
-    root: str, program: str, *, examples: bool = False, without: Collection[str] = ()
-) -> int:
-    """Write the files that an installation lacks to work, and the examples; return how many.
+def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
+    """Write the files that an installation lacks; return how many. Raises OSError.
 
-    The paths in `without` stay missing. cli.json is written last: if it is there, its user removed
-    the examples that are missing. Raises OSError.
+    cli.json is written last: if it is there, examples that are missing were removed by the user.
+    The paths in `without` stay missing, too.
     """
-    made = 0
+    made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
-        needed = examples or file.is_programs or file.relative in (CLI_JSON, GITIGNORE)
+        wanted = examples or file.is_programs or file.relative == GITIGNORE
         path = os.path.join(root, file.relative)
-        if needed and str(file.relative) not in without and not os.path.lexists(path):
+        if wanted and str(file.relative) not in without and not os.path.lexists(path):
             is_config = file.relative == CLI_JSON
             content = cli_json(program) if is_config else file.source.read_bytes()
             os.makedirs(os.path.dirname(path), exist_ok=True)

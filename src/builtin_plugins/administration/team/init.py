@@ -27,6 +27,7 @@ from builtin_plugins.administration.program.shipped_files import (
     IN_CORE,
     SOURCE,
     add_missing,
+    cli_json,
     gitignore,
 )
 from builtin_plugins.administration.questions import confirm
@@ -172,9 +173,11 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
             f"{source.entry.source}: has a file core/{name} where this machine's launcher goes",
             f"take it out of git there (git rm --cached core/{name}), or use --name",
         )
-    for one in ("commands", "plugins"):
+    for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
-    add_missing(root, name, without=(str(GITIGNORE), *tracked(root, tx)))
+    if not _has_config(root):
+        write_file(os.path.join(root, CLI_JSON), cli_json(name))
+    add_missing(root, name, (str(GITIGNORE), *tracked(root, tx)))
     if source.is_from_git:
         prepare_git(root)
     else:

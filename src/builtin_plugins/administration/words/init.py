@@ -12,7 +12,6 @@ from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.program.launcher import write_launcher
 from builtin_plugins.administration.program.shipped_files import (
-    CLI_JSON,
     GITIGNORE,
     IN_CORE,
     add_missing,
@@ -71,7 +70,7 @@ def command(
                 raise OperationError(
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
-            made = add_missing(str(root), program, examples=not _is_installation(root))
+            made = add_missing(str(root), program)
             if not is_there:
                 write_launcher(str(launcher))
                 made += 1
@@ -119,10 +118,3 @@ def _to_ignore(root: Path) -> Iterator[str]:
         if b"\n/core/*\n" not in b"\n" + own.read_bytes() + b"\n":
             add = f"{{ echo; cat {shlex.quote(str(gitignore()))}; }} >> {shlex.quote(str(own))}"
             yield f"to keep the launcher and other files of this machine out of git: {add}"
-
-
-def _is_installation(root: Path) -> bool:
-    """Check for a cli.json that is not alone: by itself it is what a user begins with."""
-    if not os.path.lexists(root / CLI_JSON):
-        return False
-    return [*os.listdir(root), *os.listdir(root / "core")] != ["core", "cli.json"]

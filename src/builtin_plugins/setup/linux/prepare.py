@@ -7,7 +7,7 @@ from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.archive import extract
 from builtin_plugins.io.download import Limits, download
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.progress import Reporter, readable_size
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.swap import Application
 from builtin_plugins.setup.tool_settings import Settings
@@ -31,7 +31,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
     tree, source = store.path(version), ""
     if version not in store.versions() or not _find_launcher(tree, settings):
         tree = source = os.path.join(stage, "new")
-        reporter.info(f"Unpacking {readable_size(archive.stat().st_size)}")
+        reporter.info("Unpacking")
         extract(archive, Path(tree), called=shown(address))
         _complete(tree, settings, reporter)
     archive.unlink()
