@@ -186,23 +186,23 @@ class ArchiveValidator:
 
     def add(self, member: Member) -> Member:
         """Accept one member and return it; a directory may repeat, nothing else may."""
-        path = _clean(member.name)
-        if member.kind == "directory":
-            self._add_directories(member.name, path)
-        elif not path:
-            raise _refusal(member.name, "has no name of its own")
-        else:
-            self._add_directories(member.name, path.rpartition("/")[0])
+        name, is_directory = member.name, member.kind == "directory"
+        path = _clean(name)
+        if not (path or is_directory):
+            raise _refusal(name, "has no name of its own")
+        above = path if is_directory else path.rpartition("/")[0]
+        while above and self._kinds.get(above) != "directory":
+            if above in self._kinds:
+                raise _refusal(name, "lies under something that is no directory")
+            self._kinds[above] = "directory"
+            above = above.rpartition("/")[0]
+        if not is_directory:
             if path in self._kinds:
-                raise _refusal(member.name, "stands twice in it")
+                raise _refusal(name, "stands twice in it")
             self._kinds[path] = member.kind
             self._size += member.size
         if member.kind == "link":
-            if not member.target or member.target.startswith("/") or _has_controls(member.target):
-                raise _refusal(member.name, "links to what is not a relative path")
-            if len(os.fsencode(member.target)) > _PATH_BYTES:
-                raise _refusal(member.name, "links to a path that is too long")
-            self._targets[path] = member.target
+            self._targets[path] = _checked_target(member)
         if len(self._kinds) > self._rules.members:
             raise OperationError(f"more than {self._rules.members} members")
         if self._size > self._rules.size:
@@ -221,14 +221,6 @@ class ArchiveValidator:
         """Return where a member goes after `finish`, relative to the target ("" = itself)."""
         path = _clean(name)
         return path[len(self._leading) + 1 :] if self._leading else path
-
-    def _add_directories(self, name: str, path: str) -> None:
-        """Record `path` and all above it as directories."""
-        while path and self._kinds.get(path) != "directory":
-            if path in self._kinds:
-                raise _refusal(name, "lies under something that is no directory")
-            self._kinds[path] = "directory"
-            path = path.rpartition("/")[0]
 
     def _shared_directory(self) -> str:
         tops = {path.partition("/")[0] for path in self._kinds}
@@ -283,6 +275,15 @@ def _clean(name: str) -> str:
     if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
     return path
+
+
+def _checked_target(link: Member) -> str:
+    """Return where a link points; raises OperationError unless that is a usable relative path."""
+    target = link.target
+    is_relative = bool(target) and not target.startswith("/") and not _has_controls(target)
+    if not is_relative or len(os.fsencode(target)) > _PATH_BYTES:
+        raise _refusal(link.name, "links to what is not a relative path")
+    return target
 
 
 def _has_controls(text: str) -> bool:

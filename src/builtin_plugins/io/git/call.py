@@ -97,9 +97,9 @@ class Git:
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
         lines = [line.strip() for line in before.split("\n") if line.strip()]
-        told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
-        last = lines[-1] if lines else (unread or "failed without a word")
-        return masked_text((told[0] if told else last)[:_KEPT_WORDS])[:500]
+        reasons = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
+        reason = [*reasons, *lines[-1:], unread or "failed without a message"][0]
+        return masked_text(reason[:_KEPT_WORDS])[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {
