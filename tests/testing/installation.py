@@ -109,7 +109,7 @@ def builder(directory: Path) -> Callable[..., Made]:
         (root / "commands").mkdir()
         (root / "plugins").mkdir()
         made.write(files or {})
-        write_launcher(made.launcher)
+        write_launcher(str(made.launcher))
         if not any(name.startswith(("plugins/", "core/", "cli.lock")) for name in files or {}):
             _write_lock(made)
         return made
@@ -138,7 +138,7 @@ def _lock_of_a_first_run() -> tuple[str, str]:
         made.write({"core/cli.json": CLI})
         for name in ("commands", "plugins"):
             (root / name).mkdir()
-        write_launcher(made.launcher)
+        write_launcher(str(made.launcher))
         assert made.run("self", "lock").status == 0
         return directory, (root / "cli.lock").read_text()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from builtin_plugins.administration.program.launcher import make_file
+from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
@@ -42,7 +42,8 @@ def make_project(session: Session, directory: str) -> None:
     with os_errors_explained(Path(project.root)):
         made = not os.path.isdir(project.commands_dir)
         if made:
-            make_file(example, _EXAMPLE.encode(), 0o755)
+            os.makedirs(project.commands_dir)
+            write_file(str(example), _EXAMPLE, 0o755)
     if is_new:
         remember(project, trusted_files(project, project_commands(project)))
     if not made:

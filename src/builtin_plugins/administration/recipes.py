@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from builtin_plugins.io.bounded_call import bounded_call
+from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program
 
 _LISTING_SECONDS = 60
-_LONGEST_FILE = 4 << 20  # bytes
 
-FILE, DIRECTORY = "{file}", "{directory}"  # in the words of a call
+FILE, DIRECTORY, NAME = "{file}", "{directory}", "{name}"  # in the words of a call
 
 
 class Recipe(NamedTuple):
@@ -68,44 +68,30 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
     Raises OperationError if the file or the listing cannot be read.
     """
     try:
-        text = _listing(path, tool, environ) if tool.listing else _text(path)
+        with os_errors_explained(path):
+            text = _listing(path, tool, environ) if tool.listing else path.read_text("utf-8")
         return list(tool.read(path, text))
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise OperationError(f"{path}: {tool.name} recipes cannot be read: {failure}") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_LONGEST_FILE).decode()
-    except OSError as failure:
-        raise OperationError(f"{path}: {failure.strerror}") from None
 
 
 def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     if not find_program(tool.name, environ):
         raise OperationError(f"{path}: {tool.name} is not installed", f"install {tool.name} first")
     places = {FILE: str(path), DIRECTORY: str(path.parent)}
+    command = [places.get(word, word) for word in tool.listing]
     try:
-        done = subprocess.run(
-            [places.get(word, word) for word in tool.listing],
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_LISTING_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        done = bounded_call(command, environ, _LISTING_SECONDS)
+    except TimeoutError:
         raise OperationError(f"{path}: {tool.name} took over {_LISTING_SECONDS} s") from None
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-        raise OperationError(f"{path}: {tool.name} failed: {lines[0]}")
+        reason = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise OperationError(f"{path}: {tool.name} failed: {reason}")
     return json.loads(done.stdout)
 
 
 def _definition(description: str | None, **more: Any) -> dict[str, Any]:
-    first = ((description or "").strip().splitlines() or [""])[0].strip()
-    keys = {"description": first, **more}
+    keys = {"description": (description or "").strip().partition("\n")[0].strip(), **more}
     return {key: value for key, value in keys.items() if value}
 
 
@@ -228,7 +214,7 @@ TOOLS = (
         r"(gnu)?makefile|.*\.mk",
         (),
         _make,
-        ("make", "--no-print-directory", "-C", DIRECTORY, "-f", FILE),
+        ("make", "--no-print-directory", "-C", DIRECTORY, "-f", NAME),
     ),
     Tool("npm", r"package\.json", (), _npm, ("npm", "--prefix", DIRECTORY, "run"), ("--",)),
     Tool(

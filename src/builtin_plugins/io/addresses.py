@@ -6,10 +6,9 @@ library or of git can understand the address in another way.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import NamedTuple
-from urllib.parse import unquote, unquote_to_bytes, urljoin
+from urllib.parse import unquote, urljoin
 
 from host import OperationError, UsageError, masked_text
 
@@ -24,7 +23,7 @@ _ADDRESS = re.compile(
     (?P<path>/[^?#]*)?(?P<query>\?[^#]*)?(?:\#.*)?""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-_HOST_AS_USER = re.compile(r"([\w-]+\.)+[\w-]+", re.ASCII)
+_LOOPBACK = re.compile(r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]+)?")
 
 
 class Address(NamedTuple):
@@ -43,25 +42,8 @@ class Address(NamedTuple):
 
     @property
     def url(self) -> str:
-        """What is asked for; user and password go beside it (`login`)."""
+        """The address without user and password."""
         return self.site + self.path
-
-    @property
-    def login(self) -> tuple[bytes, bytes] | None:
-        if not self.user:
-            return None
-        return unquote_to_bytes(self.user), unquote_to_bytes(self.password)
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether the host is `localhost` or a loopback number."""
-        host = re.sub(r":[0-9]*$", "", self.host) if self.host[-1] != "]" else self.host
-        if host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(host.strip("[]")).is_loopback
-        except ValueError:
-            return False
 
 
 def parse(text: str) -> Address | None:
@@ -69,16 +51,13 @@ def parse(text: str) -> Address | None:
     found = None if _ODD.search(text) else _ADDRESS.fullmatch(text)
     if found is None:
         return None
-    user, password = found["user"] or "", found["password"] or ""
-    if password.isdecimal() and _HOST_AS_USER.fullmatch(user):
-        return None  # a host and its port, posing as where it leads
     port = found["port"]
     if port is not None and not 0 < int(port) < 1 << 16:
         return None
     return Address(
         found["scheme"].lower(),
-        user,
-        password,
+        found["user"] or "",
+        found["password"] or "",
         found["host"].lower() + (f":{int(port)}" if port else ""),
         (found["path"] or "") + (found["query"] or ""),
     )
@@ -91,27 +70,23 @@ def fetchable(text: str) -> Address:
     address = parse(text)
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{shown(text)}: not an https address")
-    if address.scheme == "http" and not address.is_loopback:
+    if address.scheme == "http" and not _LOOPBACK.fullmatch(address.host):
         raise OperationError(f"{shown(text)}: only https is fetched (http from this machine)")
     return address
 
 
-def follow(address: Address, location: str) -> Address:
-    """Return where a redirect leads; user and password stay where they were given for.
+def follow(address: str, location: str) -> str:
+    """Return where a redirect of `address` leads, absolute.
 
-    Raises OperationError when that may not be fetched, or steps down from https.
+    Raises OperationError if that may not be fetched, or is not https after https.
     """
     try:
-        target = fetchable(location if _ODD.search(location) else urljoin(address.url, location))
-    except ValueError:
-        raise OperationError(f"{shown(address.url)}: redirects to no address") from None
+        target = fetchable(location if _ODD.search(location) else urljoin(address, location))
     except OperationError as refusal:
-        raise OperationError(f"{shown(address.url)}: redirects to {refusal}") from None
-    if address.scheme == "https" and target.scheme != "https":
-        raise OperationError(f"{shown(address.url)}: redirects from https to {shown(target.url)}")
-    if target.site == address.site:
-        return target._replace(user=address.user, password=address.password)
-    return target._replace(user="", password="")
+        raise OperationError(f"{shown(address)}: redirects to {refusal}") from None
+    if address.startswith("https:") and target.scheme != "https":
+        raise OperationError(f"{shown(address)}: redirects from https to {shown(target.url)}")
+    return target.url
 
 
 def shown(text: str) -> str:

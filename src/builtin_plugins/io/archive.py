@@ -10,14 +10,13 @@ import os
 import shutil
 import stat
 import tarfile
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
@@ -28,14 +27,9 @@ MOST_BYTES = 512 << 20
 Kind = Literal["file", "directory", "link"]
 
 _VALIDATION_SECONDS = 20
-_RATIO = 250  # no honest archive unpacks to more times its size
-_SMALL = 64 << 20  # bytes; below this the ratio is not checked
 _CHUNK = 1 << 18
-_BLOCK = 4096  # bytes; the least that a file or a directory takes on a disk
-_PRIVILEGED = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
-_NAME_BYTES, _PATH_BYTES, _DEPTH = 255, 1024, 64
+_NAME_BYTES, _PATH_BYTES = 255, 1024
 _LINK_HOPS = 40  # as many as the kernel follows
-_PACKINGS = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\0": "xz"}  # by how a file begins
 _UNIX = 3  # the zip format's number of a system with modes
 _BROKEN = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
@@ -52,7 +46,6 @@ class Member(NamedTuple):
     mode: int = 0
     target: str = ""
     read: Callable[[], IO[bytes] | None] | None = None  # opens the content of a file
-    info: tarfile.TarInfo | None = None
 
 
 @dataclass(frozen=True)
@@ -60,8 +53,8 @@ class Rules:
     """What an archive may hold, beside files, directories and links that stay inside.
 
     `strip`: one leading directory that holds everything is removed, unless `stays`, called with
-    all paths, says that it is content. `members` (implied directories count) and `size` (bytes
-    on disk) limit the whole.
+    all paths, says that it is content. `members` (implied directories count) and `size` (bytes)
+    limit the whole.
     """
 
     strip: bool = True
@@ -75,88 +68,69 @@ _USUAL = Rules()
 
 def extract(
     archive: Path, target: Path, rules: Rules = _USUAL, called: str = "", seconds: float = 600.0
-) -> int:
+) -> None:
     """Unpack `archive` into the new directory `target`; errors name it `called`, or its file name.
 
     The content, never the name, decides the format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip).
     Files get mode 0755 or 0644 by their execute bits, directories 0755; owners and times are not
-    kept. Returns how many files lost a setuid, setgid or sticky bit. Raises OperationError
-    naming archive and member. After a failure `target` may hold a part; the caller removes it.
+    kept. Raises OperationError naming archive and member. After a failure `target` may hold a
+    part; the caller removes it.
     """
-    deadline = time.monotonic() + seconds
     called = called or archive.name
     late = OperationError("it takes too long to unpack")
     try:
         with archive.open("rb") as file:
             with time_limit(min(seconds, _VALIDATION_SECONDS), late):
                 validator = ArchiveValidator(rules)
-                members = list(map(validator.add, _members(file)))
+                members = list(map(validator.add, _members(file, target)))
                 validator.finish()
-                _check_by_library(members, target)
-                _check_room(validator.size, archive.stat().st_size, target.parent)
-            with time_limit(deadline - time.monotonic(), late):
+            with time_limit(seconds, late):
                 _write(members, validator, target)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
-    except (*_BROKEN, OSError) as failure:
-        if not isinstance(failure, OSError) or not failure.errno:
-            raise OperationError(f"{called}: it is damaged or cut short") from None
-        path = os.path.relpath(os.fsdecode(failure.filename or target), target)
-        where = "" if path.partition("/")[0] in (".", "..") else f"{path}: "
-        raise OperationError(f"{called}: {where}{failure.strerror}") from None
-    return sum(bool(one.kind == "file" and one.mode & _PRIVILEGED) for one in members)
+    except (*_BROKEN, OSError) as failure:  # gzip's OSError has no words of the system
+        reason = getattr(failure, "strerror", "") or "it is damaged or cut short"
+        raise OperationError(f"{called}: {reason}") from None
 
 
-def _check_by_library(members: list[Member], target: Path) -> None:
-    """Ask the standard library, too: its filter may know of attacks that are found later."""
-    library_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
-    try:
-        for member in members:
-            if library_filter and member.info:
-                library_filter(member.info, target)
-    except tarfile.TarError as failure:
-        raise OperationError(str(failure)) from None
-
-
-def _check_room(size: int, packed: int, directory: Path) -> None:
-    if size > max(_SMALL, _RATIO * packed):
-        raise OperationError("it unpacks to far more than its size allows")
-    free = shutil.disk_usage(directory).free
-    if size > free:
-        raise OperationError(f"it needs {size} bytes of disk space, {free} are free")
-
-
-def _members(file: IO[bytes]) -> Iterator[Member]:
+def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
     """Yield the members of an archive in stored order; raises OperationError or _BROKEN."""
-    start = file.read(512)
+    start = file.read(512).lstrip()
     file.seek(0)
-    packings = [one for magic, one in _PACKINGS.items() if start.startswith(magic)]
     if start.startswith(b"PK"):
         yield from _zip_members(zipfile.ZipFile(file))
-    elif packings or start[257:262] == b"ustar":
-        yield from _tar_members(file, *packings)
-    else:
-        hint = "; it looks like a web page" if start.lstrip()[:1] == b"<" else ""
-        raise OperationError(f"it is no .tar, .tar.gz, .tar.bz2, .tar.xz or .zip{hint}")
+        return
+    try:
+        tar = tarfile.open(fileobj=file, encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+    except tarfile.ReadError:
+        hint = "; it looks like a web page" if start.startswith(b"<") else ""
+        what = f"it is no .tar, .tar.gz, .tar.bz2, .tar.xz or .zip, or damaged{hint}"
+        raise OperationError(what) from None
+    yield from _tar_members(tar, target)
 
 
-def _tar_members(file: IO[bytes], packing: str = "") -> Iterator[Member]:
-    reader: Any = tarfile.open  # its types know no mode that is made here
-    tar = reader(mode=f"r:{packing}", fileobj=file, encoding="utf-8", errors="surrogateescape")
+def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
+    library_filter = getattr(tarfile, "data_filter", lambda *_: None)  # Python 3.11.2 has none
     for info in tar:
         if info.issym():
-            yield Member(info.name, "link", target=info.linkname, info=info)
+            yield Member(info.name, "link", target=info.linkname)
         elif info.isdir():
             yield Member(info.name, "directory")
         elif not info.isreg() or info.issparse():
-            raise unwanted(info.name, "hard link" if info.islnk() else "device or special file")
+            raise _unwanted(info.name, "hard link" if info.islnk() else "device or special file")
         else:
-            read = partial(tar.extractfile, info)
-            yield Member(info.name, "file", info.size, info.mode, read=read, info=info)
-    tar.fileobj.seek(tar.offset)  # the reader stops at a broken header as at the end
-    if tar.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+            yield Member(
+                info.name, "file", info.size, info.mode, read=partial(tar.extractfile, info)
+            )
+        try:
+            library_filter(info, target)
+        except tarfile.TarError:
+            raise _refusal(info.name, "leads out of the archive") from None
+    stream = tar.fileobj
+    stream.seek(tar.offset)  # the reader stops at a broken header as at the end
+    if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise EOFError
-    while tar.fileobj.read(_CHUNK):
+    while stream.read(_CHUNK):
         pass  # up to the checksum at the end
 
 
@@ -165,14 +139,14 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[Member]:
         name, mode = info.orig_filename, info.external_attr >> 16
         kind = stat.S_IFMT(mode) if info.create_system == _UNIX else 0
         if info.flag_bits & 0x1:
-            raise unwanted(name, "encrypted file")
+            raise _unwanted(name, "encrypted file")
         if kind == stat.S_IFLNK:
             with archive.open(info) as content:
                 yield Member(name, "link", target=os.fsdecode(content.read(_PATH_BYTES + 1)))
         elif name.endswith("/") or kind == stat.S_IFDIR:
             yield Member(name, "directory")
         elif kind not in (0, stat.S_IFREG):
-            raise unwanted(name, "device or special file")
+            raise _unwanted(name, "device or special file")
         else:
             yield Member(name, "file", info.file_size, mode, read=partial(archive.open, info))
 
@@ -201,39 +175,37 @@ def _make_directory(path: Path) -> None:
 
 
 class ArchiveValidator:
-    """Checks members as they come; `add` and `finish` raise OperationError naming the member.
-
-    `size` is what they take on a disk, in bytes, implied directories included.
-    """
+    """Checks members as they come; `add` and `finish` raise OperationError naming the member."""
 
     def __init__(self, rules: Rules) -> None:
-        self.size = 0
         self._rules = rules
+        self._size = 0
         self._kinds: dict[str, Kind] = {}
         self._targets: dict[str, str] = {}
         self._leading = ""
 
     def add(self, member: Member) -> Member:
         """Accept one member and return it; a directory may repeat, nothing else may."""
-        path = _clean(member.name)
-        if member.kind == "directory":
-            self._add_directories(member.name, path)
-        elif not path:
-            raise _refusal(member.name, "has no name of its own")
-        else:
-            self._add_directories(member.name, path.rpartition("/")[0])
+        name, is_directory = member.name, member.kind == "directory"
+        path = _clean(name)
+        if not (path or is_directory):
+            raise _refusal(name, "has no name of its own")
+        above = path if is_directory else path.rpartition("/")[0]
+        while above and self._kinds.get(above) != "directory":
+            if above in self._kinds:
+                raise _refusal(name, "lies under something that is no directory")
+            self._kinds[above] = "directory"
+            above = above.rpartition("/")[0]
+        if not is_directory:
             if path in self._kinds:
-                raise _refusal(member.name, "stands twice in it")
-            self._add(path, member.kind, member.size)
+                raise _refusal(name, "stands twice in it")
+            self._kinds[path] = member.kind
+            self._size += member.size
         if member.kind == "link":
-            if not member.target or member.target.startswith("/") or _has_controls(member.target):
-                raise _refusal(member.name, "links to what is not a relative path")
-            if len(os.fsencode(member.target)) > _PATH_BYTES:
-                raise _refusal(member.name, "links to a path that is too long")
-            self._targets[path] = member.target
+            self._targets[path] = _checked_target(member)
         if len(self._kinds) > self._rules.members:
             raise OperationError(f"more than {self._rules.members} members")
-        if self.size > self._rules.size:
+        if self._size > self._rules.size:
             raise OperationError(f"more than {self._rules.size} bytes unpacked")
         return member
 
@@ -249,20 +221,6 @@ class ArchiveValidator:
         """Return where a member goes after `finish`, relative to the target ("" = itself)."""
         path = _clean(name)
         return path[len(self._leading) + 1 :] if self._leading else path
-
-    def _add_directories(self, name: str, path: str) -> None:
-        """Record `path` and all above it as directories."""
-        while path and self._kinds.get(path) != "directory":
-            if path in self._kinds:
-                raise _refusal(name, "lies under something that is no directory")
-            self._add(path, "directory")
-            path = path.rpartition("/")[0]
-
-    def _add(self, path: str, kind: Kind, size: int = 0) -> None:
-        if size < 0:
-            raise ValueError
-        self._kinds[path] = kind
-        self.size += max(size, 1) + -max(size, 1) % _BLOCK
 
     def _shared_directory(self) -> str:
         tops = {path.partition("/")[0] for path in self._kinds}
@@ -314,9 +272,18 @@ def _clean(name: str) -> str:
         raise _refusal(name, "leads out of the archive")
     path = "/".join(parts)
     longest = max((len(os.fsencode(part)) for part in parts), default=0)
-    if len(parts) > _DEPTH or longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
-        raise _refusal(name, "has a name that is too long or too deep")
+    if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
+        raise _refusal(name, "has a name that is too long")
     return path
+
+
+def _checked_target(link: Member) -> str:
+    """Return where a link points; raises OperationError unless that is a usable relative path."""
+    target = link.target
+    is_relative = bool(target) and not target.startswith("/") and not _has_controls(target)
+    if not is_relative or len(os.fsencode(target)) > _PATH_BYTES:
+        raise _refusal(link.name, "links to what is not a relative path")
+    return target
 
 
 def _has_controls(text: str) -> bool:
@@ -328,6 +295,6 @@ def _refusal(name: str, reason: str) -> OperationError:
     return OperationError(f"its member {name} {reason}")
 
 
-def unwanted(name: str, what: str) -> OperationError:
+def _unwanted(name: str, what: str) -> OperationError:
     """Return the error for a member of a kind that is never accepted."""
     return _refusal(name, f"is a {what}; those are not taken")

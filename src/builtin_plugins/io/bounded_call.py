@@ -32,16 +32,16 @@ def bounded_call(
     """
     deadline = time.monotonic() + seconds
     # stderr goes to a file: a daemonised child (ssh ControlPersist) would keep a pipe open.
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
-        asked.write(given)
-        asked.seek(0)
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        stdin.write(given)
+        stdin.seek(0)
         with Popen(
             command,
             cwd=directory,
             env=environ,
-            stdin=asked,
+            stdin=stdin,
             stdout=PIPE,
-            stderr=said,
+            stderr=stderr,
             start_new_session=True,  # no terminal to ask on, and one group to end
             pass_fds=held,
         ) as process:
@@ -53,8 +53,8 @@ def bounded_call(
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
-        said.seek(max(said.seek(0, os.SEEK_END) - _KEPT, 0))
-        return CompletedProcess(command, process.returncode, printed, said.read())
+        stderr.seek(max(stderr.seek(0, os.SEEK_END) - _KEPT, 0))
+        return CompletedProcess(command, process.returncode, printed, stderr.read())
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:

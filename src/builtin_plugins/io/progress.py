@@ -53,8 +53,3 @@ class Reporter(Messages):
                     bar.update(done - bar.n)
 
             yield update
-
-
-def readable_size(count: int) -> str:
-    """Return a number of bytes for people: `12.3 MiB`, `8 KiB`."""
-    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{-(-count >> 10)} KiB"

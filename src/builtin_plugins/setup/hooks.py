@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from builtin_plugins.setup.tool_settings import Settings
 
 ENTRYPOINT = "builtin_plugins.setup:main"
-_LARGEST = 256 << 10  # characters of all expanded values; more are cut off
 
 
 @hookimpl
@@ -40,16 +39,8 @@ def settings_of(command: "Any", environ: "Mapping[str, str]") -> "Settings":
     from builtin_plugins.setup.tool_settings import Settings
 
     definition = command.definition
-    merged = merged_variables(definition.envs, environ)
-    return Settings.read(command.words[-1], definition.name, merged)
-
-
-def merged_variables(envs: "Mapping[str, str]", environ: "Mapping[str, str]") -> "dict[str, str]":
-    """Return the caller's variables with a command's `envs`."""
     merged = dict(environ)
-    room = _LARGEST
-    for name, text in envs.items():
+    for name, text in definition.envs.items():
         if name not in environ:
-            merged[name] = expand(text, merged.get)[:room]
-            room -= len(merged[name])
-    return merged
+            merged[name] = expand(text, merged.get)
+    return Settings.read(command.words[-1], definition.name, merged)

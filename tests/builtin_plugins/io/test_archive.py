@@ -93,11 +93,6 @@ def test_modes_are_plain_whatever_umask_and_archive_say(tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o755
 
 
-def test_dropped_bits_are_counted(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(tar(Member("App/s", mode=0o4755), Member("App/t", mode=0o644)))
-    assert extract(tmp_path / "a", tmp_path / "target") == 1
-
-
 @pytest.mark.parametrize(
     ("members", "expected"),
     [
@@ -134,8 +129,14 @@ BAD_MEMBERS = {
     "absolute": ((Member("/evil"), FILE), "has an absolute name"),
     "newline": ((Member("App/a\nb"), FILE), "control characters"),
     "escape": ((Member("App/\x1b[31m"), FILE), "control characters"),
-    "link out": ((symlink("App/link", "../../etc"), FILE), "links out of the archive"),
-    "link above the stripped": ((symlink("App/link", "../file"), FILE), "links out of the archive"),
+    "link out": (
+        (symlink("App/link", "../../etc"), FILE),
+        "out of the archive",
+    ),
+    "link above the stripped": (
+        (symlink("App/link", "../file"), FILE),
+        "out of the archive",
+    ),
     "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "not a relative path"),
     "link to nothing": ((symlink("App/link", "absent"), FILE), "links to nothing"),
     "link through a file": ((symlink("App/link", "file/x"), FILE), "links to nothing"),
@@ -146,7 +147,7 @@ BAD_MEMBERS = {
     "link to itself": ((symlink("App/a", "a"), FILE), "chain of links without end"),
     "chain out": (
         (directory("App/d"), symlink("App/a", "d"), symlink("App/b", "a/../../x"), FILE),
-        "links out of the archive",
+        "out of the archive",
     ),
     "file through a link": (
         (symlink("App/a", "b"), directory("App/b"), Member("App/a/evil"), FILE),
@@ -156,7 +157,7 @@ BAD_MEMBERS = {
         (Member("App/a/evil"), symlink("App/a", "."), FILE),
         "stands twice",
     ),
-    "deep chain": (DEEP_CHAIN, "too long or too deep|no directory|out of the archive|twice"),
+    "deep chain": (DEEP_CHAIN, "too long|no directory|out of the archive|twice"),
     "hard link": (
         (FILE, Member("App/hard", kind=tarfile.LNKTYPE, target="App/file")),
         "is a hard link; those are not taken",
@@ -169,7 +170,7 @@ BAD_MEMBERS = {
     "file below a file": ((FILE, Member("App/file/x")), "no directory"),
     "no name": ((Member("./"), FILE), "has no name|no directory"),
     "long name": ((Member("App/" + "x" * 256), FILE), "too long"),
-    "too deep": ((Member("App/" + "x/" * 70 + "y"), FILE), "too deep"),
+    "too deep": ((Member("App/" + "x/" * 520 + "y"), FILE), "too long"),
     "nothing": ((directory("App"),), "it holds no files"),
 }
 
@@ -203,7 +204,7 @@ def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
     many = tar(*(Member(f"App/{number}") for number in range(20)))
     with pytest.raises(OperationError, match=r"more than 10 members"):
         unpack(tmp_path, many, Rules(members=10))
-    with pytest.raises(OperationError, match=r"more than 100 bytes|far more than"):
+    with pytest.raises(OperationError, match=r"more than 100 bytes"):
         unpack(tmp_path, tar(Member("App/x", b"x" * 101)), Rules(size=100))
 
 
@@ -326,10 +327,10 @@ def peak():
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 from pathlib import Path
-from builtin_plugins.io.archive import extract
+from builtin_plugins.io.archive import Rules, extract
 from host.errors import OperationError
 try:
-    extract(Path(sys.argv[1]), Path(sys.argv[2]))
+    extract(Path(sys.argv[1]), Path(sys.argv[2]), Rules(size=200 << 20))
 except OperationError as failure:
     print(failure)
 print(peak())
@@ -353,7 +354,7 @@ def test_a_bomb_is_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
         env={"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     reason, memory = done.stdout.splitlines()
-    assert "far more than its size allows" in reason
+    assert "more than 209715200 bytes unpacked" in reason
     assert int(memory) < 80
     assert not (tmp_path / "target").exists()
 
@@ -371,7 +372,7 @@ def test_a_cut_tar_is_refused(packing: str, share: float, tmp_path: Path) -> Non
     whole = tar(FILE, Member("App/noise", os.urandom(60_000)), packing=packing)
     if not packing:
         whole = whole[:62_000]  # without the padding at its end
-    with pytest.raises(OperationError, match=r"damaged or cut short"):
+    with pytest.raises(OperationError, match=r"damaged"):
         unpack(tmp_path, whole[: int(len(whole) * share)])
     assert list((tmp_path / "inner").iterdir()) == []
 

@@ -29,19 +29,20 @@ def target(tmp_path: Path) -> Path:
 
 def test_a_whole_file_arrives_with_its_checksum(site: httpserver.Site, target: Path) -> None:
     seen: list[tuple[int, int | None, str]] = []
-    fetched = download(
+    checksum = download(
         site.add("/file", BODY),
         target,
         progress=lambda *done: seen.append(done),
     )
     assert target.read_bytes() == BODY
-    assert (fetched.size, fetched.sha256) == (len(BODY), hashlib.sha256(BODY).hexdigest())
+    assert checksum == hashlib.sha256(BODY).hexdigest()
     assert seen[-1] == (len(BODY), len(BODY), "")
     assert site.requests[0][1]["Accept-Encoding"] == "identity"
 
 
 def test_an_empty_file_and_a_chunked_one_arrive(site: httpserver.Site, target: Path) -> None:
-    assert download(site.add("/empty", b""), target).size == 0
+    download(site.add("/empty", b""), target)
+    assert target.read_bytes() == b""
     download(site.add("/chunked", httpserver.chunked(b"one", b"two")), target)
     assert target.read_bytes() == b"onetwo"
 
@@ -60,12 +61,11 @@ BAD_ANSWERS = {
         httpserver.body(b"abc", 206, content_length=3, content_range="bytes 0-2/9"),
         "answered 206, expected 200",
     ),
-    "gzip-encoded body": (
-        httpserver.body(b"abc", content_length=3, content_encoding="gzip"),
-        r"sent a compressed file \(gzip\) although none was requested",
-    ),
     "redirect loop": (httpserver.redirect("/bad"), "redirected more than 10 times"),
-    "redirect to nowhere": (httpserver.body(b"", 302, content_length=0), "redirects to no address"),
+    "redirect to nowhere": (
+        httpserver.body(b"", 302, content_length=0),
+        "answered 302, expected 200",
+    ),
     "redirect to ftp": (
         httpserver.redirect("ftp://127.0.0.1/x"),
         "/bad: redirects to ftp://127.0.0.1/x: not an https address",
@@ -136,6 +136,15 @@ def test_a_broken_download_starts_again(site: httpserver.Site, target: Path) -> 
     download(site.add("/file", httpserver.cut(BODY, 9999, times=1)), target, limits=TWICE)
     assert target.read_bytes() == BODY
     assert "Range" not in site.requests[1][1]
+
+
+def test_a_file_that_is_called_compressed_stays_as_sent(
+    site: httpserver.Site, target: Path
+) -> None:
+    """Some servers send a .tar.gz with `Content-Encoding: gzip`."""
+    answer = httpserver.body(b"abc", content_length=3, content_encoding="gzip")
+    download(site.add("/file", answer), target)
+    assert target.read_bytes() == b"abc"
 
 
 def test_a_wrong_checksum_leaves_no_file(site: httpserver.Site, target: Path) -> None:
@@ -240,8 +249,6 @@ def test_addresses_that_may_be_fetched(address: str) -> None:
         "javascript:1",
         "http://evil.test:80\\@127.0.0.1/x",
         "http://127.0.0.1\\@evil.test/x",
-        "http://127.0.0.1:80@evil.test/x",
-        "https://github.com:443@evil.test/x",
         "https://a@b@host/x",
         "https://@host/x",
         "https://us er@host/x",
@@ -293,7 +300,7 @@ def test_parts_of_an_address() -> None:
     found = parse("HTTPS://me:a%40b%2F@Host.TEST:0443/a/../b?q=1#part")
     assert found is not None
     assert found.url == "https://host.test:443/a/../b?q=1"
-    assert found.login == (b"me", b"a@b/")
+    assert (found.user, found.password) == ("me", "a%40b%2F")
     assert parse("file:///etc") is None
 
 
@@ -309,16 +316,10 @@ def test_reading_an_address_takes_linear_time(read: Callable[[str], object], uni
 
 
 def test_a_redirect_never_leaves_https() -> None:
-    assert follow(fetchable("https://host/a/b"), "../c").url == "https://host/c"
-    assert follow(fetchable("http://127.0.0.1/a"), "https://host/c").url == "https://host/c"
+    assert follow("https://host/a/b", "../c") == "https://host/c"
+    assert follow("http://127.0.0.1/a", "https://host/c") == "https://host/c"
     with pytest.raises(OperationError, match=r"from https to http://localhost/x"):
-        follow(fetchable("https://host/a"), "http://localhost/x")
-
-
-def test_a_login_stays_with_the_site_that_it_was_given_for() -> None:
-    start = fetchable("https://me:pw@host/a")
-    assert follow(start, "/b").login == (b"me", b"pw")
-    assert follow(start, "https://you:pw@host:8/b").login is None
+        follow("https://host/a", "http://localhost/x")
 
 
 def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Path) -> None:
@@ -328,3 +329,8 @@ def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Pat
         download(start.replace("http://", "http://user:secret@"), target)
         assert "Authorization" in site.requests[0][1]
         assert "Authorization" not in other.requests[0][1]
+        inside = site.add("/inside", httpserver.redirect("/start"))
+        download(inside.replace("http://", "http://user:se%40cret@"), target)
+        assert site.requests[-1][1]["Authorization"] == site.requests[-2][1]["Authorization"]
+        assert site.requests[-1][1]["Authorization"] == "Basic dXNlcjpzZUBjcmV0"
+        assert "Authorization" not in other.requests[-1][1]

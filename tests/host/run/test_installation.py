@@ -389,7 +389,7 @@ def test_an_installation_whose_path_is_hostile(tmp_path_factory, shared_install)
     moved.launcher.unlink()
     from builtin_plugins.administration.program.launcher import write_launcher
 
-    write_launcher(moved.launcher)
+    write_launcher(str(moved.launcher))
     assert moved.run("demo", "show").all == (0, shown(moved), "")
     (odd / "config").mkdir()
     (odd / "config" / "settings.conf").write_text("X=$BASH_SOURCE\n")

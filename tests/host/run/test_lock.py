@@ -255,7 +255,7 @@ def test_the_whole_installation_moves(made):
     moved = made.root.parent / "moved"
     shutil.copytree(made.root, moved, symlinks=True)
     copy = replace(made, root=moved, launcher=moved / "core" / "cli")
-    write_launcher(copy.launcher, replace=True)
+    write_launcher(str(copy.launcher))
     copy.write({"plugins/extra/demo/two/main.sh": script("moved")})
     assert copy.run("demo", "two").all == (0, "moved\n", "")
     assert made.run("demo", "two").all == (0, "two\n", "")

@@ -16,6 +16,7 @@ from typing import Any
 
 from builtin_plugins.administration.program.environment import copy
 from builtin_plugins.administration.program.environment.copy import VenvCopy
+from builtin_plugins.administration.program.launcher import renew_own_files
 from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint
 
@@ -47,8 +48,12 @@ def _pip(changed: VenvCopy, *_: Any) -> None:
     library.write_text(f"# {NEW}\n")
 
 
-def _ask(python: str, *_: str, **__: Any) -> str:
-    """Answer as the program in an environment does that is asked for its version."""
+def _ask(python: str, *arguments: str, **__: Any) -> str:
+    """Answer as the program in an environment does: its version, or after it renewed its files."""
+    if "launcher" in arguments:
+        warnings: list[str] = []
+        renew_own_files(arguments[-1], warnings.append)
+        return "\n".join(warnings)
     return f"cli-host {_version(Path(python).parents[1]).removeprefix('cli_host-')}"
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import host
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
+from builtin_plugins.administration.program.shipped_files import renew
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
@@ -38,7 +40,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
 
 
 def is_of_other_version(path: str) -> bool:
-    """Tell whether a launcher of this environment is not as this version writes it."""
+    """Return whether a launcher of this environment is not as this version writes it."""
     if not is_launcher(path):
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
@@ -55,23 +57,11 @@ def launcher_of(layout: Layout) -> str:
     return os.path.join(layout.core_dir, layout.program)
 
 
-def write_launcher(path: Path, *, replace: bool = False) -> bool:
-    """Make the executable `path` whole or not at all.
-
-    Returns False when something is there already, unless it is to be replaced.
-    Raises OSError.
-    """
+def write_launcher(path: str) -> None:
+    """Make the executable `path` whole or not at all; raises OSError, OperationError."""
     text = launcher_text(sys.executable, _packages())
-    return make_file(path, os.fsencode(text), 0o755, replace=replace)
-
-
-def make_file(path: Path, content: bytes, mode: int, *, replace: bool = False) -> bool:
-    """Make a file and the directories above it; otherwise as `write_launcher`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not replace and os.path.lexists(path):
-        return False
-    write_file(str(path), content, mode)
-    return True
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_file(path, os.fsencode(text), 0o755)
 
 
 def write_man_page(name: str) -> None:
@@ -89,13 +79,25 @@ def write_man_page(name: str) -> None:
     write_file(str(pages / f"{name}.1"), text.encode())
 
 
-def command(_: Session, path: str) -> None:
-    """Make the launcher PATH, which starts the program with this Python, and its man page anew.
+def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
+    """Bring a launcher, its man page and the library beside it to this version.
 
-    install.sh and `self update` call this in the environment that they made.
+    Raises OSError if the launcher cannot be written; the library can be renewed later.
     """
-    launcher = Path(os.path.abspath(path))
+    root = os.path.dirname(os.path.dirname(launcher))
+    write_launcher(launcher)
+    write_man_page(os.path.basename(launcher))
+    remember(root)
+    try:
+        renew(root, warn)
+    except OSError as failure:
+        warn(f"{failure.filename}: {failure.strerror}; run self update again")
+
+
+def command(session: Session, path: str) -> None:
+    """Bring the launcher PATH, its man page and the library beside it to this version.
+
+    install.sh and `self update` call this in the environment that they made. Prints warnings.
+    """
     with os_errors_explained(path):
-        write_launcher(launcher, replace=True)
-        write_man_page(launcher.name)
-    remember(str(launcher.parent.parent))
+        renew_own_files(os.path.abspath(path), session.show_lines)

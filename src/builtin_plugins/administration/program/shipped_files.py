@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import host
 from builtin_plugins.administration import templates
-from builtin_plugins.io.files.atomic import discard, write_file
-from builtin_plugins.io.files.undo import signals_blocked, undoing
+from builtin_plugins.io.files.atomic import is_tree, write_file
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
@@ -38,78 +35,113 @@ class ShippedFile(NamedTuple):
 
     @property
     def is_programs(self) -> bool:
-        """Tell whether it stays this program's own: the rest is its user's from then on."""
+        """Whether it stays this program's own: the rest is its user's from then on."""
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
-
-    @property
-    def is_needed(self) -> bool:
-        """Tell whether an installation is incomplete without it: the rest are examples."""
-        return self.is_programs or self.relative in (CLI_JSON, GITIGNORE)
 
     def became(self, root: str) -> str:
         """Return what an installation has of it: "missing", "same", "former" or "changed".
 
         "former" is the file of another version, as that version shipped it.
         """
-        try:
-            there = _content(os.path.join(root, self.relative))
-        except OSError:
-            return "changed"
-        if there is None:
+        path = os.path.join(root, self.relative)
+        if not os.path.lexists(path):
             return "missing"
-        if there == self.source.read_bytes():
+        if os.path.islink(path) or not os.path.isfile(path):
+            return "changed"
+        content = Path(path).read_bytes()
+        if content == self.source.read_bytes():
             return "same"
-        return "former" if self.checksum(there) in _recorded(root) else "changed"
+        return "former" if self.checksum(content) in _recorded(root) else "changed"
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
 
 
-def shipped_files(skeleton: Path | None = None) -> Iterator[ShippedFile]:
-    """Yield each file that is shipped: here, or in the `skeleton` of another version."""
-    skeleton = skeleton or own_skeleton()
+def shipped_files() -> Iterator[ShippedFile]:
+    """Yield each file that this version ships."""
+    skeleton = _skeleton()
     for name in _SHIPPED:
         top = skeleton / name
         for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
             if source.is_file() and source.parent.name != "__pycache__":
                 yield ShippedFile(source.relative_to(skeleton), source)
-    yield ShippedFile(GITIGNORE, Path(templates.__file__).parent / "installation/.gitignore.txt")
+    yield ShippedFile(GITIGNORE, gitignore())
 
 
-def own_skeleton() -> Path:
-    """Return where the files are that this version ships: a checkout is such a place itself."""
-    skeleton = skeleton_in(sys.prefix)
-    return skeleton if skeleton.is_dir() else Path(host.__file__).parent.parent.parent
+def gitignore() -> Path:
+    """Return the shipped .gitignore."""
+    return Path(templates.__file__).parent / "installation/.gitignore.txt"
 
 
-def skeleton_in(prefix: str) -> Path:
-    """Return where an environment that has this program has what it ships."""
-    package = os.path.relpath(os.path.dirname(host.__file__), sys.prefix)
-    return Path(prefix, package, "skeleton")
+def _skeleton() -> Path:
+    """Return where the shipped files are: in the package, or this is a checkout."""
+    packages = Path(host.__file__).parent
+    skeleton = packages / "skeleton"
+    return skeleton if skeleton.is_dir() else packages.parent.parent
+
+
+def is_checkout(root: str) -> bool:
+    """Return whether an installation is a git checkout of the program, made by install.sh."""
+    return all(os.path.exists(os.path.join(root, one)) for one in (".git", "pyproject.toml"))
 
 
 def cli_json(program: str) -> bytes:
     """Return the shipped cli.json, with the name of a program that has another."""
-    content = Path(own_skeleton(), CLI_JSON).read_bytes()
+    content = Path(_skeleton(), CLI_JSON).read_bytes()
     if program == "cli":
         return content
     values = json.loads(content) | {"name": program}
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def record_shipped(root: str, skeleton: Path, undo: ExitStack) -> None:
-    """Record the program's own files of a version in an installation, before they are written.
+def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
+    """Write the files that an installation lacks; return how many. Raises OSError.
 
-    So a later version knows them from files with changes of the user's. Raises OSError.
+    cli.json is written last: if it is there, examples that are missing were removed by the user.
+    The paths in `without` stay missing, too.
     """
-    path = os.path.join(root, RECORD)
-    directory = os.path.dirname(path)
-    if not os.path.isdir(directory) or os.path.islink(directory):
+    made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
+    for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
+        wanted = examples or file.is_programs or file.relative == GITIGNORE
+        path = os.path.join(root, file.relative)
+        if wanted and str(file.relative) not in without and not os.path.lexists(path):
+            is_config = file.relative == CLI_JSON
+            content = cli_json(program) if is_config else file.source.read_bytes()
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            write_file(path, content, file.source.stat().st_mode & 0o777)
+            made += 1
+    _record(root, without)
+    return made
+
+
+def renew(root: str, warn: Callable[[str], object], without: Collection[str] = ()) -> None:
+    """Bring the program's own files in an installation to this version; raises OSError.
+
+    A file that no version shipped is the user's: it stays, and `warn` gets a line. The paths in
+    `without` stay, too. git renews the files of a checkout.
+    """
+    if is_checkout(root):
         return
-    files = _own_files(root, skeleton)
-    lines = _recorded(root) | {file.checksum(file.source.read_bytes()) for file in files}
-    by_path = sorted(lines, key=lambda one: one.split()[::-1])
-    _write(path, "".join(f"{one}\n" for one in by_path).encode(), undo)
+    _record(root, without)  # before the files: a kill leaves no unknown ones
+    for file in _own_files(root, without):
+        path, became = os.path.join(root, file.relative), file.became(root)
+        if became in ("missing", "former"):
+            write_file(path, file.source.read_bytes())
+        elif became == "changed":
+            warn(f"{path}: has changes of yours and stays; this version has another")
+
+
+def _record(root: str, without: Collection[str]) -> None:
+    """Record this version's own files in an installation.
+
+    So a later version knows them from files with changes of the user's.
+    """
+    known = _recorded(root)
+    lines = {file.checksum(file.source.read_bytes()) for file in _own_files(root, ())} - known
+    path = os.path.join(root, RECORD)
+    if lines and RECORD not in without and is_tree(os.path.dirname(path)):
+        by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
+        write_file(path, "".join(f"{one}\n" for one in by_path))
 
 
 def _recorded(root: str) -> set[str]:
@@ -119,60 +151,9 @@ def _recorded(root: str) -> set[str]:
         return set()
 
 
-def renew(
-    root: str,
-    warn: Callable[[str], None],
-    undo: ExitStack,
-    skeleton: Path | None = None,
-    without: Collection[str] = (),
-) -> None:
-    """Bring the program's own files in an installation to this version, or to a `skeleton`'s.
-
-    A file that no version shipped is the user's: it stays, and `warn` gets a line. The paths in
-    `without` stay, too. `undo` gets the steps back. Raises OSError.
-    """
-    skeleton = skeleton or own_skeleton()
-    if RECORD not in without:
-        record_shipped(root, skeleton, undo)
-    for file in _own_files(root, skeleton):
-        if str(file.relative) in without:
-            continue
-        path, became = os.path.join(root, file.relative), file.became(root)
-        if became in ("missing", "former"):
-            _write(path, file.source.read_bytes(), undo)
-        elif became == "changed":
-            warn(f"{path}: has changes of yours and stays; this version has another")
-
-
-def catch_up(root: str, warn: Callable[[str], None], without: Collection[str] = ()) -> None:
-    """Renew the program's own files after a tool such as pipx upgraded it; raises OSError."""
-    with signals_blocked(), undoing() as undo:
-        renew(root, warn, undo, without=without)
-
-
-def _own_files(root: str, skeleton: Path) -> Iterator[ShippedFile]:
-    """Yield the program's own files of a version whose directories an installation has itself."""
-    for file in shipped_files(skeleton) if skeleton.is_dir() else ():
-        directory = os.path.join(root, file.relative.parent)
-        if file.is_programs and os.path.isdir(directory) and not os.path.islink(directory):
+def _own_files(root: str, without: Collection[str]) -> Iterator[ShippedFile]:
+    """Yield the program's own files whose directories an installation has itself."""
+    for file in shipped_files():
+        has_directory = is_tree(os.path.join(root, file.relative.parent))
+        if file.is_programs and has_directory and str(file.relative) not in without:
             yield file
-
-
-def _write(path: str, content: bytes, undo: ExitStack) -> None:
-    """Write a file unless it has that content; `undo` gets the step back."""
-    former = _content(path)
-    if former == content:
-        return
-    write_file(path, content)
-    if former is None:
-        undo.callback(discard, path)
-    else:
-        undo.callback(write_file, path, former)
-
-
-def _content(path: str | Path) -> bytes | None:
-    """Return what a file holds, or where a link leads; None if there is neither."""
-    try:
-        return os.readlink(os.fsencode(path)) if os.path.islink(path) else Path(path).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None

@@ -15,16 +15,20 @@ from builtin_plugins.administration.plugins.preview import command_lines, previe
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.plugins.words import sync
-from builtin_plugins.administration.program.environment.installations import is_launcher, remember
+from builtin_plugins.administration.program.environment.installations import (
+    is_launcher,
+    launchers_in,
+    remember,
+)
 from builtin_plugins.administration.program.launcher import write_launcher
 from builtin_plugins.administration.program.shipped_files import (
     CLI_JSON,
     GITIGNORE,
     IN_CORE,
     SOURCE,
-    catch_up,
+    add_missing,
     cli_json,
-    shipped_files,
+    gitignore,
 )
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
@@ -70,16 +74,17 @@ def init_from(
     """Make an installation of SOURCE, or complete the one that was made of it before."""
     source = team_source(text)
     with os_errors_explained(directory):
-        root = _root(session, directory, name) if directory or name else ""
-        if not (root and os.path.lexists(os.path.join(root, CLI_JSON))):
-            with _stage(session, root or _root(session, None, session.program), timeout) as tx:
+        root = _root(session, directory, name)
+        if not (directory or name) or not _has_config(root):
+            with _stage(session, root, timeout) as tx:
                 fetch(source, tx)
                 name = name or _own_name(tx.tree, source) or session.program
                 root = _root(session, directory, name)
-                if not os.path.lexists(os.path.join(root, CLI_JSON)):
+                if not _has_config(root):
                     _make(session, source, root, name, tx, yes=yes)
                     yes = True  # packages were agreed to
-        name = name or _launched(root) or session.program
+        launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
+        name = name or next(launchers, session.program)
         if came_from(root, session.environ) != source.entry.source:
             raise OperationError(
                 f"{root}: there is an installation that was not made from {source.entry.source}",
@@ -103,7 +108,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
 def _own_name(tree: str, source: PluginSource) -> str:
     """Return the program's name that the source's cli.json suggests, "" for none."""
     path = os.path.join(tree, CLI_JSON)
-    if not os.path.lexists(path):
+    if not _has_config(tree):
         return ""
     try:
         config = read_config(path)
@@ -117,9 +122,8 @@ def _own_name(tree: str, source: PluginSource) -> str:
     return name if is_word(name) and name not in IN_CORE else ""
 
 
-def _launched(root: str) -> str:
-    found = (one for one in sorted(os.listdir(os.path.join(root, "core"))))
-    return next((one for one in found if is_launcher(os.path.join(root, "core", one))), "")
+def _has_config(root: str) -> bool:
+    return os.path.lexists(os.path.join(root, CLI_JSON))
 
 
 @contextmanager
@@ -169,37 +173,35 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
             f"{source.entry.source}: has a file core/{name} where this machine's launcher goes",
             f"take it out of git there (git rm --cached core/{name}), or use --name",
         )
-    for one in ("core/lib", "core/schema", "commands", "plugins"):
+    for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
-    if not os.path.lexists(os.path.join(root, CLI_JSON)):
+    if not _has_config(root):
         write_file(os.path.join(root, CLI_JSON), cli_json(name))
+    add_missing(root, name, (str(GITIGNORE), *tracked(root, tx)))
     if source.is_from_git:
         prepare_git(root)
     else:
         write_file(os.path.join(root, SOURCE), f"{source.entry.source}\n")
-    renew_library(root, tx)
-    write_launcher(Path(launcher))
+    write_launcher(launcher)
 
 
 def prepare_git(root: str) -> None:
     """Keep this machine's files, and changes of plugins by its user, out of a checkout's git."""
-    [shipped] = (file.source for file in shipped_files() if file.relative == GITIGNORE)
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    write_file(exclude, shipped.read_text(encoding="utf-8") + lines)
+    write_file(exclude, gitignore().read_text(encoding="utf-8") + lines)
     plugins_dir = os.path.join(root, read_config(os.path.join(root, CLI_JSON)).plugins_dir)
     make_directory(plugins_dir)
     write_file(local_path(plugins_dir), json.dumps({"version": "1.0.0", "plugins": []}))
 
 
-def renew_library(root: str, tx: Transaction) -> None:
-    """Bring core/lib and core/schema to this version; files that git tracks are the team's."""
-    tracked: set[str] = set()
-    if os.path.lexists(os.path.join(root, ".git")):
-        git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
-        tracked = {os.fsdecode(one) for one in git("ls-files", "-z", "core").split(b"\0")}
-    catch_up(root, tx.reporter.warn, tracked)
+def tracked(root: str, tx: Transaction) -> list[str]:
+    """Return the files in `core` that git tracks: those are the team's."""
+    if not os.path.lexists(os.path.join(root, ".git")):
+        return []
+    git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
+    return [os.fsdecode(one) for one in git("ls-files", "-z", "core").split(b"\0")]
 
 
 def session_of(session: Session, root: str, name: str) -> Session:
@@ -237,8 +239,10 @@ def _finish(
 ) -> None:
     """Bring in what is still missing, link the program, complete its words, show how to go on."""
     launcher = os.path.join(root, "core", name)
-    if not is_launcher(launcher) and not write_launcher(Path(launcher)):
-        raise OperationError(f"{launcher}: is in the way and is no launcher", "move it")
+    if not is_launcher(launcher):
+        if os.path.lexists(launcher):
+            raise OperationError(f"{launcher}: is in the way and is no launcher", "move it")
+        write_launcher(launcher)
     remember(root)
     there = session_of(session, root, name)
     if lacking(there):

@@ -49,7 +49,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
         extract(packed, Path(tx.tree), _RULES, called=called, seconds=tx.seconds)
     else:
         _copy(source.address, tx)
-    _check(tx.tree, source.entry.source)
+    check_tree(tx.tree, source.entry.source)
 
 
 def _clone(source: PluginSource, tx: Transaction) -> None:
@@ -84,7 +84,7 @@ def _copy(directory: str, tx: Transaction) -> None:
         os.unlink(path)
 
 
-def _check(root: str, called: str) -> None:
+def check_tree(root: str, called: str) -> None:
     """Raise OperationError if a fetched tree is no installation, or writing into it leaves it."""
     for name in _OURS:
         path = os.path.join(root, name)
@@ -93,13 +93,3 @@ def _check(root: str, called: str) -> None:
     if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
         what = f"{called}: it has neither core/cli.json nor commands/"
         raise OperationError(what, "name the repository of a team's commands")
-
-
-def refuse_links(git: Git, commit: str) -> None:
-    """Raise OperationError if a commit has a link in the place of a directory of ours."""
-    listed = git("ls-tree", "-z", "-r", "-t", "--full-tree", commit, "--", *_OURS)
-    for row in listed.split(b"\0")[:-1]:
-        facts, _, name = row.partition(b"\t")
-        if name.decode("utf-8", "replace") in _OURS and not facts.startswith(b"040000"):
-            what = f"{os.fsdecode(name)} is not a directory of its own"
-            raise OperationError(f"{git.directory}: commit {commit[:12]}: {what}")

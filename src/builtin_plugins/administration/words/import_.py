@@ -7,8 +7,7 @@ import json
 import os
 import re
 import shlex
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,20 +15,20 @@ from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.recipes import (
     DIRECTORY,
     FILE,
+    NAME,
     Recipe,
     Tool,
     recipes_in,
     tool_of,
 )
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
 from host.run.confirm import is_agreed, is_attended
 
-RECORD = ".import.json"  # in the folder: the file that was imported, a hash of each script
+_SHEBANG = "#!/bin/sh\n"
 
 
 def command(
@@ -56,23 +55,28 @@ def command(
             raise UsageError(f"{word}: not a word for a category", "use letters, digits and ._-")
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
-    if tool.listing:
-        _agree(f"Run {tool.name} to list the recipes of {source}?", source, yes=yes)
+    is_agreed_to = yes or not tool.listing
+    question = f"Run {tool.name} to list the recipes of {source}?"
+    if not (is_agreed_to or (is_attended() and is_agreed(question))):
+        what = f"{source}: nothing was imported"
+        raise OperationError(what, "to agree without a question: --yes")
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
         raise OperationError(f"{source}: there is no recipe in it")
     base, root = _base(session, plugin, project=project)
     folder = base.joinpath(*words)
-    with os_errors_explained(folder), locked(os.path.realpath(_existing(folder)), PATIENCE):
-        wanted = dict(_files(session, tool, source, folder, recipes, root))
-        _synchronize(session, folder, source, wanted, update=update)
-    session.show_lines(f"try it:  {session.program} {' '.join(words)}")
-
-
-def _agree(question: str, source: Path, *, yes: bool) -> None:
-    if yes or (is_attended() and is_agreed(question)):
-        return
-    raise OperationError(f"{source}: nothing was imported", "to agree without a question: --yes")
+    if folder.exists() and not update:
+        hint = "to refresh an import, add --update; or name other words"
+        raise OperationError(f"{folder}: exists already", hint)
+    scripts = dict(_scripts(session, tool, source, folder, recipes, root))
+    with os_errors_explained(folder):
+        make_directory(str(folder))
+        if not (folder / "category.json").exists():
+            about = {"description": f"Recipes of {source.name}", "requires": [tool.name]}
+            write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
+        _synchronize(session, folder, source, scripts)
+    count = "1 command" if len(scripts) == 1 else f"{len(scripts)} commands"
+    session.show_lines(f"{folder}: {count}", f"try it:  {session.program} {' '.join(words)}")
 
 
 def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path, str]:
@@ -86,37 +90,21 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     return Path(session.installation.plugins_dir) / plugin, root
 
 
-def _existing(folder: Path) -> Path:
-    while not folder.is_dir():
-        folder = folder.parent
-    return folder
-
-
-def _files(
+def _scripts(
     session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
-) -> Iterator[tuple[str, str]]:
-    """Yield path below `folder` and text of each file to write; warn of recipes left out."""
-    title = f"Recipes of {source.name}"
-    yield "category.json", _json({"name": tool.name, "description": title, "requires": [tool.name]})
-    seen: set[str] = set()
+) -> Iterator[tuple[Path, str]]:
+    """Yield path and text of each script; warn of recipes that are left out."""
+    seen: set[Path] = set()
     for recipe in recipes:
         words = [word for word in re.split("[:/]+", recipe.name) if word]
-        path = "/".join(words) + ".sh"
+        path = folder.joinpath(*words[:-1], f"{words[-1] if words else ''}.sh")
         if not words or not all(map(is_word, words)):
             session.messages.warn(f"{recipe.name}: left out, as it cannot be a command's name")
-            continue
-        if path in seen:
+        elif path in seen:
             session.messages.warn(f"{recipe.name}: left out, as another recipe has these words")
-            continue
-        seen.add(path)
-        for depth in range(1, len(words)):
-            inner = f"{'/'.join(words[:depth])}/category.json"
-            if inner not in seen:
-                seen.add(inner)
-                yield inner, _json({"name": words[depth - 1], "description": title})
-        target = folder / path
-        call = _call(tool, source, target.parent, root)
-        yield path, _script(tool, source, recipe, call)
+        else:
+            seen.add(path)
+            yield path, _script(tool, source, recipe, _call(tool, source, path.parent, root))
 
 
 def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
@@ -133,8 +121,7 @@ def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
         return f'"${{0%/*}}"/{shlex.quote(relative)}'
 
     places = {FILE: place(source), DIRECTORY: place(source.parent)}
-    if tool.name == "make":  # -C comes first
-        places[FILE] = shlex.quote(source.name)
+    places[NAME] = shlex.quote(source.name)
     return " ".join(places.get(word) or shlex.quote(word) for word in tool.call)
 
 
@@ -145,110 +132,37 @@ def _script(tool: Tool, source: Path, recipe: Recipe, call: str) -> str:
         definition["aliases"] = aliases
     block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
     words = " ".join(map(shlex.quote, (recipe.name, *tool.last)))
-    return (
-        "#!/bin/sh\n"
-        f"# Written by `self import` from {json.dumps(source.name)}.\n"
-        f"# /// command\n{block}# ///\n"
-        f'exec {call} {words} "$@"\n'
-    )
+    code = f'# /// command\n{block}# ///\nexec {call} {words} "$@"\n'
+    return f"{_SHEBANG}{_mark(source, code)}\n{code}"
+
+
+def _mark(source: Path, code: str) -> str:
+    """Return the line that shows whether the code behind it is as it was written."""
+    checksum = hashlib.sha256(code.encode()).hexdigest()[:16]
+    return f"# Written by `self import` from {json.dumps(source.name)}: {checksum}"
+
+
+def _is_as_written(text: str, source: Path) -> bool:
+    mark, _, code = text.removeprefix(_SHEBANG).partition("\n")
+    return mark == _mark(source, code)
 
 
 def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _synchronize(
-    session: Session, folder: Path, source: Path, wanted: dict[str, str], *, update: bool
-) -> None:
-    """Make the folder hold the `wanted` files; those that somebody changed stay.
-
-    The record is written before the first file and after the last one, so a second try
-    after a kill ends in the same state.
-    """
-    record = folder / RECORD
-    written = _recorded(record)
-    if written is None and folder.exists():
-        raise OperationError(f"{folder}: exists already", "name other words for the recipes")
-    if written is not None and not update:
-        raise OperationError(f"{folder}: was imported before", "to refresh it, add --update")
-    written = written or {}
-    make_directory(str(folder))
-    if not record.exists():
-        _record(record, source, {})
-    done: defaultdict[str, list[str]] = defaultdict(list)
-    for path, text in wanted.items():
-        now = _read(folder / path)
-        done[_write(folder / path, now, text, written.get(path))].append(path)
-    for path in sorted(written.keys() - wanted.keys(), reverse=True):
-        now = _read(folder / path)
-        done[_remove(folder / path, now, written[path])].append(path)
-    kept = done["kept"]
-    hashes = {path: _hash(text) for path, text in wanted.items() if path not in kept}
-    _record(record, source, hashes | {path: written[path] for path in kept if path in written})
-    for path in kept:
-        session.messages.warn(f"{folder / path}: left as it is, as it was changed by hand")
-    total = sum(map(_is_script, wanted))
-    counts = {what: sum(map(_is_script, done[what])) for what in ("new", "changed", "removed")}
-    more = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    commands = "1 command" if total == 1 else f"{total} commands"
-    session.show_lines(f"{folder}: {commands}" + (f" ({more})" if more else ""))
-
-
-def _is_script(path: str) -> bool:
-    return path.endswith(".sh")
-
-
-def _write(target: Path, now: str | None, text: str, written: str | None) -> str:
-    """Write one file unless somebody changed it; return what was done."""
-    if now is not None and now != text and _hash(now) != written:
-        return "kept"
-    if now != text:
-        make_directory(str(target.parent))
-        write_file(str(target), text, 0o755 if _is_script(target.name) else None)
-    return "new" if now is None else "changed" if now != text else "same"
-
-
-def _remove(target: Path, now: str | None, written: str) -> str:
-    """Remove a file whose recipe is gone unless somebody changed it; return what was done."""
-    if now is None:
-        return "same"
-    if _hash(now) != written:
-        return "kept"
-    target.unlink()
-    with suppress(OSError):
-        target.parent.rmdir()
-    return "removed"
-
-
-def _recorded(record: Path) -> dict[str, str] | None:
-    """Return path → hash of the files of the last import, None without one."""
-    text = _read(record)
-    if text is None:
-        return None
-    try:
-        files = json.loads(text)["files"]
-        return {
-            path: value
-            for path, value in files.items()
-            if not os.path.isabs(path) and ".." not in Path(path).parts
-        }
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise OperationError(f"{record}: not a record of an import", f"rm {record}") from None
-
-
-def _record(record: Path, source: Path, files: dict[str, str]) -> None:
-    where = os.path.relpath(source.resolve(), record.parent.resolve())
-    write_file(str(record), _json({"source": where, "files": files}))
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        return ""
+def _synchronize(session: Session, folder: Path, source: Path, scripts: Mapping[Path, str]) -> None:
+    """Write scripts, and remove those of recipes that are gone; a changed one stays."""
+    for path in sorted({*scripts, *folder.rglob("*.sh")}):
+        wanted = scripts.get(path)
+        now = path.read_text(errors="replace") if path.exists() else None
+        if now not in (None, wanted) and not _is_as_written(now or "", source):
+            if wanted is not None:
+                session.messages.warn(f"{path}: left as it is, as it was changed by hand")
+        elif wanted is None:
+            path.unlink()
+            with suppress(OSError):
+                path.parent.rmdir()
+        elif now != wanted:
+            make_directory(str(path.parent))
+            write_file(str(path), wanted, 0o755)

@@ -5,20 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
-from builtin_plugins.administration.program.launcher import make_file, write_launcher
+from builtin_plugins.administration.program.launcher import write_launcher
 from builtin_plugins.administration.program.shipped_files import (
-    CLI_JSON,
     GITIGNORE,
     IN_CORE,
-    cli_json,
-    own_skeleton,
-    record_shipped,
-    shipped_files,
+    add_missing,
+    gitignore,
 )
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
@@ -68,13 +65,15 @@ def command(
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
         with locked(os.path.realpath(root), PATIENCE, session.messages.line):
-            if os.path.lexists(launcher) and not is_launcher(str(launcher), anywhere=True):
+            is_there = os.path.lexists(launcher)
+            if is_there and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(
                     f"{launcher}: is in the way and is no launcher", "move it, or use --name"
                 )
-            made = sum(_copies(root, program))
-            record_shipped(str(root), own_skeleton(), ExitStack())
-            made += write_launcher(launcher)
+            made = add_missing(str(root), program)
+            if not is_there:
+                write_launcher(str(launcher))
+                made += 1
             remember(str(root))
     session.show_lines(
         f"{root}: {plural(made, 'file')} made" if made else f"{root}: every file is there",
@@ -112,31 +111,10 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     return f"to put it on PATH, in your shell's start-up file: export PATH={core}:$PATH"
 
 
-def _copies(root: Path, program: str) -> Iterator[bool]:
-    """Copy what is missing; yield for each file whether it was made.
-
-    cli.json is copied last: if it is there, its user removed the examples that are missing.
-    """
-    examples = not _is_installation(root)
-    for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
-        if examples or file.is_needed:
-            is_config = file.relative == CLI_JSON
-            content = cli_json(program) if is_config else file.source.read_bytes()
-            yield make_file(root / file.relative, content, file.source.stat().st_mode & 0o777)
-
-
 def _to_ignore(root: Path) -> Iterator[str]:
     """Yield how to add the shipped lines to a user's own .gitignore, unless it has the first."""
-    [shipped] = (file.source for file in shipped_files() if file.relative == GITIGNORE)
     own = root / GITIGNORE
     with suppress(OSError):
         if b"\n/core/*\n" not in b"\n" + own.read_bytes() + b"\n":
-            add = f"{{ echo; cat {shlex.quote(str(shipped))}; }} >> {shlex.quote(str(own))}"
+            add = f"{{ echo; cat {shlex.quote(str(gitignore()))}; }} >> {shlex.quote(str(own))}"
             yield f"to keep the launcher and other files of this machine out of git: {add}"
-
-
-def _is_installation(root: Path) -> bool:
-    """Check for a cli.json that is not alone: by itself it is what a user begins with."""
-    if not os.path.lexists(root / CLI_JSON):
-        return False
-    return [*os.listdir(root), *os.listdir(root / "core")] != ["core", "cli.json"]

@@ -10,9 +10,10 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.plugins.words import sync
+from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.administration.team.init import prepare_git, renew_library, session_of
-from builtin_plugins.administration.team.source import refuse_links
+from builtin_plugins.administration.team.init import prepare_git, session_of, tracked
+from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git.call import Git
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
@@ -40,7 +41,7 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
     """
     timeout, root = checked_timeout(timeout), session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
-    if is_git and os.path.isfile(os.path.join(root, "pyproject.toml")):
+    if is_checkout(root):
         update = f"bring it forward with: {session.program} self update"
         raise OperationError(f"{root}: is the program's own checkout", update)
     plugins_dir = session.installation.plugins_dir
@@ -50,7 +51,7 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
         if not dry_run:
             if is_git and not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-            renew_library(root, tx)
+            renew(root, tx.reporter.warn, tracked(root, tx))
     there = session_of(session, root, session.program)
     path = registry_path(there.installation.plugins_dir)
     if wanted is None or not dry_run:
@@ -78,15 +79,11 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
         session.show_lines(f"{session.program}: {old[:12]} is the newest")
         return None
     check_fast_forward(git, old, new, "git pull --rebase")
-    refuse_links(git, new)
-    objects = git("rev-parse", "--git-path", "objects").decode().strip()
-    aside = Git(os.path.join(tx.area, "objects.git"), tx.environ, tx.seconds, (tx.descriptor,))
-    os.mkdir(aside.directory)
-    aside("init", "--quiet", "--bare", "--template=")
-    with open(os.path.join(aside.directory, "objects/info/alternates"), "w") as file:
-        file.write(f"{os.path.join(root, objects)}\n")
+    aside = Git(os.path.join(tx.area, "aside.git"), tx.environ, tx.seconds, (tx.descriptor,))
+    git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
     for name in write_tree(aside, new, tx.tree, address):
         tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    check_tree(tx.tree, address)
     commands_dir = os.path.relpath(session.installation.commands_dir, root)
     contents = [_commands(os.path.join(one, commands_dir)) for one in (root, tx.tree)]
     former, latest = (Entry(session.program, "git", commit=one) for one in (old, new))

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 
 import importlib_metadata
 
@@ -24,15 +23,10 @@ from builtin_plugins.administration.program.environment.copy import (
 )
 from builtin_plugins.administration.program.environment.installations import is_launcher
 from builtin_plugins.administration.program.launcher import (
-    is_of_other_version,
     launcher_of,
-    write_launcher,
+    renew_own_files,
 )
-from builtin_plugins.administration.program.shipped_files import (
-    catch_up,
-    renew,
-    skeleton_in,
-)
+from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
@@ -60,10 +54,8 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     if format == "json" and not check:
         raise UsageError("--format goes with --check")
     layout = session.layout
-    root = Path(layout.root)
     with transaction(session, checked_timeout(timeout)) as tx:
-        is_checkout = (root / ".git").is_dir() and (root / "pyproject.toml").is_file()
-        look = _checkout_update if is_checkout else _package_update
+        look = _checkout_update if is_checkout(layout.root) else _package_update
         now, newest, bring = look(layout, tx)
         if format == "json":
             session.show_json({"version": now, "newest": newest})
@@ -72,20 +64,12 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         if check:
             return
         if now == newest:
-            _catch_up(layout, tx, is_checkout=is_checkout)
+            if is_launcher(launcher_of(layout)):  # what a killed update, or pipx, left as it was
+                renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
         confirm("Update?", yes, "stays as it is")
         bring()
     session.show_lines("updated")
-
-
-def _catch_up(layout: Layout, tx: Transaction, *, is_checkout: bool) -> None:
-    """Renew the files that a killed update, or a tool such as pipx, left as they were."""
-    launcher = launcher_of(layout)
-    if is_of_other_version(launcher):
-        write_launcher(Path(launcher), replace=True)
-    if not is_checkout:
-        catch_up(layout.root, tx.reporter.warn)
 
 
 def _package_update(layout: Layout, tx: Transaction) -> _Update:
@@ -98,9 +82,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
     def bring() -> None:
         tx.reporter.debug("the new version is whole; it takes the old one's place")
         with signals_blocked(), undoing() as undo:
-            # Before the program: what a kill leaves then is taken up by the next update.
-            renew(layout.root, tx.reporter.warn, undo, skeleton_in(copy.path))
-            _swap_in(copy, layout, undo)
+            _swap_in(copy, layout, tx, undo)
 
     return now, check_starts(copy.python, "the new version"), bring
 
@@ -127,7 +109,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
         copy.change(tx.installer, "install", source)
         check_starts(copy.python, "the new version")
         with signals_blocked(), undoing() as undo:
-            _swap_in(copy, layout, undo)
+            _swap_in(copy, layout, tx, undo)
             fast_forward(git, old, new)
 
     now = _version_at(git, old)
@@ -142,11 +124,11 @@ def _version_at(git: Git, commit: str) -> str:
     return f"{version[1]} ({commit[:12]})" if version else commit[:12]
 
 
-def _swap_in(copy: VenvCopy, layout: Layout, undo: ExitStack) -> None:
-    """Swap the new environment in, and let the version in it write its launcher.
+def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
+    """Swap the new environment in, and let the version in it renew its own files.
 
-    That version is asked as a user would ask it, as nothing else of it is known here.
-    Raises OSError, OperationError when it cannot; the old launcher is there then.
+    That version is asked as a user would ask it, as nothing else of it is known here. What a kill
+    leaves as it was is renewed by the next update. Raises OSError, OperationError when it cannot.
     """
     copy.swap(undo)
     path = launcher_of(layout)
@@ -155,4 +137,6 @@ def _swap_in(copy: VenvCopy, layout: Layout, undo: ExitStack) -> None:
     with open(path, "rb") as file:
         undo.callback(write_file, path, file.read())
     failing = f"{path}: cannot be renewed"
-    ask(sys.executable, "host", "--safe", "self", "launcher", path, failing=failing)
+    warnings = ask(sys.executable, "host", "--safe", "self", "launcher", path, failing=failing)
+    for line in warnings.splitlines():
+        tx.reporter.warn(line)

@@ -15,7 +15,7 @@ def os_errors_explained(otherwise: object = "") -> Iterator[None]:
     try:
         yield
     except OSError as failure:
-        raise OperationError(_said(failure, otherwise)) from None
+        raise OperationError(_worded(failure, otherwise)) from None
 
 
 @contextmanager
@@ -32,12 +32,12 @@ def undoing() -> Iterator[ExitStack]:
             undo.close()
         except (OSError, HostError) as second:
             raise OperationError(
-                f"{_said(failure)}; and what was done could not be undone ({_said(second)})"
+                f"{_worded(failure)}; and what was done could not be undone ({_worded(second)})"
             ) from None
         raise
 
 
-def _said(failure: BaseException, otherwise: object = "") -> str:
+def _worded(failure: BaseException, otherwise: object = "") -> str:
     if not isinstance(failure, OSError):
         return str(failure) or type(failure).__name__
     named = failure.filename2 or failure.filename or str(otherwise)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from builtin_plugins.io.addresses import parse
@@ -31,34 +30,22 @@ _UNREAD = "fatal: Could not read from remote repository"  # after the reason, in
 _KEPT_WORDS = 4000  # characters of git's message that are read for the error
 
 
-class Login(NamedTuple):
-    """A user and a password for one site (scheme, host, port).
+def login_of(address: str) -> dict[str, str]:
+    """Return the variables that make git send the login in an https address, the only kind.
 
     git passes an address to its children as an argument, and every user of a machine can read
-    those. So git gets the address without user and password, and a header by the environment.
+    those. So git gets the address without user and password, and a header for its site (scheme,
+    host, port) by the environment.
     """
-
-    site: str
-    user: str
-    password: str
-
-    @property
-    def variables(self) -> dict[str, str]:
-        """Return the variables that configure git to send it."""
-        encoded = b64encode(f"{self.user}:{self.password}".encode()).decode()
-        return {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.{self.site}/.extraHeader",
-            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
-        }
-
-
-def login_of(address: str) -> Login | None:
-    """Return the login in an https address, the only kind in which git takes one."""
     found = parse(address)
     if found is None or not found.user or found.scheme != "https":
-        return None
-    return Login(found.site, unquote(found.user), unquote(found.password))
+        return {}
+    encoded = b64encode(f"{unquote(found.user)}:{unquote(found.password)}".encode()).decode()
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"http.{found.site}/.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
+    }
 
 
 class GitTimeoutError(OperationError):
@@ -67,7 +54,7 @@ class GitTimeoutError(OperationError):
 
 @dataclass
 class Git:
-    """git in one directory; `login` is for the server.
+    """git in one directory; `login` has variables for the server (`login_of`).
 
     A call takes `seconds` at most, and inherits the descriptors in `held` (one marks the stage as
     in use).
@@ -77,7 +64,7 @@ class Git:
     environ: Mapping[str, str]
     seconds: float
     held: tuple[int, ...] = ()
-    login: Login | None = None
+    login: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` with the input `given`; return its output.
@@ -110,9 +97,9 @@ class Git:
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
         lines = [line.strip() for line in before.split("\n") if line.strip()]
-        told = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
-        last = lines[-1] if lines else (unread or "failed without a word")
-        return masked_text((told[0] if told else last)[:_KEPT_WORDS])[:500]
+        reasons = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
+        reason = [*reasons, *lines[-1:], unread or "failed without a message"][0]
+        return masked_text(reason[:_KEPT_WORDS])[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {
@@ -128,4 +115,4 @@ class Git:
             "GIT_OPTIONAL_LOCKS": "0",
             "LC_ALL": "C",
         }
-        return found | (self.login.variables if self.login else {})
+        return {**found, **self.login}

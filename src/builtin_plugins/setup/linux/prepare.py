@@ -7,7 +7,7 @@ from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.archive import extract
 from builtin_plugins.io.download import Limits, download
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.progress import Reporter, readable_size
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import state
 from builtin_plugins.setup.linux.swap import Application
 from builtin_plugins.setup.tool_settings import Settings
@@ -25,16 +25,14 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
     reporter.info(f"Downloading {shown(address)}")
     limits, sha256 = Limits(seconds=seconds), settings.values["SHA256"]
     with reporter.progress(settings.name) as progress:
-        fetched = download(address, archive, limits=limits, sha256=sha256, progress=progress)
-    version = fetched.sha256[:12]
+        checksum = download(address, archive, limits=limits, sha256=sha256, progress=progress)
+    version = checksum[:12]
     store = state.store_of(settings.places)
     tree, source = store.path(version), ""
     if version not in store.versions() or not _find_launcher(tree, settings):
         tree = source = os.path.join(stage, "new")
-        reporter.info(f"Unpacking {readable_size(fetched.size)}")
-        bits = extract(archive, Path(tree), called=shown(address))
-        if bits:
-            reporter.warn(f"setuid, setgid or sticky bits left out of the archive: {bits}")
+        reporter.info("Unpacking")
+        extract(archive, Path(tree), called=shown(address))
         _complete(tree, settings, reporter)
     archive.unlink()
     launcher, icon = _find_launcher(tree, settings), _find_icon(tree, settings)

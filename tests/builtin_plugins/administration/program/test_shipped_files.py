@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
-from builtin_plugins.administration.program.shipped_files import RECORD, record_shipped, renew
+import pytest
+
+from builtin_plugins.administration.program import shipped_files
+from builtin_plugins.administration.program.shipped_files import RECORD, renew
 from testing.plugin_sources import write_tree
 
 FORMER = {
@@ -22,70 +25,94 @@ NEW = {path: "1\n" if "same" in path else "2\n" for path in FORMER} | {
 }
 
 
+Renewed = Callable[..., list[str]]
+
+
 def files_of(root: Path) -> dict[str, str]:
     return {
         str(path.relative_to(root)): path.read_text() for path in root.rglob("*") if path.is_file()
     }
 
 
-def test_what_is_as_it_was_shipped_is_renewed_and_nothing_else(tmp_path: Path) -> None:
-    root = tmp_path / "root"
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """An installation with the files of the former version."""
     for name, files in (("former", FORMER), ("new", NEW), ("root", FORMER)):
         write_tree(tmp_path / name, files)
-    record_shipped(str(root), tmp_path / "former", ExitStack())
+    return tmp_path / "root"
+
+
+@pytest.fixture
+def renewed(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Renewed:
+    """Renew the installation from a version; return the files that warnings name."""
+
+    def renewed(version: str, *without: str) -> list[str]:
+        monkeypatch.setattr(shipped_files, "_skeleton", lambda: tmp_path / version)
+        warned: list[str] = []
+        renew(str(root), warned.append, without)
+        return [one.partition(": ")[0].removeprefix(f"{root}/core/lib/") for one in warned]
+
+    return renewed
+
+
+def test_what_is_as_it_was_shipped_is_renewed_and_nothing_else(
+    root: Path, renewed: Renewed, tmp_path: Path
+) -> None:
+    assert renewed("former") == []
+    assert files_of(root).keys() - {RECORD} == FORMER.keys()
     (root / "core/lib/mine.sh").write_text("mine\n")
     (root / "core/lib/linked.sh").unlink()
     (root / "core/lib/linked.sh").symlink_to(tmp_path / "former/core/lib/linked.sh")
     before = files_of(root)
-    warned: list[str] = []
-    with ExitStack() as undo:
-        renew(str(root), warned.append, undo, tmp_path / "new")
-        found = files_of(root) | {RECORD: before[RECORD]}
-        assert found == before | {"core/lib/old.sh": "2\n", "core/lib/new.sh": "2\n"}
-    assert [one.partition(": ")[0] for one in warned] == [
-        f"{root}/core/lib/linked.sh",
-        f"{root}/core/lib/mine.sh",
-    ]
-    assert files_of(root) == before  # undone
+    assert renewed("new") == ["linked.sh", "mine.sh"]
+    found = files_of(root) | {RECORD: before[RECORD]}
+    assert found == before | {"core/lib/old.sh": "2\n", "core/lib/new.sh": "2\n"}
 
 
-def test_files_that_another_tool_left_behind_are_renewed(tmp_path: Path) -> None:
-    root, new = tmp_path / "root", tmp_path / "new"
-    for name, files in (("former", FORMER), ("new", NEW), ("root", FORMER)):
-        write_tree(tmp_path / name, files)
-    record_shipped(str(root), tmp_path / "former", ExitStack())
-    (root / "core/lib/mine.sh").write_text("mine\n")
-    recorded = files_of(root)
-    warned: list[str] = []
-    with ExitStack() as undo:
-        renew(str(root), warned.append, undo, new)
-        found = files_of(root)
-        assert [path for path in NEW if found.get(path) == NEW[path] != FORMER.get(path)] == [
-            *("core/lib/old.sh", "core/lib/linked.sh", "core/lib/new.sh")
-        ]
-    assert [one.partition(": ")[0] for one in warned] == [f"{root}/core/lib/mine.sh"]
-    assert files_of(root) == recorded  # undone
-    record_shipped(str(root), new, ExitStack())  # as a kill right behind it leaves it
-    renew(str(root), warned.append, ExitStack(), new)
+def test_a_second_time_goes_on_after_a_failure(root: Path, renewed: Renewed) -> None:
+    renewed("former")
+    in_the_way = root / "core/lib/.old.sh.tmp"  # where the successor of a file is made
+    in_the_way.mkdir()
+    with pytest.raises(OSError, match=r"old\.sh"):
+        renewed("new")
+    in_the_way.rmdir()
+    assert renewed("new") == []
     assert files_of(root)["core/lib/old.sh"] == "2\n"
 
 
-def test_without_a_record_no_file_is_taken_for_a_shipped_one(tmp_path: Path) -> None:
-    for name, files in (("new", NEW), ("root", FORMER)):
-        write_tree(tmp_path / name, files)
-    warned: list[str] = []
-    renew(str(tmp_path / "root"), warned.append, ExitStack(), tmp_path / "new")
-    assert [one.partition(": ")[0].rpartition("/")[2] for one in warned] == [
-        *("linked.sh", "mine.sh", "old.sh")
-    ]
+def test_what_a_kill_left_is_renewed(root: Path, renewed: Renewed) -> None:
+    renewed("former")
+    renewed("new")
+    write_tree(root, {"core/lib/old.sh": "1\n"})  # recorded, and not written yet
+    assert renewed("new") == []
+    assert files_of(root)["core/lib/old.sh"] == "2\n"
 
 
-def test_a_library_that_is_linked_is_somebody_elses(tmp_path: Path) -> None:
-    for name, files in (("former", FORMER), ("new", NEW)):
-        write_tree(tmp_path / name, files)
-    (tmp_path / "root/core").mkdir(parents=True)
-    (tmp_path / "root/core/lib").symlink_to(tmp_path / "former/core/lib")
-    before = files_of(tmp_path / "former")
-    with ExitStack() as undo:
-        renew(str(tmp_path / "root"), print, undo, tmp_path / "new")
-        assert files_of(tmp_path / "former") == before
+def test_without_a_record_no_file_is_taken_for_a_shipped_one(renewed: Renewed) -> None:
+    assert renewed("new") == ["linked.sh", "mine.sh", "old.sh"]
+
+
+def test_files_of_others_stay(root: Path, renewed: Renewed) -> None:
+    renewed("former")
+    before = files_of(root)
+    renewed("new", RECORD, "core/lib/old.sh", "core/lib/new.sh")
+    changed = {"core/lib/mine.sh": "2\n", "core/lib/linked.sh": "2\n"}
+    assert files_of(root) == before | changed
+
+
+def test_a_library_that_is_linked_is_somebody_elses(
+    root: Path, renewed: Renewed, tmp_path: Path
+) -> None:
+    (root / "core/lib").rename(tmp_path / "theirs")
+    (root / "core/lib").symlink_to(tmp_path / "theirs")
+    before = files_of(tmp_path / "theirs")
+    assert renewed("new") == []
+    assert files_of(tmp_path / "theirs") == before
+
+
+def test_git_renews_the_files_of_a_checkout(root: Path, renewed: Renewed) -> None:
+    renewed("former")
+    write_tree(root, {".git/HEAD": "", "pyproject.toml": ""})
+    before = files_of(root)
+    assert renewed("new") == []
+    assert files_of(root) == before

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from testing.installation import Made
+from testing.plugin_sources import write_tree
 
 Install = Callable[..., Made]
 
@@ -78,7 +79,7 @@ def test_a_justfile(install: Install) -> None:
     made = install({"justfile": JUSTFILE, "db.just": DB})
     done = made.run("self", "import", str(made.root / "justfile"), "--yes", env=PATHS)
     folder = made.root / "commands/just"
-    assert done.all == (0, f"{folder}: 3 commands (3 new)\ntry it:  cli just\n", "")
+    assert done.all == (0, f"{folder}: 3 commands\ntry it:  cli just\n", "")
     assert listed(made, "just") == {
         "just build": "Build the project",
         "just db migrate": "Apply the migrations",
@@ -169,7 +170,7 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     assert made.run(*again).all == (
         1,
         "",
-        f"cli: {folder}: was imported before; to refresh it, add --update\n",
+        f"cli: {folder}: exists already; to refresh an import, add --update; or name other words\n",
     )
     mine = (folder / "a.sh").read_text() + "# mine\n"
     (folder / "a.sh").write_text(mine)
@@ -178,26 +179,41 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     kept = f"cli: warning: {folder}/a.sh: left as it is, as it was changed by hand\n"
     assert done.all == (
         0,
-        f"{folder}: 3 commands (1 new, 1 changed, 1 removed)\ntry it:  cli make\n",
+        f"{folder}: 3 commands\ntry it:  cli make\n",
         kept,
     )
-    assert sorted(os.listdir(folder)) == [".import.json", "a.sh", "b.sh", "category.json", "d.sh"]
+    assert sorted(os.listdir(folder)) == ["a.sh", "b.sh", "category.json", "d.sh"]
     assert (folder / "a.sh").read_text() == mine
     assert json.loads((folder / "category.json").read_text())["requires"] == ["make"]
     assert made.run(*again, "--update").stdout == f"{folder}: 3 commands\ntry it:  cli make\n"
 
 
 def test_a_try_after_a_kill_ends_in_the_same_state(install: Install) -> None:
-    made = install({"Makefile": "a: ; @true\nb: ; @true\n"})
+    made = install({"Makefile": "a: ; @true\nb/c: ; @true ## C\n"})
     again = ("self", "import", str(made.root / "Makefile"), "--update")
     assert made.run(*again).status == 0
     folder = made.root / "commands/make"
-    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
-    (folder / "b.sh").unlink()
-    record = json.loads((folder / ".import.json").read_text())
-    (folder / ".import.json").write_text(json.dumps({**record, "files": {}}))
-    assert made.run(*again).stderr == ""
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    whole = {path: path.read_bytes() for path in files}
+    assert folder / "b/c.sh" in files
+    for path in files:
+        path.unlink()
+        assert made.run(*again).stderr == ""
+        assert {path: path.read_bytes() for path in files} == whole
+
+
+def test_scripts_of_two_files_may_share_a_folder(install: Install) -> None:
+    made = install({"a.mk": "a: ; @true\n", "b.mk": "b: ; @true\n"})
+    folder = made.root / "commands/x"
+    for name in ("a.mk", "b.mk", "a.mk"):
+        done = made.run("self", "import", str(made.root / name), "x", "--update")
+        assert (done.status, done.stderr) == (0, "")
+    write_tree(folder, {"own.sh": "#!/bin/sh\n", "c/own.sh": "#!/bin/sh\n"})
+    (made.root / "a.mk").write_text("c/d: ; @true ## D\n")
+    done = made.run("self", "import", str(made.root / "a.mk"), "x", "--update")
+    assert (done.status, done.stderr) == (0, "")
+    scripts = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.sh"))
+    assert scripts == ["b.sh", "c/d.sh", "c/own.sh", "own.sh"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from builtin_plugins.setup.tool_settings import Places
 from host.errors import OperationError
 from testing import httpserver
 from testing.applications import Member, symlink, tar
-from testing.machine import NOBODY, PATHS, as_nobody, in_mounts, needs, tool_run
+from testing.machine import PATHS, as_nobody, in_mounts, needs, tool_run
 
 Install = Callable[..., Any]
 
@@ -52,15 +52,6 @@ def test_the_usual_places_of_a_system(site: httpserver.Site) -> None:
         "/opt/tool/current/Tool",
         *("/opt:", "", "/usr/local/bin:", "", "/usr/share/applications:"),
     ]
-
-
-def test_a_read_only_system_is_named_before_a_download(site: httpserver.Site) -> None:
-    done = in_mounts(
-        PRIVATE + "mount -o remount,ro tmpfs /opt; setup",
-        TOOL_DOWNLOAD_URL=f"{site.address}/one",
-    )
-    assert (done.returncode, done.stderr) == (1, "error: /opt is on a read-only file system\n")
-    assert site.requests == []
 
 
 @pytest.mark.parametrize("size", [4, 12, 20, 28, 40, 52, 80, 400])
@@ -236,29 +227,17 @@ def test_a_refusal_of_sudo_is_one_line(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stub"]
 
 
-def test_root_unpacks_no_link_that_leaves_and_no_file_of_others(
+def test_root_unpacks_no_link_that_leaves(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The prepared archive belongs to somebody with fewer rights, who may change it."""
-    good = tar(Member("Tool", b"x", 0o755))
-
-    def put(archive: Path) -> str:
-        places = Places("t", f"{tmp_path}/opt", f"{tmp_path}/bin", f"{tmp_path}/a.desktop")
-        application = Application("0123456789ab", "Tool", "", str(archive))
-        assert elevated.main([*places, *application]) == 1
-        assert not (tmp_path / "opt").exists()
-        return capfd.readouterr().err
-
-    (tmp_path / "out").write_bytes(tar(symlink("Tool", "/bin/sh")))
-    assert "not a relative path" in put(tmp_path / "out")
-    (tmp_path / "link").symlink_to(tmp_path / "out")
-    assert "link: Too many levels of symbolic links" in put(tmp_path / "link")
-    os.mkfifo(tmp_path / "fifo")
-    assert "is no file of the user" in put(tmp_path / "fifo")
-    if os.geteuid() == 0:
-        (tmp_path / "other").write_bytes(good)
-        os.chown(tmp_path / "other", NOBODY, NOBODY)
-        assert "is no file of the user 0" in put(tmp_path / "other")
+    archive = tmp_path / "out"
+    archive.write_bytes(tar(symlink("Tool", "/bin/sh")))
+    places = Places("t", f"{tmp_path}/opt", f"{tmp_path}/bin", f"{tmp_path}/a.desktop")
+    application = Application("0123456789ab", "Tool", "", str(archive))
+    assert elevated.main([*places, *application]) == 1
+    assert not (tmp_path / "opt").exists()
+    assert "not a relative path" in capfd.readouterr().err
 
 
 def test_all_that_sudo_says_is_told(

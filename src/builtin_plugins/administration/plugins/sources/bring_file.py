@@ -21,7 +21,7 @@ def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
         limits = Limits(seconds=tx.seconds, stall=min(30, tx.seconds), size=MOST_BYTES)
         with tx.reporter.progress(shown(address)) as progress:
-            return download(address, target, limits=limits, sha256=sha256, progress=progress).sha256
+            return download(address, target, limits=limits, sha256=sha256, progress=progress)
     try:
         if os.path.getsize(address) > MOST_BYTES:
             raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")

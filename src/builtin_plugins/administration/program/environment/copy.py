@@ -106,7 +106,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
             _discard(copy.path)
             if os.path.lexists(copy.path):
                 raise OperationError(f"{copy.path}: is in the way and cannot be removed")
-            _copy_linked(copy.prefix, copy.path)
+            shutil.copytree(copy.prefix, copy.path, symlinks=True, copy_function=_link_or_copy)
             yield copy
         finally:
             _discard(copy.path)
@@ -146,20 +146,8 @@ def _repoint_scripts(path: str, prefix: str) -> None:
             write_file(script, content.replace(old, new))
 
 
-def _copy_linked(source: str, target: str) -> None:
-    """Copy a tree with hard links where the file system lets us, else with the content."""
-    os.mkdir(target)
-    os.chmod(target, stat.S_IMODE(os.stat(source).st_mode) | stat.S_IRWXU)
-    with os.scandir(source) as entries:
-        for entry in entries:
-            place = os.path.join(target, entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                _copy_linked(entry.path, place)
-            else:
-                _link_or_copy(entry.path, place)
-
-
 def _link_or_copy(source: str, target: str) -> None:
+    """Make a hard link where the file system lets us, else a copy."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:

@@ -50,7 +50,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Tell whether the file at `path` is a launcher: of this environment, or of any."""
+    """Return whether the file at `path` is a launcher: of this environment, or of any."""
     try:
         with open(path, "rb") as file:
             head = file.read(_LARGEST)

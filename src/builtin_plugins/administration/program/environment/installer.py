@@ -30,7 +30,7 @@ _ELSEWHERE = frozenset(
 
 
 def has_pip() -> bool:
-    """Tell whether this program's environment has a pip, its own or a shared one."""
+    """Return whether this program's environment has a pip, its own or a shared one."""
     complete_import_path()
     spec = importlib.util.find_spec("pip")
     return spec is not None and spec.origin is not None

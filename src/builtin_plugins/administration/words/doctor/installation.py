@@ -14,7 +14,7 @@ from builtin_plugins.administration.pages import Finding, relative_path
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.distributions import find_distribution
-from builtin_plugins.administration.program.shipped_files import catch_up, shipped_files
+from builtin_plugins.administration.program.shipped_files import renew, shipped_files
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
@@ -50,7 +50,7 @@ def files(subject: Subject) -> Iterator[Finding]:
         if one.relative.parts[:2] == ("core", "lib"):
             path = os.path.join(root, one.relative)
             states.setdefault(one.became(root), []).append(path)
-    fix = partial(catch_up, root, subject.session.messages.warn)
+    fix = partial(renew, root, subject.session.messages.warn)
     for state, what, remedy in (
         ("missing", "missing", again),
         ("former", "of another version than this program", f"{subject.call} self doctor --fix"),

@@ -32,7 +32,7 @@ def launcher(subject: Subject) -> Iterator[Finding]:
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
-        yield finding(f"{path}: no launcher", remedy, partial(write_launcher, Path(path)))
+        yield finding(f"{path}: no launcher", remedy, partial(write_launcher, path))
     for path in subject.launchers:
         wrong = "is of another version than this program" if is_of_other_version(path) else ""
         try:
@@ -42,7 +42,7 @@ def launcher(subject: Subject) -> Iterator[Finding]:
         if not os.access(path, os.X_OK):
             wrong = "is not executable"
         if wrong:
-            fix = partial(write_launcher, Path(path), replace=True)
+            fix = partial(write_launcher, path)
             yield finding(f"{path}: {wrong}", f"{subject.call} self doctor --fix", fix)
 
 

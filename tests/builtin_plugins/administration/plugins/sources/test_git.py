@@ -10,7 +10,7 @@ import signal
 import socket
 import ssl
 import subprocess
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -649,10 +649,17 @@ def test_no_refusal_repeats_a_secret(install: Install, text: str) -> None:
 
 
 def test_logins() -> None:
-    assert login_of("https://bob:a%40b@h.test:8/x") == ("https://h.test:8", "bob", "a@b")
-    assert login_of("HTTPS://token@h.test/x") == ("https://h.test", "token", "")
+    for address, site, login in (
+        ("https://bob:a%40b@h.test:8/x", "https://h.test:8", b"bob:a@b"),
+        ("HTTPS://token@h.test/x", "https://h.test", b"token:"),
+    ):
+        assert login_of(address) == {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{site}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {b64encode(login).decode()}",
+        }
     for address in ("https://h.test/x", "https://@h.test/x", "ssh://git:pw@h.test/x", "git@h:x"):
-        assert login_of(address) is None, address
+        assert login_of(address) == {}, address
 
 
 MASKED = {
