@@ -29,8 +29,8 @@ def lint_projects(session: Session) -> Iterator[Finding]:
     yield from (Finding("project", one) for one in wrong)
     catalog = Catalog(session.plugins_known if trees else Lock([]), around=lambda _: (trees, []))
     for tree in trees:
-        inside, problems = project_contents(tree)
-        yield from (Finding("definition", one) for one in problems)
+        inside = project_contents(tree)
+        yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
             if winner := _winner(catalog, command):
                 words, file = " ".join(command.words), command.definition.file
@@ -57,7 +57,7 @@ def check_projects(session: Session) -> Iterator[Finding]:
     trees, wrong = session.installation.around(read_definition)
     yield from (Finding("", one) for one in wrong)
     for tree in trees:
-        commands = project_contents(tree)[0].commands
+        commands = project_contents(tree).commands
         if not all(is_trusted(one.definition) for one in commands):
             yield Finding("", _not_trusted(session, tree.project), hint=True)
 

@@ -95,9 +95,7 @@ def complete_words(
     if left[:1] == ["help"]:
         asks_help = True
         del left[0]
-    from host.cli.definition_index import IndexedCatalog
-
-    catalog = IndexedCatalog(lock, installation)
+    catalog = Catalog(lock, around=installation.around)
     found = catalog.find(left, whole=True)
     rest = left[len(found.words) :]
     if not asks_help and found.kind == "command" and found.definition and found.definition.args:
@@ -120,9 +118,7 @@ def complete_words(
         return _inside(catalog, found, current)
     if current.startswith("-"):
         return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
-    inside = _inside(catalog, found, current, asks_help=asks_help)
-    catalog.save()
-    return inside
+    return _inside(catalog, found, current, asks_help=asks_help)
 
 
 def _inside(catalog: Catalog, category: "Match", current: str, *, asks_help: bool = False) -> Offer:

@@ -93,14 +93,10 @@ def listing_text(
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
     gc.disable()  # a listing makes no garbage, so collecting it only costs time
     everything_below = deep or format == "tree"
-    inside, problems = session.contents(found.words, deep=everything_below)
-    for problem in problems:
-        session.messages.warn(problem)
+    inside = session.listed(found.words, deep=everything_below, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(node.holds_commands() for node in found.nodes):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
-    inside = inside.without_self() if everything_below else inside
-    inside = inside.listed(everything=everything)
     return rendered(session, found, inside, format, everything=everything, deep=everything_below)
 
 

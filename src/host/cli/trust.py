@@ -79,11 +79,11 @@ def _answer(lines: Iterable[str], question: str) -> str:
 
 def project_commands(project: Project) -> list[Command]:
     """Return all commands of a project, also those that other commands hide."""
-    return [*project_contents(ProjectTree(project, read_definition))[0].commands]
+    return [*project_contents(ProjectTree(project, read_definition)).commands]
 
 
-def project_contents(tree: ProjectTree) -> tuple[Contents, list[Problem]]:
-    """Return all that a project holds, whatever other places have, and what is wrong there."""
+def project_contents(tree: ProjectTree) -> Contents:
+    """Return all that a project holds, whatever other places have."""
     return contents(Catalog(Lock([]), around=lambda _: ([tree], [])), (), deep=True)
 
 

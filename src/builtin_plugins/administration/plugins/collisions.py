@@ -142,7 +142,7 @@ def _points(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def _words(lock: Lock) -> set[Words]:
-    return {one.words for one in contents(Catalog(lock), (), deep=True)[0].commands}
+    return {one.words for one in contents(Catalog(lock), (), deep=True).commands}
 
 
 def _with_tree(lock: Lock, tree: Tree) -> list[Tree]:

@@ -63,10 +63,9 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
     if not os.path.isdir(manifest.tree):
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
-    problems = [*misspelt_keys(root)]
     tree = Tree(manifest.tree, scripts=manifest.scripts)
-    found, wrong = contents(Catalog(Lock([tree])), (), deep=True)
-    problems += wrong
+    found = contents(Catalog(Lock([tree])), (), deep=True)
+    problems = [*misspelt_keys(root), *found.problems]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
@@ -107,8 +106,8 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
 
 def _commands(trees: Iterable[str], problems: list[Problem]) -> dict[Words, Definition]:
     """Return the commands in directories of categories; add what is wrong there to `problems`."""
-    found, wrong = contents(Catalog(Lock([Tree(one) for one in trees])), (), deep=True)
-    problems += wrong
+    found = contents(Catalog(Lock([Tree(one) for one in trees])), (), deep=True)
+    problems += found.problems
     return {one.words: one.definition for one in found.commands}
 
 

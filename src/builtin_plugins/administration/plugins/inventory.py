@@ -68,7 +68,7 @@ class Row(Record):
         from host.run.catalog import Catalog
 
         lock = Lock([Tree(one, scripts=self.scripts) for one in self.trees], self.declared)
-        commands = contents(Catalog(lock), (), deep=True)[0].commands
+        commands = contents(Catalog(lock), (), deep=True).commands
         fields = self.entry.fields()
         fields.pop("versions", None)
         fields["source"] = masked_text(self.entry.source) or None

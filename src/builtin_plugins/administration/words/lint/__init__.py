@@ -80,7 +80,7 @@ def _folders(session: Session, words: tuple[str, ...]) -> tuple[str, ...]:
     folders = [os.path.join(tree.path, *words, "") for tree in session.lock.trees]
     try:
         found = find_whole(session, words)
-        inside, _ = session.contents(found.words, deep=True)
+        inside = session.contents(found.words, deep=True)
     except DefinitionError as error:  # which is what lint is asked about
         return (*folders, error.problem.path)
     definitions = [found.definition, *(one.definition for one in inside.commands)]
