@@ -509,13 +509,6 @@ def test_a_folder_that_is_no_command_is_told_why(many: Made) -> None:
     shutil.rmtree(folder)
 
 
-def test_a_commands_directory_that_is_missing_is_told(install: Install) -> None:
-    made = install({"core/cli.json": {"name": "T", "version": "1.0.0", "commands_dir": "cmds"}})
-    shown = made.run("a", "b")
-    assert (shown.status, shown.stdout) == (2, "")
-    assert f'/core/cli.json: "commands_dir": there is no {made.root}/cmds\n' in shown.stderr
-
-
 def test_a_category_whose_commands_are_all_wrong_is_one(install: Install) -> None:
     made = install({"commands/a/b/command.json": "{"})
     shown = made.run("a")
