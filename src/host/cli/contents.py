@@ -26,13 +26,8 @@ class Contents(Record):
         """Leave out hidden commands and those for another system, unless `everything`."""
         if everything:
             return self
-        return self.replaced(commands=tuple([one for one in self.commands if is_listed(one)]))
-
-
-def is_listed(found: Command | Match) -> bool:
-    """Return whether listings show what words name, without --all."""
-    definition = found.definition
-    return definition is None or (definition.compatible and not definition.hidden)
+        shown = [one for one in self.commands if one.definition.is_listed]
+        return self.replaced(commands=tuple(shown))
 
 
 def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from host.cli.contents import is_listed
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
 from host.run.catalog import RESERVED, Catalog, Match, Node
@@ -151,4 +150,4 @@ def _is_listed(catalog: Catalog, words: Words) -> bool:
         return False
     if found.kind == "category":
         return found.words == words and any(node.holds_commands() for node in found.nodes)
-    return found.words == words and found.kind == "command" and is_listed(found)
+    return found.words == words and found.definition is not None and found.definition.is_listed

@@ -435,7 +435,7 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
         ),
         (["--format", "yaml"], "cli: no listing in format 'yaml'; there are text, json and tree, "),
         (["--all", "ops", "deploy"], "cli: --all and --format go with a listing, not with a comm"),
-        (["--format=", "ops", "deploy", "x"], "cli: --all and --format go with a listing, not"),
+        (["--format=", "ops"], "cli: --format: expected text, json, tree; found nothing; see: cli"),
         (["help", "--safe"], "cli: no such option '--safe'; see: cli --help\n"),
         (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),
         (["../x"], "cli: unknown category ../x; see: cli --help\n"),
