@@ -29,7 +29,7 @@ def lint_projects(session: Session) -> Iterator[Finding]:
     yield from (Finding("project", one) for one in wrong)
     catalog = Catalog(session.plugins_known if trees else Lock([]), around=lambda _: (trees, []))
     for tree in trees:
-        inside = project_contents(tree)
+        inside = project_contents(tree.project)
         yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
             if winner := _winner(catalog, command):
@@ -57,7 +57,7 @@ def check_projects(session: Session) -> Iterator[Finding]:
     trees, wrong = session.installation.around(read_definition)
     yield from (Finding("", one) for one in wrong)
     for tree in trees:
-        commands = project_contents(tree).commands
+        commands = project_contents(tree.project).commands
         if not all(is_trusted(one.definition) for one in commands):
             yield Finding("", _not_trusted(session, tree.project), hint=True)
 
