@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
     from host.run.catalog import Match
     from host.run.command import Definition
-    from host.run.environment import Layers
-    from host.run.installation import Layout, OpenInstallation
+    from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
 _LIBRARY_MARK = "CLI_HOST_INIT"
@@ -96,40 +95,28 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     words, switches = list(argv[1:]), set[str]()
     while words and words[0] in ("--safe", "--yes", "--no-input"):  # a run loads no table for them
         switches.add(words.pop(0))
-    if words and words[0] == "--complete":
-        return complete(layout, words[1:], environ, messages)
     options = start = None
-    if words and words[0].startswith("-"):
+    if words and words[0].startswith("-") and words[0] != "--complete":
         from host.cli.global_options import parse_options
 
         options = parse_options(words, messages)
         words, switches = [*options.words], switches | options.switches
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
     assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
+    may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
-        from host.run.catalog import Catalog
-
         installation = open_installation(layout, environ)
         lock = current_lock(installation, environ, messages, safe=safe)
-        if RUN in environ:
-            from host.run.nested import without_outer_run
+        start = (installation, lock)
+        if words[0] == "--complete":
+            from host.cli.completion import reply
 
-            environ = without_outer_run(environ, layout.root)
-        catalog = Catalog(lock, around=installation.around)
-        found = catalog.find(words)
-        if found.kind == "category" and len(found.words) == len(words):
-            found = catalog.default(found)
-        may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
-        plan = plan_run(found, words, installation, lock, environ, messages, may_ask=may_ask)
+            posix.write(1, encode(reply(words[1:], *start)))
+            return 0
+        plan = plan_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
         if plan is not None:
-            question = found.definition.confirm if found.definition else ""
-            if question and not assume_yes and not asks_help(words[len(found.words) :]):
-                from host.run.confirm import confirm
-
-                confirm(question, messages.program, found.words, may_ask=may_ask)
             messages.debug(f"starting {plan.path}")
             raise execute(plan)
-        start = (installation, lock)
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
@@ -152,54 +139,35 @@ def current_lock(
     return lock
 
 
-def complete(
-    layout: "Layout", given: "Sequence[str]", environ: dict[str, str], messages: Messages
-) -> int:
-    """Answer a shell's Tab (the stubs of `self completion` call this)."""
-    installation = open_installation(layout, environ)
-    lock = current_lock(installation, environ, messages, safe=False)
-    from host.cli.completion import reply
-
-    posix.write(1, encode(reply(given, installation, lock)))
-    return 0
-
-
 def plan_run(
-    found: "Match",
     words: "Sequence[str]",
     installation: "OpenInstallation",
     lock: "Lock",
-    environ: dict[str, str],
     messages: Messages,
     *,
-    may_ask: bool = False,
+    may_ask: bool,
+    assume_yes: bool,
 ) -> "Exec | None":
     """Return the process to become, or None if the words ask for a listing or a help page.
 
     With `may_ask` a terminal's user is asked for required arguments that are missing.
     """
-    args = words[len(found.words) :]
-    definition = found.definition
-    if definition is None or not definition.entrypoint:
+    found = _find(words, installation, lock)
+    definition, args = found.definition, words[len(found.words) :]
+    file = _file_to_run(found, args, messages, may_ask=may_ask)
+    if definition is None or file is None:
         return None
-    for warning in definition.warnings:
-        messages.warn(warning)
+    environ = installation.environ
+    if RUN in environ:
+        from host.run.nested import without_outer_run
 
-    if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
-        return None
-    helps = asks_help(args)
-    if helps and not definition.compatible:
-        return None  # its page can be read anywhere
-    file = check_runnable(found.words, definition)
-    if _shows_page(found.words, definition, file, messages.program, helps=helps, may_ask=may_ask):
-        return None
-    given = None
+        environ = without_outer_run(environ, installation.layout.root)
+    program, given, helps = messages.program, None, asks_help(args)
     if definition.args:
         from host.run.argument_parser import MissingArgumentsError, parse
 
         try:
-            line = parse(definition.args, args, messages.program, found.words, environ)
-            given = line.variables()
+            given = parse(definition.args, args, program, found.words, environ).variables()
         except MissingArgumentsError as missing:
             if not may_ask:
                 raise
@@ -210,52 +178,62 @@ def plan_run(
     there = (installation, lock, environ, messages)
     layers = layers_of(found.words, definition, *there, given, reading=reading)
     check_required(definition, layers, definition.secrets)
-    _check_programs(found.words, definition, installation, lock, layers)
-    if definition.secrets:
-        offer_secrets(reading(found.words, definition, layers, messages, lock.schemes))
-        check_required(definition, layers)
-    return exec_of(messages.program, found.words, definition, file, args, layers.environment())
-
-
-def _check_programs(
-    words: "Sequence[str]",
-    definition: "Definition",
-    installation: "OpenInstallation",
-    lock: "Lock",
-    layers: "Layers",
-) -> None:
-    """Raise MissingError if programs that the definition requires are missing."""
     if definition.requires:
         from host.planning.required_programs import check_programs
 
-        program, known = installation.layout.program, installation.versions_file
-        check_programs(definition.requires, words, program, layers.environment(), lock, known)
+        known, environment = installation.versions_file, layers.environment()
+        check_programs(definition.requires, found.words, program, environment, lock, known)
+    if definition.secrets:
+        offer_secrets(reading(found.words, definition, layers, messages, lock.schemes))
+        check_required(definition, layers)
+    plan = exec_of(program, found.words, definition, file, args, layers.environment())
+    if definition.confirm and not assume_yes and not helps:
+        from host.run.confirm import confirm
+
+        confirm(definition.confirm, program, found.words, may_ask=may_ask)
+    return plan
 
 
-def _shows_page(
-    words: "Sequence[str]",
-    definition: "Definition",
-    file: str,
-    program: str,
-    *,
-    helps: bool,
-    may_ask: bool,
-) -> bool:
-    """Return whether the help page answers; raises NotConfirmedError for an untrusted project."""
+def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
+    """Return what the leading `words` name: for a category's words alone, its default."""
+    from host.run.catalog import Catalog
+
+    catalog = Catalog(lock, around=installation.around)
+    found = catalog.find(words)
+    return catalog.default(found) if len(found.words) == len(words) else found
+
+
+def _file_to_run(
+    found: "Match", args: "Sequence[str]", messages: Messages, *, may_ask: bool
+) -> str | None:
+    """Return the entrypoint's file, "" for a Python reference, None if a page answers.
+
+    Raises NotConfirmedError for an untrusted project.
+    """
+    definition, helps = found.definition, asks_help(args)
+    if definition is None or not definition.entrypoint:
+        return None
+    for warning in definition.warnings:
+        messages.warn(warning)
+    if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
+        return None
+    if helps and not definition.compatible:
+        return None  # its page can be read anywhere
+    file = check_runnable(found.words, definition)
     if definition.project is not None:
         from host.run.trust import is_trusted
 
         if not is_trusted(definition):
             if helps and definition.help != "script":
-                return True
+                return None
             from host.cli.trust import ask_trust
 
-            ask_trust(words, definition, program, may_ask=may_ask)
-    if not helps:
-        return False
-    from host.run.script_help import script_gets_help
+            ask_trust(found.words, definition, messages.program, may_ask=may_ask)
+    if helps:
+        from host.run.script_help import script_gets_help
 
-    return not script_gets_help(definition, file)
+        return file if script_gets_help(definition, file) else None
+    return file
 
 
 def exec_of(

@@ -81,24 +81,19 @@ class Command(Record):
         `[sudo]`, `[destroy]`, the systems of a command that is not for this one, and `[missing]`
         where a run would find no entrypoint: it is no file, or not in the command's folder.
         """
-        marks = []
-        if self.installed:
-            marks.append(CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]")
-        if self.plugin:
-            marks.append("[plugin]")
-        if self.project:
-            marks.append("[project]")
-        if self.dev:
-            marks.append("[dev]")
-        if self.definition.sudo:
-            marks.append("[sudo]")
-        if self.definition.destroys:
-            marks.append("[destroy]")
-        if not self.definition.compatible:
-            marks += [f"[{name}]" for name in self.definition.os]
-        if self.missing:
-            marks.append("[missing]")
-        return marks
+        definition = self.definition
+        check = CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]"
+        marks = {
+            check: self.installed,
+            "[plugin]": self.plugin,
+            "[project]": self.project,
+            "[dev]": self.dev,
+            "[sudo]": definition.sudo,
+            "[destroy]": definition.destroys,
+            **{f"[{name}]": not definition.compatible for name in definition.os},
+            "[missing]": self.missing,
+        }
+        return [mark for mark, applies in marks.items() if applies]
 
 
 class Category(Record):
@@ -161,25 +156,18 @@ class Listing(Record):
                 for heading, rows in own.sections():
                     ...
         """
-        groups: dict[str, list[Category | Command]] = {}
-        projects: dict[str, list[Category | Command]] = {}
-        for command in self.commands:
-            group = command.definition.group
-            if command.project:
-                name = f"{command.project}: {group}" if group else command.project
-                projects.setdefault(name, []).append(command)
+        sections: dict[tuple[int, str], list[Category | Command]] = {}
+        rows: list[Category | Command] = [*self.categories, *self.commands]
+        for row in rows:
+            group = row.definition.group if isinstance(row, Command) else ""
+            if row.project:
+                key = (3, f"{row.project}: {group}" if group else row.project)
+            elif isinstance(row, Category):
+                key = (0, "Categories")
             else:
-                groups.setdefault(group, []).append(command)
-        sections: list[tuple[str, list[Category | Command]]] = []
-        categories: list[Category | Command] = []
-        for category in self.categories:
-            inside = projects.setdefault(category.project, []) if category.project else categories
-            inside.append(category)
-        if categories:
-            sections.append(("Categories", categories))
-        if "" in groups:
-            sections.append(("Commands", groups.pop("")))
-        return [*sections, *sorted(groups.items()), *sorted(projects.items())]
+                key = (2, group) if group else (1, "Commands")
+            sections.setdefault(key, []).append(row)
+        return [(heading, sections[order, heading]) for order, heading in sorted(sections)]
 
 
 class Terminal(Record):

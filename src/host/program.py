@@ -8,12 +8,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from host.cli.contents import Contents, command_of
+from host.cli.contents import command_of
 from host.cli.prompt import masked_words
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import trace, traced_variables
-from host.errors import HostError, MissingError, Problem, UsageError
+from host.errors import HostError, MissingError, UsageError
 from host.listing_records import Category, Command
 from host.records import Variable
 from host.run import EFFECTS
@@ -117,10 +117,8 @@ class Program:
         A definition that is wrong is left out and warned of: `problems` has it. Raises
         UsageError where `words` name no category.
         """
-        below, problems = self._inside(words)
-        for problem in problems:
-            self.messages.warn(problem)
-        return below.listed(everything=everything).commands
+        category = self._category(words)
+        return self._session.listed(category, deep=True, everything=everything).commands
 
     def categories(self, words: Sequence[str] = ()) -> tuple[Category, ...]:
         """Return all categories below the category `words`, sorted.
@@ -128,7 +126,7 @@ class Program:
         One that is `runnable` takes words of its own, too; `find` has its definition. Raises
         UsageError where `words` name no category.
         """
-        return self._inside(words)[0].categories
+        return self._session.contents(self._category(words), deep=True).categories
 
     def problems(self, words: Sequence[str] = ()) -> tuple[str, ...]:
         """Return what is wrong with definitions below the category `words`, a line each.
@@ -136,15 +134,13 @@ class Program:
         Such a line names file and key; the command is not among `commands`. Raises
         UsageError where `words` name no category.
         """
-        return tuple(map(str, self._inside(words)[1]))
+        inside = self._session.contents(self._category(words), deep=True)
+        return tuple(map(str, inside.problems))
 
-    def _inside(self, words: Sequence[str]) -> tuple[Contents, list[Problem]]:
-        """Return what is below a category, without `self`, and what is wrong there."""
-        session, words = self._session, tuple(words)
-        if find_whole(session, words).kind == "command":
+    def _category(self, words: Sequence[str]) -> tuple[str, ...]:
+        if find_whole(self._session, tuple(words)).kind == "command":
             raise UsageError(f"{' '.join(words)} is a command", "name a category")
-        inside, problems = session.contents(words, deep=True)
-        return inside.without_self(), problems
+        return tuple(words)
 
     def find(self, words: Sequence[str]) -> Command:
         """Return the command that `words` begin with, by the longest beginning.

@@ -9,7 +9,7 @@ from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
-from host.cli.trust import project_commands, remember, trusted_files
+from host.cli.trust import project_contents, remember, trusted_files
 from host.run.installation import home, project_roots
 from host.run.projects import Project
 
@@ -45,7 +45,7 @@ def make_project(session: Session, directory: str) -> None:
             os.makedirs(project.commands_dir)
             write_file(str(example), _EXAMPLE, 0o755)
     if is_new:
-        remember(project, trusted_files(project, project_commands(project)))
+        remember(project, trusted_files(project, project_contents(project).commands))
     if not made:
         session.show_lines(f"{project.commands_dir}: is there already")
         return

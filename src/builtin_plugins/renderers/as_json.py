@@ -11,13 +11,6 @@ if TYPE_CHECKING:
 
     from host import Argument, Category, Command, Listing, RequiredVariable, Requirement
 
-_ARGUMENT = (
-    *("name", "short", "value", "type", "choices", "default", "required"),
-    *("description", "complete", "repeats", "env", "negatable", "conflicts", "pattern"),
-    *("secret", "effects"),
-)
-_FLAGS = ("required", "repeats", "negatable", "secret")
-
 
 def json_text(listing: Listing) -> str:
     """Return an object of two arrays, each of their rows on a line."""
@@ -68,14 +61,16 @@ def _example(example: dict[str, Any]) -> dict[str, Any]:
 
 def _argument(argument: Argument) -> dict[str, Any]:
     """Return a declared argument with all its keys; absent ones are null."""
-    kept: dict[str, Any] = {key: getattr(argument, key) for key in ("default", *_FLAGS)}
-    if argument.choices_from:
-        kept["choices"] = {"program": argument.choices_from}
-    return {key: getattr(argument, key) or None for key in _ARGUMENT} | kept
+    values = {
+        key: None if one in ("", ()) and key != "default" else one
+        for key, one in argument.values().items()
+    }
+    program = values.pop("choices_from")
+    return values | {"choices": {"program": program}} if program else values
 
 
 def _requirement(one: Requirement) -> dict[str, Any]:
-    return {"program": one.program, "version": one.version or None, "hint": one.hint or None}
+    return {key: value or None for key, value in one.values().items()}
 
 
 def _required(name: RequiredVariable) -> dict[str, Any]:

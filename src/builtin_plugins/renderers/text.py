@@ -24,10 +24,10 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     names = [width_of(_label(row, listing)) for row in rows]
     column = min(max(names, default=0), _WIDEST_NAME) + 2
     if listing.deep:
-        page.add(*_by_category(listing, terminal, column))
+        page.add(*_by_category(page, listing, column))
     else:
         for heading, members in listing.sections():
-            page.lines(heading, [*_row_lines(members, listing, terminal, column)])
+            page.lines(heading, [*_row_lines(page, members, listing, column)])
     if not rows:
         page.add("", "Nothing to list here.")
     page.table("Options", listing.options)
@@ -36,78 +36,61 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
     return page.text()
 
 
-def _by_category(listing: Listing, terminal: Terminal, column: int) -> Iterator[str]:
+def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
     """Yield all rows below, a section for each category, its groups inside."""
     inside: dict[tuple[str, ...], list[Command]] = {one.words: [] for one in listing.categories}
     about = {one.words: one.description for one in listing.categories}
     for command in listing.commands:
         inside.setdefault(command.words[:-1], []).append(command)
     for words, commands in sorted(inside.items()):
-        label = printable(" ".join(words))
+        label = printable(" ".join(words)) or "Commands"
         indent = width_of(label) + 2
-        lines = _wrapped(about.get(words, ""), [], terminal, indent)
         yield ""
-        yield f"{terminal.styled(label or 'Commands', 'heading')}  {lines[0]}"
-        yield from (" " * indent + line for line in lines[1:])
+        lines = _wrapped(about.get(words, ""), [], page.terminal, indent)
+        yield from page.row(label, lines, indent, "heading")
         for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():
             if group != "Commands":
-                yield f"  {terminal.styled(f'{printable(group)}:', 'heading')}"
-            yield from (f"  {line}" for line in _row_lines(rows, listing, terminal, column))
+                yield f"  {page.terminal.styled(f'{printable(group)}:', 'heading')}"
+            yield from (f"  {line}" for line in _row_lines(page, rows, listing, column))
 
 
 def _row_lines(
-    rows: Iterable[Category | Command], listing: Listing, terminal: Terminal, column: int
+    page: Page, rows: Iterable[Category | Command], listing: Listing, column: int
 ) -> Iterator[str]:
     """Yield each row's name, and its text from `column` on behind the page's indent."""
     for row in rows:
-        label = _label(row, listing)
-        shown = _styled_name(row, label, terminal)
-        lines = _about(row, terminal, column + 2)
-        if width_of(label) <= column - 2:
-            yield f"{shown}{' ' * (column - width_of(label))}{lines.pop(0)}"
-        elif terminal.is_interactive:
-            yield shown
-        else:
-            yield f"{shown}  {lines.pop(0)}"
+        lines = _about(row, page.terminal, column + 2)
         if listing.deep and isinstance(row, Command):
             lines += [f"hides {printable(place)}" for place in row.shadows]
-        yield from (f"{' ' * column}{line}" for line in lines)
+        yield from page.row(_label(row, listing), lines, column, _style(row))
 
 
 def _label(row: Category | Command, listing: Listing) -> str:
     return printable(" ".join(row.words if listing.deep else row.words[-1:]))
 
 
-def _styled_name(row: Category | Command, label: str, terminal: Terminal) -> str:
-    installed = isinstance(row, Command) and row.installed
-    return terminal.styled(label, "installed" if installed else "name")
+def _style(row: Category | Command) -> str:
+    return "installed" if isinstance(row, Command) and row.installed else "name"
 
 
 def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
     """Return description and indicators of a row as lines from `column` on."""
     if isinstance(row, Command):
-        marks = [printable(one) for one in row.indicators(terminal)]
-        return _wrapped(row.definition.description, marks, terminal, column)
+        return _wrapped(row.definition.description, row.indicators(terminal), terminal, column)
     return _wrapped(row.description, [], terminal, column)
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
     """Return a text and the marks behind it as lines from `column` on; one if no terminal."""
-    if not terminal.is_interactive:
-        shown = [terminal.styled(mark, mark) for mark in marks]
-        return [" ".join(filter(None, [printable(text), *shown]))]
-    if len(text) > _LONGEST_TEXT:
-        text = f"{text[:_LONGEST_TEXT].rstrip()}…"
-    columns = terminal.width - column
-    lines = wrap(printable(text), columns)
-    used = width_of(lines[-1])
-    for mark in marks:
-        needed = width_of(mark) + (used > 0)
-        if used and used + needed > columns:
-            lines.append("")
-            used, needed = 0, width_of(mark)
-        lines[-1] = f"{lines[-1]} {terminal.styled(mark, mark)}".lstrip()
-        used += needed
+    marks = [printable(mark) for mark in marks]
+    if terminal.is_interactive:
+        if len(text) > _LONGEST_TEXT:
+            text = f"{text[:_LONGEST_TEXT].rstrip()}…"
+        lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)
+    else:
+        lines = [" ".join(filter(None, [printable(text), *marks]))]
+    for mark in marks if terminal.colour else ():
+        lines = [line.replace(mark, terminal.styled(mark, mark)) for line in lines]
     return lines
 
 
@@ -137,9 +120,7 @@ def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
         column = len(indent) + len(branches[0]) + width_of(word) + 2
         lines = _about(row, terminal, column)
         is_category = isinstance(row, Category)
-        shown = (
-            terminal.styled(word, "heading") if is_category else _styled_name(row, word, terminal)
-        )
+        shown = terminal.styled(word, "heading" if is_category else _style(row))
         yield f"{indent}{branches[1] if last else branches[0]}{shown}  {lines[0]}".rstrip()
         below = rows.get(row.words, []) if is_category else []
         inner = indent + ("    " if last else branches[2])

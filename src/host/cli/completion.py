@@ -16,7 +16,7 @@ from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from host.run.argument_parser import CommandLine
     from host.run.argument_spec import Argument
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from host.run.lock import Lock
 
     Candidate = tuple[str, str]
-    Ask = Callable[[str, Sequence[str]], "Offer"]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
 _SHELLS = ("bash", "zsh", "fish")
@@ -95,37 +94,28 @@ def complete_words(
     if left[:1] == ["help"]:
         asks_help = True
         del left[0]
-    from host.cli.definition_index import IndexedCatalog
-
-    catalog = IndexedCatalog(lock, installation)
+    catalog = Catalog(lock, around=installation.around)
     found = catalog.find(left, whole=True)
-    rest = left[len(found.words) :]
-    if not asks_help and found.kind == "command" and found.definition and found.definition.args:
-
-        def ask(reference: str, given: "Sequence[str]") -> Offer:
-            from host.run.importing import load_reference
-
-            listed = load_reference(reference)(given, installation, lock)
-            return listed if isinstance(listed, Offer) else Offer(listed)
-
-        offered = arguments(found.definition, rest, current, ask)
-        if not rest and not current.startswith("-"):
-            offered.candidates += _inside(catalog, found, current).candidates
-        return offered
-    if found.kind != "category" or rest:
-        runs = found.kind == "command" and not rest
-        beside = NONE if asks_help or left[0] == RESERVED else FILES
-        return Offer(_inside(catalog, found, current).candidates if runs else (), beside)
-    if found.words[:1] == (RESERVED,):
-        return _inside(catalog, found, current)
-    if current.startswith("-"):
-        return Offer((f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS)
-    inside = _inside(catalog, found, current, asks_help=asks_help)
-    catalog.save()
-    return inside
+    rest, is_own = left[len(found.words) :], found.words[:1] == (RESERVED,)
+    if found.kind == "category" and not rest:
+        if current.startswith("-") and not is_own:
+            return Offer(
+                (f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS
+            )
+        return Offer(_inside(catalog, found, current, asks_help=asks_help))
+    definition = found.definition if found.kind == "command" else None
+    if definition is None or not definition.args or asks_help:
+        offer = Offer(beside=NONE if asks_help or is_own else FILES)
+    else:
+        offer = arguments(definition, rest, current, installation, lock)
+    if found.kind == "command" and not rest:
+        offer.candidates += _inside(catalog, found, current)
+    return offer
 
 
-def _inside(catalog: Catalog, category: "Match", current: str, *, asks_help: bool = False) -> Offer:
+def _inside(
+    catalog: Catalog, category: "Match", current: str, *, asks_help: bool = False
+) -> "list[Candidate]":
     """Return the words of a category that listings show, and the aliases that are meant.
 
     One that is hidden is among them when it is typed in full. `help` has its topics besides.
@@ -146,7 +136,7 @@ def _inside(catalog: Catalog, category: "Match", current: str, *, asks_help: boo
 
         taken = {name for name, _ in names}
         names += [(one, "Help topic") for one in TOPICS if one not in taken]
-    return Offer(sorted(names))
+    return sorted(names)
 
 
 def command_words(
@@ -162,35 +152,55 @@ def formats(*_: object) -> "list[Candidate]":
     return [(one, "") for one in FORMATS]
 
 
-def arguments(definition: "Definition", words: "Sequence[str]", current: str, ask: "Ask") -> Offer:
-    """Return what fits a command's declared arguments.
-
-    `ask` gets the reference that completes an argument of our own, and the words before.
-    """
+def arguments(
+    definition: "Definition",
+    words: "Sequence[str]",
+    current: str,
+    installation: "OpenInstallation",
+    lock: "Lock",
+) -> Offer:
+    """Return what fits a command's declared arguments."""
     from host.run.argument_parser import CommandLine
 
     line = CommandLine(definition.args, words)
     read_typed(line)
-    if line.waiting is not None:
-        return values_of(line.waiting, definition, ask)
+    argument, before = line.waiting, ""
     name, sign, _ = current.partition("=")
-    option = None if line.ended else line.options.get(name)
-    if sign and option is not None and option.value:
-        return values_of(option, definition, ask, f"{name}=")
-    if current.startswith("-") and not line.ended:
-        given = {one.name: one.conflicts for one in definition.args if line.is_given(one)}
-        against = {name for names in given.values() for name in names}
-        named = [
-            (name, one.description)
-            for name, one in line.options.items()
-            if one.name not in against and given.keys().isdisjoint(one.conflicts)
-        ]
-        return Offer(named if words else [*named, ("--help", "Show help")])
+    if argument is None and not line.ended and current.startswith("-"):
+        argument = line.options.get(name) if sign else None
+        if argument is None or argument.flag:
+            return Offer(_options(definition, line, words))
+        before = f"{name}="
     positional = [one for one in definition.args if not one.option]
-    if positional and (len(line.loose) < len(positional) or positional[-1].repeats):
+    if argument is None and positional:
         at = min(len(line.loose), len(positional) - 1)
-        return values_of(positional[at], definition, ask, given=line.loose)
-    return Offer()
+        if at == len(line.loose) or positional[at].repeats:
+            argument = positional[at]
+    if argument is None:
+        return Offer()
+    if is_reference(argument.complete) and not definition.file:
+        from host.run.importing import load_reference
+
+        listed = load_reference(argument.complete)(line.loose, installation, lock)
+        offer = listed if isinstance(listed, Offer) else Offer(listed)
+    else:
+        offer = values_of(argument, definition)
+    offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]
+    return offer
+
+
+def _options(
+    definition: "Definition", line: "CommandLine", words: "Sequence[str]"
+) -> "list[Candidate]":
+    """Return the options that can still be given."""
+    given = {one.name: one.conflicts for one in definition.args if line.is_given(one)}
+    against = {name for names in given.values() for name in names}
+    named = [
+        (name, one.description)
+        for name, one in line.options.items()
+        if one.name not in against and given.keys().isdisjoint(one.conflicts)
+    ]
+    return named if words else [*named, ("--help", "Show help")]
 
 
 def read_typed(line: "CommandLine") -> None:
@@ -202,33 +212,21 @@ def read_typed(line: "CommandLine") -> None:
             pass
 
 
-def values_of(
-    argument: "Argument",
-    definition: "Definition",
-    ask: "Ask",
-    before: str = "",
-    given: "Sequence[str]" = (),
-) -> Offer:
-    """Return what fits one argument, with `before` in front of each candidate."""
+def values_of(argument: "Argument", definition: "Definition") -> Offer:
+    """Return what fits one argument of a command in a file."""
     if argument.secret:
         return Offer()
-    if argument.choices:
-        return Offer((f"{before}{choice}", argument.description) for choice in argument.choices)
-    if is_reference(argument.complete) and not definition.file:
-        found = ask(argument.complete, given)
-        named = ((f"{before}{one}", about) for one, about in found.candidates)
-        return Offer(named, found.beside)
+    listed: Sequence[str] = argument.choices
     program = argument.choices_from or argument.complete
-    if program not in ("", "file", "directory", "none"):
-        printed = _printed(definition, program)
-        return Offer((f"{before}{line}", argument.description) for line in printed)
-    if argument.complete == "none" or argument.type in ("integer", "number"):
-        return Offer()
-    is_directory = "directory" in (argument.complete, argument.type)
-    return Offer(beside=DIRECTORIES if is_directory else FILES)
+    if not listed and program not in ("", "file", "directory", "none"):
+        listed = _printed(definition, program)
+    elif not listed and program != "none" and argument.type not in ("integer", "number"):
+        is_directory = "directory" in (program, argument.type)
+        return Offer(beside=DIRECTORIES if is_directory else FILES)
+    return Offer((one, argument.description) for one in listed)
 
 
-def _printed(definition: "Definition", program: str) -> list[str]:
+def _printed(definition: "Definition", program: str) -> "Sequence[str]":
     """Return the lines that a `complete` program prints; none where it fails or is slow.
 
     A program of a project that is not trusted does not run.

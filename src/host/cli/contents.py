@@ -9,38 +9,31 @@ from host.run.catalog import RESERVED, Catalog, Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
 
 
 class Contents(Record):
-    """The categories and commands directly in, or below, some category; sorted by words."""
+    """The categories and commands directly in, or below, some category; sorted by words.
+
+    A wrong definition is left out and is one of the `problems`.
+    """
 
     categories: tuple[Category, ...]
     commands: tuple[Command, ...]
+    problems: tuple[Problem, ...]
 
     def listed(self, *, everything: bool) -> Contents:
         """Leave out hidden commands and those for another system, unless `everything`."""
         if everything:
             return self
-        shown = [
-            one for one in self.commands if one.definition.compatible and not one.definition.hidden
-        ]
+        shown = [one for one in self.commands if one.definition.is_listed]
         return self.replaced(commands=tuple(shown))
 
-    def without_self(self) -> Contents:
-        """Leave out what manages the program itself."""
-        return self.replaced(
-            categories=tuple(one for one in self.categories if one.words[0] != RESERVED),
-            commands=tuple(one for one in self.commands if one.words[0] != RESERVED),
-        )
 
+def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
+    """Return what the category `words` holds, or with `deep` all below it.
 
-def contents(
-    catalog: Catalog, words: tuple[str, ...], *, deep: bool = False
-) -> tuple[Contents, list[Problem]]:
-    """Return what the category `words` holds, or with `deep` all below it, and the problems there.
-
-    A wrong definition is left out and is one of the problems.
+    With `deep`, what manages the program itself is left out.
     """
     problems: list[Problem] = []
     categories: list[Category] = []
@@ -50,6 +43,8 @@ def contents(
         children, wrong = catalog.children(pending.pop())
         problems += wrong
         for found in children:
+            if deep and found.words[0] == RESERVED:
+                continue
             if found.kind == "command":
                 commands.append(command_of(found))
                 if not found.has_below:
@@ -60,30 +55,25 @@ def contents(
             categories.append(Category(found.words, found.name, found.description, runs, named))
             if deep:
                 pending.append(found)
-    inside = Contents(
+    return Contents(
         tuple(sorted(categories, key=lambda one: one.words)),
         tuple(sorted(commands, key=lambda one: one.words)),
+        tuple(dict.fromkeys(problems)),
     )
-    return inside, list(dict.fromkeys(problems))
-
-
-def origin_of(found: Match) -> Literal["commands", "plugin", "python", "project"]:
-    """Return where a command is from, as JSON has it; "python" is one that a plugin declares."""
-    if found.project:
-        return "project"
-    if found.definition is None or not found.definition.file:
-        return "python"
-    return "plugin" if found.plugin else "commands"
 
 
 def command_of(found: Match) -> Command:
     """Return what words name as the record of a command."""
     definition: Any = found.definition
+    origin: Any = "project"
+    if not found.project:
+        is_file = definition is not None and definition.file
+        origin = ("plugin" if found.plugin else "commands") if is_file else "python"
     return Command(
         words=found.words,
         definition=definition,
         directory=definition.directory,
-        origin=origin_of(found),
+        origin=origin,
         plugin=found.plugin,
         dev=found.dev,
         project=found.project.name if found.project else "",

@@ -1,6 +1,6 @@
 """The index of definitions: what listings show of each file, so that no file is parsed twice.
 
-Only listings, search and completion use it, inside their `IndexedCatalog`; a run never does.
+Only a listing of everything below a category uses it; one category is read faster than the index.
 An entry counts while its file has the stamp that was taken before the file was read. No change
 hides behind a stamp: a file is kept only after it was left alone for longer than the clock of any
 file system stands still, so any later write changes its `st_ctime`, which nobody can set back.
@@ -13,30 +13,27 @@ import sys
 import time
 
 from host.errors import DefinitionError, HostError, Problem
+from host.planning.cache_files import replace
 from host.run import command as definition_files
 from host.run import read_regular
-from host.run.catalog import Catalog
-from host.run.command import SYSTEM_OS, Definition, RequiredVariable
-from host.run.lock import Lock, checksum, stamp
+from host.run.command import SYSTEM_OS, Definition
+from host.run.lock import checksum, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from host.run.installation import OpenInstallation
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
-FORMAT = f"cli-host index 7 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
-_EMPTY = marshal.dumps({})
+FORMAT = f"cli-host index 8 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _HEAD = len(FORMAT) + len(checksum(b""))
-# What an entry holds, in order.
-KEPT = (
+_KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
-    *("destroys", "examples", "args", "own_required_envs", "own_requires", "starts_commands"),
-    "warnings",
+    *("destroys", "examples", "starts_commands"),
 )
+_KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
 
 class DefinitionIndex:
@@ -48,9 +45,8 @@ class DefinitionIndex:
         self._key = f"{installation.key}\n{SYSTEM_OS}\n{code}"
         self._places = installation.indexes
         self._settled = (now or time.time_ns()) - _SLOWEST_CLOCK
-        self._parts = _parts_of(self._places, self._key)
-        self._folders: "dict[str, dict[str, Any]]" = {}  # the decoded parts
-        self._changed: set[str] = set()
+        self._entries = self._read()
+        self._has_changed = False
 
     def read_definition(self, path: str) -> Definition:
         """Do what `host.run.command.read_definition` does."""
@@ -60,73 +56,49 @@ class DefinitionIndex:
             return definition_files.read_definition(path)
         changed, written = status.st_ctime_ns, status.st_mtime_ns
         now = (changed, written, status.st_size, status.st_ino, status.st_dev)
-        folder, word, name = path.rsplit("/", 2)
-        file = f"{word}/{name}"
-        if name not in ("command.json", "category.json"):  # a script
-            folder, file = f"{folder}/{word}", name
-        entries = self._folders.get(folder)
-        if entries is None:
-            part = self._parts.get(folder, _EMPTY)
-            entries = self._folders[folder] = marshal.loads(part)  # noqa: S302 - as Python loads .pyc files
-        entry = entries.get(file)
+        entry = self._entries.get(path)
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, entry[1])
         definition = definition_files.read_definition(path)
         if max(changed, written) < self._settled:
-            entries[file] = (now, _row(definition))
-            self._changed.add(folder)
+            kept = {name: getattr(definition, name) for name in _KEPT}
+            kept |= {name: () for name in _KEPT_IF_EMPTY if not getattr(definition, name)}
+            self._entries[path] = (now, kept)
+            self._has_changed = True
         return definition
 
     def save(self) -> None:
         """Write what is new, without what no longer exists, if a place can be written."""
-        if not self._changed:
+        if not self._has_changed:
             return
-        from host.planning.cache_files import replace
-
-        for folder in self._changed:
-            known = self._folders[folder].items()
-            self._parts[folder] = marshal.dumps(
-                {file: entry for file, entry in known if os.path.exists(f"{folder}/{file}")}
-            )
-        parts = {folder: part for folder, part in self._parts.items() if os.path.isdir(folder)}
-        body = marshal.dumps((self._key, parts))
+        entries = {path: one for path, one in self._entries.items() if os.path.exists(path)}
+        body = marshal.dumps((self._key, entries))
         if len(body) <= _MOST_BYTES:
             any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
 
-
-class IndexedCatalog(Catalog):
-    """The catalog of listings and Tab, which parses only the definitions that changed."""
-
-    __slots__ = ("save",)
-
-    def __init__(self, lock: "Lock", installation: "OpenInstallation") -> None:
-        index = DefinitionIndex(installation)
-        super().__init__(lock, index.read_definition, installation.around)
-        self.save = index.save
+    def _read(self) -> "dict[str, Any]":
+        """Return the entries of the first intact index that was made for this key."""
+        for place in self._places:
+            try:
+                status = os.stat(place)
+                if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+                    continue  # somebody else may have written it
+                content = memoryview(read_regular(place, 2 * _MOST_BYTES, HostError))
+                body = content[_HEAD:]
+                if content[:_HEAD] == FORMAT + checksum(body):
+                    key, entries = marshal.loads(body)  # noqa: S302 - as Python loads .pyc files
+                    if key == self._key:
+                        return dict(entries)
+            except (HostError, OSError):
+                pass
+        return {}
 
 
 class KnownDefinition(Definition):
     """A definition from the index; attributes that are not kept there come from the file."""
 
-    def __init__(self, file: str, row: "Sequence[Any]") -> None:
-        self.file = file
-        (
-            self.name, self.description, self.entrypoint, self.group, self.os, self.sudo,
-            self.effects, self.aliases, self.hidden, self.destroys, self.examples, args,
-            needed, requires, self.starts_commands, warnings,
-        ) = row  # fmt: skip
-        self.args = self.own_requires = self.warnings = ()
-        self.own_required_envs = tuple([RequiredVariable(*one) for one in needed])
-        if args:
-            from host.run.argument_spec import Argument
-
-            self.args = tuple(map(Argument.of_row, args))
-        if requires:
-            from host.run.requirements import Requirement
-
-            self.own_requires = tuple(map(Requirement.of_row, requires))
-        if warnings:
-            self.warnings = tuple([Problem(*one) for one in warnings])
+    def __init__(self, file: str, kept: "dict[str, Any]") -> None:
+        self.__dict__.update(kept, file=file)
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, which a listing seldom needs."""
@@ -136,30 +108,3 @@ class KnownDefinition(Definition):
             raise DefinitionError(Problem(self.file, "is gone")) from None
         self.__dict__.update({**vars(whole), **self.__dict__})  # its tree may have changed some
         return object.__getattribute__(self, name)
-
-
-def _row(definition: Definition) -> "tuple[Any, ...]":
-    values = [getattr(definition, name) for name in KEPT]
-    return tuple([_plain(one) if type(one) is tuple else one for one in values])
-
-
-def _plain(values: "tuple[Any, ...]") -> "tuple[Any, ...]":
-    return tuple([one.row() if hasattr(one, "row") else one for one in values])
-
-
-def _parts_of(places: "Iterable[str]", key: str) -> "dict[str, bytes]":
-    """Return the part of each folder, from the first intact index that was made for `key`."""
-    for place in places:
-        try:
-            status = os.stat(place)
-            if status.st_uid != os.geteuid() or status.st_mode & 0o077:
-                continue  # somebody else may have written it
-            content = memoryview(read_regular(place, 2 * _MOST_BYTES, HostError))  # copies nothing
-            body = content[_HEAD:]
-            if content[:_HEAD] == FORMAT + checksum(body):
-                owner, parts = marshal.loads(body)  # noqa: S302 - as Python loads .pyc files
-                if owner == key:
-                    return dict(parts)
-        except (HostError, OSError):
-            pass
-    return {}

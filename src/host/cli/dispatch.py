@@ -6,7 +6,7 @@ no plugin, `self` no renderer.
 
 import posix
 
-from host.cli.global_options import GlobalOptions, without_color
+from host.cli.global_options import GlobalOptions
 from host.errors import HostError
 
 TYPE_CHECKING = False
@@ -16,37 +16,28 @@ if TYPE_CHECKING:
 
 def run_cli(session: "Session", asked: GlobalOptions) -> int:
     """Answer what is not a command to run; return the exit status, raise HostError."""
-    if asked.words[:1] in (("help",), ("self",)):
-        asked.words = without_color(asked.words, session.messages)
     if asked.version:
         session.show(f"{session.version}\n")
         return 0
     if asked.words[:1] == ("help",):
         asked.words, asked.help = asked.words[1:], True
+    status = 0
     if asked.words[:1] == ("self",):
-        session.find_packages()
-        from host.cli.self_dispatch import run_self
-
-        status = run_self(session, asked)
+        status = _run_self(session, asked)
     else:
         from host.cli.listings import show
 
         show(session, asked)
-        status = 0
-    _mention_news(session)
+    try:
+        if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
+            _run_self(session, GlobalOptions(("self", "news")))
+    except HostError:
+        pass  # the answer itself is complete
     return status
 
 
-def _mention_news(session: "Session") -> None:
-    """End an answer on a terminal with the news of the installation's repository, if there is any.
+def _run_self(session: "Session", asked: GlobalOptions) -> int:
+    session.find_packages()
+    from host.cli.self_dispatch import run_self
 
-    An error is not reported: the answer itself is complete.
-    """
-    try:
-        if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
-            session.find_packages()
-            from host.cli.self_dispatch import run_self
-
-            run_self(session, GlobalOptions(("self", "news")))
-    except HostError:
-        pass
+    return run_self(session, asked)

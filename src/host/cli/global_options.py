@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from host.run.text import Messages
 
 HELP_WORDS = ("help", "--help", "-h")
-COLOURS = ("auto", "always", "never")
 FORMATS = ("text", "json", "tree")  # the program's own; plugins add others
-VALUES = {"--color": COLOURS, "--format": FORMATS}  # what stands behind those that take one
+VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # of those that take one
 OPTIONS = {
     "-h, --help": "show this, or with words before it their help",
     "-V, --version": "show the version",
@@ -23,13 +22,10 @@ OPTIONS = {
     "--yes": "first: run what asks before it runs without asking",
     "--no-input": "first: never ask on the terminal",
 }
-# What those that take nothing make true of `GlobalOptions`, also behind the words of a category.
-_FLAGS = {
-    **dict.fromkeys(("-h", "--help"), "help"),
-    **dict.fromkeys(("-V", "--version"), "version"),
-    "--all": "everything",
-}
-_SWITCHES = ("--safe", "--yes", "--no-input")  # before the first word only
+# What those that take nothing make true of `GlobalOptions`.
+_FLAGS = {"-h": "help", "--help": "help", "--all": "everything"}
+_VERSION = {"-V": "version", "--version": "version"}
+_SWITCHES = ("--safe", "--yes", "--no-input")
 
 
 class GlobalOptions(Record):
@@ -39,13 +35,13 @@ class GlobalOptions(Record):
     help: bool = False
     version: bool = False
     everything: bool = False
-    format: str | None = None
+    format: str = ""
     switches: frozenset[str] = frozenset()
 
     @property
     def wants_answer(self) -> bool:
         """Whether they ask for an answer of this program: then no command is run."""
-        return self.help or self.version or self.everything or self.format is not None
+        return self.help or self.version or self.everything or self.format != ""
 
 
 def take_option(words: list[str]) -> "tuple[str, str | None]":
@@ -71,51 +67,27 @@ def parse_options(
     is for `messages`.
     """
     asked, left = GlobalOptions(), list(words)
-    label = " ".join([messages.program, *(category or ())])
+    see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
+    flags = _FLAGS | _VERSION if category is None else _FLAGS
     switches = _SWITCHES if category is None else ()
-    while left and left[0].startswith("-") and left[0] != "--":
+    while left and left[0].startswith("-"):
         option, value = take_option(left)
-        if option == "--color":
-            messages.color_mode = _color_mode(value)
-        elif option == "--format":
-            if value is None:
-                raise UsageError(f"option '{option}' requires an argument", f"see: {label} --help")
-            asked.format = value
-        elif option in _FLAGS:
-            setattr(asked, _FLAGS[option], True)
+        if option in VALUES:
+            if not value or (option == "--color" and value not in VALUES[option]):
+                expected = f"expected {', '.join(VALUES[option])}; found {value or 'nothing'}"
+                raise UsageError(f"{option}: {expected}", see)
+            if option == "--color":
+                messages.color_mode = value
+            else:
+                asked.format = value
+        elif option in flags:
+            setattr(asked, flags[option], True)
         elif option in switches:
             asked.switches |= {option}
         else:
             from host.run.suggestions import closest
 
-            near = closest(option, (*_FLAGS, *VALUES, *switches))
-            raise UsageError(f"no such option '{option}'", f"see: {label} --help", suggestions=near)
-    refuse_separator(left, label)
+            near = closest(option, (*flags, *VALUES, *switches))
+            raise UsageError(f"no such option '{option}'", see, suggestions=near)
     asked.words = tuple(left)
     return asked
-
-
-def _color_mode(value: str | None) -> str:
-    if value not in COLOURS:
-        raise UsageError(f"--color: expected auto, always or never, found {value or 'nothing'}")
-    return value
-
-
-def refuse_separator(words: "Sequence[str]", label: str) -> None:
-    """Raise UsageError for `--` before words that are no arguments."""
-    if [*words[:1]] == ["--"]:
-        raise UsageError("--: there are no arguments to keep apart here", f"see: {label} --help")
-
-
-def without_color(words: "Sequence[str]", messages: "Messages") -> tuple[str, ...]:
-    """Return the words of `self` or `help` without --color, which is for `messages`.
-
-    Words after `--` stay. Raises UsageError.
-    """
-    kept, left = list[str](), list(words)
-    while left and left[0] != "--":
-        if left[0].partition("=")[0] == "--color":
-            messages.color_mode = _color_mode(take_option(left)[1])
-        else:
-            kept.append(left.pop(0))
-    return (*kept, *left)

@@ -39,7 +39,11 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.section("Usage of the script", [definition.usage] if definition.usage else [])
     page.arguments(definition.args)
     below, _ = session.catalog.children(found)
-    rows = [(one.words[-1], one.description) for one in below if _is_listed(one)]
+    rows = [
+        (one.words[-1], one.description)
+        for one in below
+        if one.kind == "category" or (one.definition and one.definition.is_listed)
+    ]
     page.table("Commands below", sorted(rows))
     trust = _trust_note(session, found, definition)
     variables = [] if trust else page_variables(session, found, definition)
@@ -61,13 +65,6 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     notes += trust
     page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
     return page.text()
-
-
-def _is_listed(found: Match) -> bool:
-    definition = found.definition
-    if found.kind == "category" or definition is None:
-        return True
-    return definition.compatible and not definition.hidden
 
 
 def _variable_lines(

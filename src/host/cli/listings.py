@@ -11,7 +11,6 @@ from host.cli.global_options import (
     OPTIONS,
     GlobalOptions,
     parse_options,
-    refuse_separator,
 )
 from host.cli.listing_hooks import ask
 from host.cli.session import Session
@@ -35,9 +34,8 @@ def show(session: Session, asked: GlobalOptions) -> None:
         return
     found = session.find(asked.words)
     rest = asked.words[len(found.words) :]
-    refuse_separator(rest, session.program)
     if found.kind == "unknown" and rest == ("help",) and found.words:
-        found = session.find(found.words)
+        found, rest = session.find(found.words), ()
     if found.kind == "unknown":
         alone = asked.help and not asked.words[1:]
         page = topic(asked.words[0], session.program) if alone else ""
@@ -56,9 +54,14 @@ def show(session: Session, asked: GlobalOptions) -> None:
 
         session.show(help_page(session, found, found.definition))
         return
-    trailing = _trailing(session, found, rest)
-    everything = asked.everything or trailing.everything
-    chosen = asked.format or trailing.format or "text"
+    behind = parse_options(rest, session.messages, found.words)
+    if behind.words:
+        what = f"{' '.join(found.words)}: {behind.words[0]} must stand before {rest[0]}".lstrip(
+            ": "
+        )
+        raise UsageError(what, f"see: {' '.join([session.program, *found.words])} --help")
+    everything = asked.everything or behind.everything
+    chosen = behind.format or asked.format or "text"
     session.show(listing_text(session, found, chosen, everything=everything))
 
 
@@ -69,38 +72,16 @@ def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
     return helps and asked.words[:1] in ((), (RESERVED,)) and session.is_missing
 
 
-def _trailing(session: Session, found: Match, rest: tuple[str, ...]) -> GlobalOptions:
-    """Return the options behind a category's words; raises UsageError for anything else."""
-    if not rest or rest == ("help",):
-        return GlobalOptions()
-    trailing = parse_options(rest, session.messages, found.words)
-    if trailing.version:
-        raise UsageError("--version stands alone", f"type: {session.program} --version")
-    if trailing.words and trailing.help:
-        label = " ".join(found.words)
-        raise UsageError(
-            f"{label}: {rest[0]} must be the only word after a category",
-            f"for help: {session.program} help {label} {trailing.words[0]}",
-        )
-    if trailing.words:
-        raise unknown(session, found, trailing.words)
-    return trailing
-
-
 def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
     gc.disable()  # a listing makes no garbage, so collecting it only costs time
     everything_below = deep or format == "tree"
-    inside, problems = session.contents(found.words, deep=everything_below)
-    for problem in problems:
-        session.messages.warn(problem)
+    inside = session.listed(found.words, deep=everything_below, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(node.holds_commands() for node in found.nodes):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
-    inside = inside.without_self() if everything_below else inside
-    inside = inside.listed(everything=everything)
     return rendered(session, found, inside, format, everything=everything, deep=everything_below)
 
 

@@ -71,8 +71,24 @@ class Page:
         self.lines(heading, [*lines, *map(printable, whole)])
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Add rows of a term and its explanation."""
-        self.lines(heading, _table_lines(rows, self.terminal))
+        """Add rows of a term and its explanation, which is wrapped."""
+        shown = [(printable(name), printable(text)) for name, text in rows]
+        fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
+        column = max(fitting, default=0) + _GAP
+        columns = self.terminal.width - len(_INDENT) - column
+        lines = [self.row(name, wrap(text, columns), column) for name, text in shown]
+        self.lines(heading, [line for row in lines for line in row])
+
+    def row(self, name: str, text: Sequence[str], column: int, style: str = "name") -> list[str]:
+        """Return the lines of a printable name and of the text beside it, from `column` on.
+
+        If the name is too long, a terminal shows the text below it.
+        """
+        label, gap = self.terminal.styled(name, style), column - width_of(name)
+        if gap < _GAP and text[0] and self.terminal.is_interactive:
+            return [label, *(" " * column + line for line in text)]
+        first, *more = text
+        return [f"{label}{' ' * max(gap, _GAP)}{first}", *(" " * column + line for line in more)]
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
         """Add what a command takes: a table of its words, and one of its options."""
@@ -93,21 +109,3 @@ class Page:
     def text(self) -> str:
         """Return the page."""
         return "".join(f"{line.rstrip()}\n" for line in self._lines)
-
-
-def _table_lines(rows: Sequence[tuple[str, str]], terminal: Terminal) -> list[str]:
-    """Return a term and its explanation a row, in two columns; long explanations wrap."""
-    shown = [(printable(name), printable(text)) for name, text in rows]
-    fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
-    column = max(fitting, default=0) + _GAP
-    lines: list[str] = []
-    for name, text in shown:
-        label = terminal.styled(name, "name")
-        left = column - width_of(name)
-        explained = wrap(text, terminal.width - len(_INDENT) - column) if text else [""]
-        if left < _GAP and text:
-            lines.append(label)
-        else:
-            lines.append(f"{label}{' ' * left}{explained.pop(0)}")
-        lines += [" " * column + line for line in explained]
-    return lines

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from host.cli.completion import NONE, Offer, read_typed, values_of
+from host.cli.completion import NONE, read_typed, values_of
 from host.errors import UsageError
 from host.run.argument_parser import CommandLine
 from host.run.argument_spec import Argument
@@ -58,7 +58,7 @@ def _answers(
     name, about = argument.bare_name, explanation(argument)
     ends = " (an empty line ends)" if argument.repeats else ""
     _say(f"{name}: {about}{ends}" if about or ends else name)
-    offer = values_of(argument, definition, lambda *_: Offer())
+    offer = values_of(argument, definition)
     words = [word for word, _ in offer.candidates]
     if argument.choices_from and words:
         _say("  " + "  ".join(words))

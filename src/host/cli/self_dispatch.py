@@ -7,7 +7,7 @@ from itertools import takewhile
 from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
 from host.cli.session import Session
-from host.cli.unknown_words import unknown_own_word
+from host.cli.unknown_words import unknown_in
 from host.errors import InstallationError
 from host.run.argument_parser import parse
 from host.run.argument_text import usage_of
@@ -36,12 +36,13 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     flag True or False; one that repeats a tuple of texts; a number a float. Words of a category
     get its listing. Raises HostError.
     """
-    catalog = _own_words(session)
+    lock = _own_words(session)
+    catalog = Catalog(lock)
     found = catalog.find(asked.words)
     rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-            raise unknown_own_word(session, catalog, found, rest[0])
+            raise unknown_in(catalog, lock, session.program, found, rest[0])
         from host.cli.listings import show
 
         show(session, asked)
@@ -59,16 +60,16 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         return function(session, **_named_values(definition.args, given)) or 0
 
 
-def _own_words(session: Session) -> Catalog:
+def _own_words(session: Session) -> Lock:
     try:
         lock = session.lock_on_disk
     except InstallationError:
         lock = None  # `self init` makes one
     if lock is not None:
-        return Catalog(Lock([], lock.commands))
+        return Lock([], lock.commands)
     from host.planning.discovery import own_commands
 
-    return Catalog(Lock([], own_commands(session.layout)))
+    return Lock([], own_commands(session.layout))
 
 
 def _page(

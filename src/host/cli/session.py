@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from host.cli.stdout import encoding_of, terminal_of, write
-from host.errors import InstallationError, Problem, SourceError
+from host.errors import InstallationError, SourceError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
 
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from functools import cached_property
 
     from host.cli.contents import Contents
-    from host.cli.definition_index import IndexedCatalog
     from host.listing_records import Terminal
-    from host.run.catalog import Match
+    from host.run.catalog import Catalog, Match
     from host.run.command import Definition
     from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
@@ -211,20 +210,34 @@ class Session:
         return layers
 
     @cached_property
-    def catalog(self) -> IndexedCatalog:
-        from host.cli.definition_index import IndexedCatalog
+    def catalog(self) -> Catalog:
+        from host.run.catalog import Catalog
 
-        return IndexedCatalog(self.lock, self.installation)
+        return Catalog(self.lock, around=self.installation.around)
 
-    def contents(
-        self, words: tuple[str, ...], *, deep: bool = False
-    ) -> tuple[Contents, list[Problem]]:
-        """Return what the category `words` holds, and what is wrong there."""
+    def contents(self, words: tuple[str, ...], *, deep: bool = False) -> Contents:
+        """Return what the category `words` holds, or with `deep` all below it."""
         from host.cli.contents import contents
 
-        found = contents(self.catalog, words, deep=deep)
-        self.catalog.save()
+        if not deep:
+            return contents(self.catalog, words)
+        from host.cli.definition_index import DefinitionIndex
+        from host.run.catalog import Catalog
+
+        index = DefinitionIndex(self.installation)
+        catalog = Catalog(self.lock, index.read_definition, self.installation.around)
+        found = contents(catalog, words, deep=True)
+        index.save()
         return found
+
+    def listed(
+        self, words: tuple[str, ...], *, deep: bool = False, everything: bool = False
+    ) -> Contents:
+        """Return the contents that listings show, and warn of what is wrong there."""
+        inside = self.contents(words, deep=deep)
+        for problem in inside.problems:
+            self.messages.warn(problem)
+        return inside.listed(everything=everything)
 
     def find(self, words: tuple[str, ...]) -> Match:
         """Return what the leading `words` name, also a category; raises DefinitionError."""

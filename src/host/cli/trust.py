@@ -5,13 +5,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
+from host.planning.cache_files import replace
 from host.run.catalog import Catalog
 from host.run.command import read_definition
-from host.run.confirm import is_attended
+from host.run.confirm import ask, is_attended
 from host.run.lock import Lock
 from host.run.projects import Project, ProjectTree
 from host.run.text import decode, encode, printable
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from host.listing_records import Command
     from host.run.command import Definition
 
-_LONGEST_ANSWER = 1024  # bytes
 _YES, _ONCE = ("y", "yes"), ("o", "once")
 
 
@@ -50,40 +49,22 @@ def ask_trust(
     if not may_ask or not is_attended():
         raise not_trusted(project, program, words)
     if project.root in read_trusted(project.environ):
-        paths = changed_files(project, definition.file)
-        lines = changed_lines(project, paths)
         paths = files_of(project, definition.file)
+        lines = changed_lines(project, changed_files(project, definition.file))
     else:
-        commands = project_commands(project)
+        commands = project_contents(project).commands
         lines, paths = new_lines(project, commands), trusted_files(project, commands)
-    answer = _answer(lines, "Trust it? [y]es, [n]o, [o]nce:")
+    page = "".join([f"{printable(line)}\n" for line in lines])
+    answer = ask(f"{page}Trust it? [y]es, [n]o, [o]nce: ")
     if answer in _YES:
         remember(project, paths)
     elif answer not in _ONCE:
         raise NotConfirmedError(f"{' '.join(words)}: the project is not trusted; nothing was run")
 
 
-def agree(lines: Iterable[str]) -> bool:
-    """Show what would be trusted and ask; return whether the user agrees."""
-    return _answer(lines, "Trust it? [y]es, [n]o:") in _YES
-
-
-def _answer(lines: Iterable[str], question: str) -> str:
-    page = "".join([f"{printable(line)}\n" for line in lines])
-    os.write(2, encode(f"{page}{question} "))
-    answer = os.read(0, _LONGEST_ANSWER)
-    if not answer.endswith(b"\n"):
-        os.write(2, b"\n")  # Ctrl-D leaves the cursor behind the question
-    return decode(answer).strip().lower()
-
-
-def project_commands(project: Project) -> list[Command]:
-    """Return all commands of a project, also those that other commands hide."""
-    return [*project_contents(ProjectTree(project, read_definition))[0].commands]
-
-
-def project_contents(tree: ProjectTree) -> tuple[Contents, list[Problem]]:
-    """Return all that a project holds, whatever other places have, and what is wrong there."""
+def project_contents(project: Project) -> Contents:
+    """Return all that a project holds, also commands that others hide."""
+    tree = ProjectTree(project, read_definition)
     return contents(Catalog(Lock([]), around=lambda _: ([tree], [])), (), deep=True)
 
 
@@ -135,33 +116,26 @@ def remember(project: Project, paths: Iterable[str], *, anew: bool = False) -> N
 def change_trusted(
     environ: Mapping[str, str], update: Callable[[dict[str, dict[str, str]]], object]
 ) -> None:
-    """Rewrite trusted.json; `update` gets the trusted projects. Raises OperationError."""
+    """Rewrite trusted.json; `update` gets the trusted projects. Raises OperationError.
+
+    Under sudo the file stays the user's, as its directory is.
+    """
     path = state_file(environ)
     directory = os.path.dirname(path)
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        held = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(held, fcntl.LOCK_EX)
             known = read_trusted(environ)
             update(known)
-            _write(path, json.dumps({"projects": known}, indent=2) + "\n", os.fstat(held))
+            text = json.dumps({"projects": known}, indent=2) + "\n"
+            if not replace(path, encode(text), 0o600):
+                raise OperationError(Problem(path, "cannot be written"))
+            if os.geteuid() == 0:
+                owner = os.fstat(held)
+                os.chown(path, owner.st_uid, owner.st_gid)
         finally:
             os.close(held)
     except OSError as failure:
         raise OperationError(Problem(path, f"cannot be written: {failure.strerror}")) from None
-
-
-def _write(path: str, text: str, directory: os.stat_result) -> None:
-    """Replace the file at once; under sudo it stays the user's, as its directory is."""
-    descriptor, beside = tempfile.mkstemp(dir=os.path.dirname(path))  # 0600
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(encode(text))
-            if os.geteuid() == 0:
-                os.fchown(descriptor, directory.st_uid, directory.st_gid)
-            os.fsync(descriptor)
-        os.replace(beside, path)
-    except OSError:
-        os.unlink(beside)
-        raise

@@ -7,7 +7,8 @@ import os
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
 from host.run.catalog import RESERVED, Catalog, Match, Node
-from host.run.command import USUAL_COMMANDS_DIR, Definition, is_word
+from host.run.command import Definition, is_word
+from host.run.lock import Lock
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 
@@ -49,38 +50,45 @@ def unknown(
 
     The error names a folder of that name and why it is no command. `topics` are those of `help`.
     """
-    where = " ".join([session.program, *found.words])
     word = rest[0]
     if word.startswith("-"):
+        where = " ".join([session.program, *found.words])
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
     problems = [*session.catalog.problems]
-    # A category may hold a hundred thousand commands, so only names are read.
-    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
     folders = [os.path.join(directory, word) for directory in found.directories]
-    folders += [one.path for one in session.catalog.problems]
+    folders += [one.path for one in problems]
+    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
     for problem in problems:  # one of them may be the reason
         if {*names} <= {RESERVED} or problem.path in folders:
             session.messages.warn(problem)
-    installation = session.installation
-    if installation.config.commands_dir != USUAL_COMMANDS_DIR and not os.path.isdir(
-        installation.commands_dir
-    ):
-        config = installation.layout.config_file
-        session.messages.warn(f'{config}: "commands_dir": there is no {installation.commands_dir}')
-    kind = "command" if found.words else "category"
-    inside = f" in {' '.join(found.words)}" if found.words else ""
-    what = f"unknown {kind} {word or EMPTY}{inside}"
     owner = session.lock.disabled_owner([*found.words, word])
-    if owner:
-        return UsageError(what, f"plugin {owner} is disabled")
-    refused = _refused(found, word)
-    if refused:
-        return UsageError(what, refused)
-    meant = _suggestions(session, found, word, names)
-    if not (meant or found.words):
-        meant = [("help",) for _ in closest(word, ["help"])]
+    reason = f"plugin {owner} is disabled" if owner else _refused(found, word)
+    if reason:
+        return UsageError(_unknown(found, word), reason)
+    return unknown_in(session.catalog, session.lock, session.program, found, word, topics)
+
+
+def unknown_in(
+    catalog: Catalog,
+    lock: Lock,
+    program: str,
+    found: Match,
+    word: str,
+    topics: Iterable[str] = (),
+) -> UsageError:
+    """Return the error for a word that names nothing in `found` of the catalog."""
+    meant = _suggestions(catalog, lock, found, word)
+    if not (meant or found.words) and closest(word, ["help"]):
+        meant = [("help",)]
     meant += [("help", one) for one in closest(word, topics)]
-    return _with_suggestions(what, where, [(session.program, *words) for words in meant])
+    see = f"see: {' '.join([program, *found.words])} --help"
+    lines = [" ".join([program, *words]) for words in meant]
+    return UsageError(_unknown(found, word), see, suggestions=lines)
+
+
+def _unknown(found: Match, word: str) -> str:
+    kind, inside = ("command", f" in {' '.join(found.words)}") if found.words else ("category", "")
+    return f"unknown {kind} {word or EMPTY}{inside}"
 
 
 def _refused(found: Match, word: str) -> str:
@@ -95,81 +103,51 @@ def _refused(found: Match, word: str) -> str:
     return ""
 
 
-def unknown_own_word(session: Session, catalog: Catalog, category: Match, word: str) -> UsageError:
-    """Return the error for a word that `self`, or a category in it, does not have."""
-    inside, _ = catalog.children(category)
-    names = [one.words[-1] for one in inside if one.definition and not one.definition.hidden]
-    meant = _with_synonym(catalog, (*category.words[1:], word))
-    meant = meant or [(*category.words, one) for one in closest(word, names)]
-    where = " ".join([session.program, *category.words])
-    what = f"unknown command {word or EMPTY} in {' '.join(category.words)}"
-    return _with_suggestions(what, where, [(session.program, *words) for words in meant])
-
-
-def _with_suggestions(what: str, where: str, lines: Iterable[Words]) -> UsageError:
-    return UsageError(what, f"see: {where} --help", suggestions=map(" ".join, lines))
-
-
-def _suggestions(session: Session, found: Match, word: str, names: Iterable[str]) -> list[Words]:
+def _suggestions(catalog: Catalog, lock: Lock, found: Match, word: str) -> list[Words]:
     """Return the commands and categories that `word`, behind `found`, may mean.
 
-    The same name elsewhere comes first, then similar `names` in this category, another program's
-    word for a command of `self`, and similar names elsewhere.
+    The same name elsewhere comes first, then similar names in this category, another program's
+    word for a command of `self`, and similar names elsewhere. Only names of folders are read.
     """
-    elsewhere = [*dict.fromkeys(_elsewhere(session, found))] if is_word(word) else []
+    here = [*_names([(found.words, node) for node in found.nodes], most_folders=0)]
+    every = [*_names([((), node) for node in catalog.find(()).nodes], _MOST_FOLDERS)]
+    behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
 
-    def named(alike: float) -> list[Words]:
-        near = closest(word, {words[-1] for words in elsewhere}, alike)
-        return _listed(session, [words for one in near for words in elsewhere if words[-1] == one])
+    def named(names: Iterable[Words], alike: float = 0) -> list[Words]:
+        near = closest(word, {words[-1] for words in names}, alike)
+        return listed(words for one in near for words in names if words[-1] == one)
+
+    def listed(meant: Iterable[Words]) -> list[Words]:
+        return [words for words in dict.fromkeys(meant) if _is_listed(catalog, words)][:_MOST]
 
     return (
-        named(1)
-        or _listed(session, [(*found.words, one) for one in closest(word, names)])
-        or (_with_synonym(session.catalog, (word,)) if not found.words else [])
-        or named(_ALIKE_ELSEWHERE)
+        named(every, 1)
+        or named(here)
+        or listed(
+            one.words
+            for one in lock.commands
+            if one.ours and behind in one.definition.extra.get(_SYNONYMS, ())
+        )
+        or named(every, _ALIKE_ELSEWHERE)
     )
 
 
-def _with_synonym(catalog: Catalog, words: Words) -> list[Words]:
-    """Return the command of `self` that has `words` among its synonyms, if there is one."""
-    pending = [catalog.find((RESERVED,))]
-    for category in pending:  # grows during the walk
-        for one in catalog.children(category)[0]:
-            if one.kind == "category":
-                pending.append(one)
-            elif one.definition and " ".join(words) in one.definition.extra.get(_SYNONYMS, ()):
-                return [one.words]
-    return []
-
-
-def _elsewhere(session: Session, found: Match) -> Iterator[Words]:
-    """Yield the words of everything outside `found`, the upper ones first.
-
-    Reads names of folders only, no definitions.
-    """
-    pending: list[tuple[Words, Node]] = [((), node) for node in session.catalog.find(()).nodes]
+def _names(pending: list[tuple[Words, Node]], most_folders: int) -> Iterator[Words]:
+    """Yield the words of everything in these places and below them, the upper ones first."""
     for words, node in pending:  # grows during the walk
         for name in node.tree.words(node.at):
-            if words != found.words:
-                yield (*words, name)
-            inner = node.enter(name) if len(pending) < _MOST_FOLDERS else None
+            yield (*words, name)
+            inner = node.enter(name) if len(pending) < most_folders else None
             if inner:
                 pending.append(((*words, name), inner))
 
 
-def _listed(session: Session, meant: Iterable[Words]) -> list[Words]:
-    return [words for words in meant if _is_listed(session, words)][:_MOST]
-
-
-def _is_listed(session: Session, words: Words) -> bool:
+def _is_listed(catalog: Catalog, words: Words) -> bool:
     """Return whether listings show what `words` name."""
     try:
-        found = session.find(words)
+        found = catalog.find(words, whole=True)
     except DefinitionError:
         return False
-    definition = found.definition
-    if found.words != words:
-        return words == ("help",)
-    if found.kind == "command" and definition is not None:
-        return definition.compatible and not definition.hidden
-    return found.kind == "category" and any(node.holds_commands() for node in found.nodes)
+    if found.kind == "category":
+        return found.words == words and any(node.holds_commands() for node in found.nodes)
+    return found.words == words and found.definition is not None and found.definition.is_listed

@@ -249,6 +249,11 @@ class Definition:
         """Tell whether this is a system that it runs on."""
         return not self.os or SYSTEM_OS in self.os
 
+    @property
+    def is_listed(self) -> bool:
+        """Tell whether listings show it without --all."""
+        return self.compatible and not self.hidden
+
     def foreign_systems(self) -> list[Problem]:
         """Return the problem of names in `os` that are no systems, none if all of them are."""
         return _foreign(self.file or "its definition", "os", self.os)

@@ -3,7 +3,7 @@
 import os
 
 from host.errors import NotConfirmedError
-from host.run.text import encode, printable
+from host.run.text import decode, encode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +31,14 @@ def is_attended() -> bool:
 
 
 def is_agreed(question: str) -> bool:
-    """Ask on the terminal and return the answer."""
-    os.write(2, encode(f"{printable(question)} [y/N] "))
+    """Ask on the terminal and return whether the answer is yes."""
+    return ask(f"{printable(question)} [y/N] ") in ("y", "yes")
+
+
+def ask(question: str) -> str:
+    """Ask on the terminal and return the answer in lower case."""
+    os.write(2, encode(question))
     answer = os.read(0, _LONGEST_ANSWER)
     if not answer.endswith(b"\n"):
         os.write(2, b"\n")  # Ctrl-D leaves the cursor behind the question
-    return answer.strip().lower() in (b"y", b"yes")
+    return decode(answer).strip().lower()

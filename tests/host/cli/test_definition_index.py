@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import marshal
 import os
 import shutil
@@ -12,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from builtin_plugins.renderers.as_json import json_text
+from host import Listing
 from host.cli import definition_index
 from host.cli.contents import contents
 from host.cli.definition_index import DefinitionIndex, KnownDefinition
@@ -67,27 +68,19 @@ def opened(made: Made) -> OpenInstallation:
     return open_installation(find_layout(str(made.launcher), environ), environ)
 
 
-def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[object, list[str]]:
+def listed(made: Made, definitions: DefinitionIndex | None = None) -> tuple[object, object]:
     """Return what a listing of everything is made of, and what it tells."""
     installation = opened(made)
     lock = read_lock(installation.locks, installation.key)
     assert lock is not None
     catalog = Catalog(lock, definitions.read_definition) if definitions else Catalog(lock)
-    found, problems = contents(catalog, (), deep=True)
+    found = contents(catalog, (), deep=True)
     if definitions:
         definitions.save()
     shown = [
-        (one.words, *(_shown(getattr(one.definition, name)) for name in definition_index.KEPT))
-        for one in found.commands
-        if one.words[0] != "self"
+        (one.words, json_text(Listing("", (), "", "", commands=(one,)))) for one in found.commands
     ]
-    return (shown, found.categories), problems
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, tuple) and value and hasattr(value[0], "usage"):
-        return [one.row() for one in value]
-    return value
+    return (shown, found.categories), found.problems
 
 
 def remember(made: Made) -> Path:
@@ -261,14 +254,3 @@ def test_without_a_place_to_write_everything_works(made: Made) -> None:
     (made.root / "cli.lock.index").mkdir()
     expected = listed(made)
     assert listed(made, DefinitionIndex(opened(made), time.time_ns() + LATER)) == expected
-
-
-def test_a_tab_leaves_the_others_parts_as_they_are(made: Made) -> None:
-    index = remember(made)
-    made.write({"plugins/extra/else/one/command.json": command(description="Elsewhere")})
-    again = DefinitionIndex(opened(made), time.time_ns() + LATER)
-    again.read_definition(f"{made.root}/plugins/extra/else/one/command.json")
-    again.save()
-    assert json.dumps("Elsewhere").encode()[1:-1] in index.read_bytes()
-    known = f"{made.root}/commands/demo/plain/command.json"
-    assert isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)

@@ -32,12 +32,13 @@ def test_the_version_with_and_without_an_installation(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["ops", "--version"], "--version stands alone; type: cli --version"),
-        (["ops", "-V"], "--version stands alone; type: cli --version"),
-        (["--", "ops", "hi"], "--: there are no arguments to keep apart here; see: cli --help"),
-        (["--all", "--", "ops"], "--: there are no arguments to keep apart here; see: cli --help"),
-        (["ops", "--", "hi"], "--: there are no arguments to keep apart here; see: cli --help"),
-        (["help", "--", "ops"], "--: there are no arguments to keep apart here; see: cli --help"),
+        (["ops", "--version"], "no such option '--version'; see: cli ops --help"),
+        (["ops", "-V"], "no such option '-V'; see: cli ops --help"),
+        (["ops", "--all", "hi"], "ops: hi must stand before --all; see: cli ops --help"),
+        (["--", "ops", "hi"], "no such option '--'; see: cli --help"),
+        (["--all", "--", "ops"], "no such option '--'; see: cli --help"),
+        (["ops", "--", "hi"], "no such option '--'; see: cli ops --help"),
+        (["help", "--", "ops"], "no such option '--'; see: cli --help"),
     ],
     ids=str,
 )

@@ -151,7 +151,7 @@ def _points(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def _words(lock: Lock) -> set[Words]:
-    return {one.words for one in contents(Catalog(lock), (), deep=True)[0].commands}
+    return {one.words for one in contents(Catalog(lock), (), deep=True).commands}
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
         what = f"there is no {manifest.tree}"
         raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
     tree = Tree(manifest.tree, scripts=manifest.scripts)
-    found, wrong = contents(Catalog(Lock([tree])), (), deep=True)
-    problems = [*misspelt_keys(root), *wrong]
+    found = contents(Catalog(Lock([tree])), (), deep=True)
+    problems = [*misspelt_keys(root), *found.problems]
     commands = {one.words: one.definition for one in found.commands}
     hooks: tuple[str, ...] = ()
     if manifest.hooks:
@@ -143,9 +143,9 @@ def _of_distribution(found: Any) -> PluginContents:
     requires = tuple(str(Requirement(one)) for one in found.requires or ())
     names, root = list(map(str, found.files or ())), str(found.locate_file(""))
     trees = {match[1] for one in names if (match := _TREE.match(one))}
-    listed, wrong = contents(
-        Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)])), (), deep=True
-    )
+    catalog = Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)]))
+    listed = contents(catalog, (), deep=True)
+    wrong = [*listed.problems]
     commands = {one.words: one.definition for one in listed.commands}
     points = list(found.entry_points.select(group=PROJECT))
     modules = {point.module.replace(".", "/") for point in points}

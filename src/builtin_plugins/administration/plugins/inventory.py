@@ -60,7 +60,7 @@ class Row(Record):
 
     def described(self) -> dict[str, Any]:
         """Return the row of the JSON listing."""
-        commands = contents(self._catalog, (), deep=True)[0].commands
+        commands = contents(self._catalog, (), deep=True).commands
         fields = self.entry.fields()
         del fields["versions"], fields["removing"]
         return {

@@ -260,8 +260,8 @@ def _finish(
         complete_in(shell, name, session.environ, present=True)
     if not is_found:
         session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
-    found = there.contents((), deep=True)[0].commands
-    commands = plural(sum(one.words[0] != "self" for one in found), "command")
+    found = there.contents((), deep=True).commands
+    commands = plural(len(found), "command")
     session.show_lines(
         f"{root}: {name} has {commands}, from {source.entry.source}",
         f"start with: {shlex.quote(start)}",

@@ -32,7 +32,7 @@ def command(session: Session, format: str) -> None:
     }
     if config:
         installation, lock = session.installation, session.plugins_known
-        inside = contents(Catalog(lock), (), deep=True)[0].without_self()
+        inside = contents(Catalog(lock), (), deep=True)
         plugins = {one.plugin for one in lock.trees if one.plugin}
         plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
         facts["paths"] |= {

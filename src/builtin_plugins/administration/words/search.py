@@ -19,10 +19,7 @@ def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> 
     """
     gc.disable()  # as for any listing
     wanted = [word.casefold() for word in text]
-    inside, problems = session.contents((), deep=True)
-    for problem in problems:
-        session.messages.warn(problem)
-    inside = inside.listed(everything=all)
+    inside = session.listed((), deep=True, everything=all)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
     if not commands:
         raise OperationError(

@@ -9,14 +9,13 @@ from builtin_plugins.administration.project import nearest_project
 from host import OperationError, UsageError
 from host.cli.session import Session
 from host.cli.trust import (
-    agree,
     change_trusted,
     new_lines,
-    project_commands,
+    project_contents,
     remember,
     trusted_files,
 )
-from host.run.confirm import is_attended
+from host.run.confirm import is_agreed, is_attended
 from host.run.projects import Project
 from host.run.trust import hash_of, read_trusted
 
@@ -42,7 +41,7 @@ def command(
     project = Project(root, session.program, session.caller)
     for path in (project.root, project.commands_dir):
         project.check(path)
-    commands = project_commands(project)
+    commands = project_contents(project).commands
     files = trusted_files(project, commands)
     lines = [*new_lines(project, commands)]
     if not yes:
@@ -50,7 +49,9 @@ def command(
             raise OperationError(
                 f"{root}: there is no terminal to ask on", "to agree without a question: --yes"
             )
-        if not agree(lines):
+        for line in lines:
+            session.messages.line(line)
+        if not is_agreed("Trust it?"):
             raise OperationError(f"{root}: is not trusted")
     elif session.terminal.is_interactive:
         session.show_lines(*lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from builtin_plugins.administration.pages import show_facts
-from host.cli.contents import origin_of
+from host.cli.contents import command_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.run.command import check_runnable
@@ -21,7 +21,7 @@ def command(session: Session, words: tuple[str, ...], all: bool, format: str) ->
         "file": file or definition.entrypoint,
         "interpreter": start_of(file, session.environ).interpreter if file else sys.executable,
         "definition": definition.file,
-        "origin": origin_of(found),
+        "origin": command_of(found).origin,
         "plugin": found.plugin or None,
     }
     if format == "json":

@@ -26,7 +26,7 @@ from builtin_plugins.plugins_folder.registry import effective_registry, registry
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
 from host import HostError, OperationError, version_problem
-from host.cli.trust import project_commands
+from host.cli.trust import project_contents
 from host.planning.cache_files import can_be_made
 from host.run.command import read_definition
 from host.run.settings import capture_settings
@@ -188,7 +188,7 @@ def projects(subject: Subject) -> Iterator[Finding]:
     trees, wrong = subject.session.installation.around(read_definition)
     yield from (Finding("", one) for one in wrong)
     for tree in trees:
-        root, commands = tree.project.root, project_commands(tree.project)
+        root, commands = tree.project.root, project_contents(tree.project).commands
         if not all(is_trusted(one.definition) for one in commands):
             what = f"{root}: commands of this project are not trusted, so they ask before they run"
             yield finding(what, f"{subject.program} self trust {root}", hint=True)

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.sources.base import source_of

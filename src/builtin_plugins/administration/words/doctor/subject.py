@@ -51,7 +51,7 @@ class Subject:
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
-        return contents(Catalog(self.lock), (), deep=True)[0].commands
+        return contents(Catalog(self.lock), (), deep=True).commands
 
 
 def finding(

@@ -85,8 +85,8 @@ def _project_findings(session: Session) -> Iterator[Finding]:
         return
     catalog = Catalog(session.plugins_known, around=lambda _: (trees, []))
     for tree in trees:
-        inside, problems = project_contents(tree)
-        yield from (Finding("definition", one) for one in problems)
+        inside = project_contents(tree.project)
+        yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
             own, winner = command.definition.file, ""
             with suppress(HostError):  # a finding of its own
