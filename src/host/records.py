@@ -97,6 +97,7 @@ class SecretScheme(Record):
     provider   "module:attr", called with (references, environment) in a process of its own: all
                references of one run with this scheme, as a list, and the command's variables.
                It returns a dict: for each reference its value, or an exception with the reason.
+               Its current directory is the definition's, so relative paths start there.
                For an entry of `env_files` the value is the text of a `.env` file.
     """
 

@@ -76,12 +76,14 @@ def resolve(
             calls.setdefault(one.scheme, {})[name] = one.argument
         else:
             known = ", ".join(sorted({"run", "file", *providers}))
-            remedy = f"known schemes: {known}; a plugin may add others"
+            remedy = f"known schemes: {known}; a plugin adds others, such as pip:cli-host-secrets"
             failures.append(_failure(definition, name, one, f"unknown scheme {one.scheme}", remedy))
     terminal = reader.may_ask and _has_terminal()
     timeout = time_limit(reader.layers.system, TIMEOUT_VARIABLE, _TIMEOUTS[terminal])
     found: dict[str, str] = {}
-    for name, (value, reason) in _asked(calls, providers, environ, timeout, terminal).items():
+    for name, (value, reason) in _asked(
+        calls, providers, environ, definition.directory, timeout, terminal
+    ).items():
         found[name] = value
         if reason:
             failures.append(_failure(definition, name, references[name], reason))
@@ -116,6 +118,7 @@ def _asked(
     calls: "Mapping[str, Mapping[str, Any]]",
     providers: "Mapping[str, str]",
     environ: "Mapping[str, str]",
+    directory: str,
     timeout: float,
     terminal: bool,
 ) -> "dict[str, tuple[str, str]]":
@@ -127,7 +130,8 @@ def _asked(
     late = f"did not answer within {timeout:g} s; {TIMEOUT_VARIABLE} sets more seconds"
 
     def question() -> bytes:
-        return marshal.dumps(_gathered(calls, providers, environ, timeout, terminal)).hex().encode()
+        answers = _gathered(calls, providers, environ, directory, timeout, terminal)
+        return marshal.dumps(answers).hex().encode()
 
     report = fork_and_read(question, timeout + _GRACE, keeps_terminal=terminal)
     answers = marshal.loads(bytes.fromhex(report.decode())) if report else {}  # noqa: S302 - our child's
@@ -143,6 +147,7 @@ def _gathered(
     calls: "Mapping[str, Mapping[str, Any]]",
     providers: "Mapping[str, str]",
     environ: "Mapping[str, str]",
+    directory: str,
     timeout: float,
     terminal: bool,
 ) -> "dict[str, dict[str, tuple[bytes, bytes]]]":
@@ -158,8 +163,9 @@ def _gathered(
         pid = posix.fork()
         if not pid:
             try:
+                provider = providers.get(scheme, "")
                 answer = marshal.dumps(
-                    _answers(scheme, arguments, providers.get(scheme, ""), environ, terminal)
+                    _answers(scheme, arguments, provider, environ, directory, terminal)
                 )
                 with open(writing, "wb") as file:
                     file.write(len(answer).to_bytes(8, "big") + answer)
@@ -214,6 +220,7 @@ def _answers(
     arguments: "Mapping[str, Any]",
     provider: str,
     environ: "Mapping[str, str]",
+    directory: str,
     terminal: bool,
 ) -> dict[str, tuple[bytes, bytes]]:
     """Ask one scheme, in its own process; return value and reason by name."""
@@ -227,6 +234,8 @@ def _answers(
         elif scheme == "file":
             found = {name: _read_file(path) for name, path in arguments.items()}
         else:
+            if directory:
+                posix.chdir(directory)
             found = _ask_provider(arguments, provider, environ)
     except HostError as failure:
         found = dict.fromkeys(arguments, ("", str(failure)))

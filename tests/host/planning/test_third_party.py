@@ -92,6 +92,8 @@ def clicked(name, loud):
 """
 
 _VAULT = """
+from os import getcwd
+
 def read(words, environment):
     return {"DB_PASSWORD": f"{'/'.join(words)} {environment['VAULT_ADDR']}"}
 
@@ -100,7 +102,7 @@ def secrets(references, environment):
     if "acme:exit" in references:
         raise SystemExit(3)
     found = {one: f"{one[5:]} of {len(references)}" for one in references if one != "acme:none"}
-    special = {"acme:bad": OSError("it is locked"), "acme:file": "FILE=f"}
+    special = {"acme:bad": OSError("it is locked"), "acme:file": "FILE=f", "acme:path": getcwd()}
     return found | {one: special[one] for one in references if one in special}
 """
 
@@ -211,6 +213,14 @@ def test_commands_sources_renderer_and_indicator(acme: Made) -> None:
     assert origins["cloud login"] == ("python", "acme-cli")
     assert origins["cloud disk"] == ("plugin", "acme")
     assert origins["demo hello"] == ("commands", None)
+
+
+def test_relative_paths_of_a_scheme_start_at_the_definition(acme: Made) -> None:
+    definition = command(secrets={"ONE": "acme:path"})
+    acme.write({"commands/a/b/command.json": definition, "commands/a/b/main.sh": 'echo "$ONE"\n'})
+    (acme.home / "elsewhere").mkdir()
+    done = acme.run("a", "b", cwd=acme.home / "elsewhere")
+    assert done.all == (0, f"{acme.root}/commands/a/b\n", "")
 
 
 def test_a_scheme_of_secrets_is_asked_once(acme: Made) -> None:

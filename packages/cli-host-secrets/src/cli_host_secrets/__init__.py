@@ -1,0 +1,1 @@
+"""Secrets from password managers and encrypted files."""

@@ -1,0 +1,61 @@
+"""`aws-sm:NAME` and `aws-sm:NAME#KEY`, from AWS Secrets Manager: twenty secrets in one call."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cli_host_secrets.programs import output
+from cli_host_secrets.references import Answers, decoded, json_field, pick_each
+from host import HostError
+
+_MOST = 20  # secrets that a call of batch-get-secret-value takes
+
+
+def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
+    """Read the secrets by name or ARN. A single one needs no right to BatchGetSecretValue."""
+    environment = {**environment, "AWS_PAGER": ""}
+
+    def call(operation: str, request: Mapping[str, Any]) -> Any:
+        # In JSON no name is an option or a `file://` that the program would read.
+        given = ["--output", "json", "--cli-input-json", json.dumps(request)]
+        text = output(["aws", "secretsmanager", operation, *given], environment)
+        answer = decoded(text, "the output of aws")
+        return answer if isinstance(answer, dict) else {}
+
+    def read_all(names: Sequence[str]) -> Answers:
+        found: Answers = {}
+        for start in range(0, len(names), _MOST):
+            some = names[start : start + _MOST]
+            try:
+                if len(names) == 1:
+                    answer = call("get-secret-value", {"SecretId": names[0]})
+                    found[names[0]] = _text(answer)
+                else:
+                    answer = call("batch-get-secret-value", {"SecretIdList": some})
+                    found |= {name: _one_of(answer, name) for name in some}
+            except HostError as failure:
+                found |= dict.fromkeys(some, failure)
+        return found
+
+    return pick_each(references, "aws-sm:NAME or aws-sm:NAME#KEY", read_all, json_field)
+
+
+def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:
+    for one in answer.get("SecretValues", ()):
+        arn = str(one.get("ARN"))
+        if name in (one.get("Name"), arn) or arn.startswith(f"{name}-"):
+            return _text(one)
+    for one in answer.get("Errors", ()):
+        if one.get("SecretId") == name:
+            return HostError(f"{one.get('ErrorCode')}: {one.get('Message')}")
+    return HostError("aws did not return it")
+
+
+def _text(secret: Mapping[str, Any]) -> str:
+    """Return the text of a secret; a binary one is base64 in JSON."""
+    if "SecretBinary" in secret:
+        return base64.b64decode(secret["SecretBinary"]).decode("utf-8", "surrogateescape")
+    return str(secret.get("SecretString", ""))

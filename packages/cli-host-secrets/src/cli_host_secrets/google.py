@@ -1,0 +1,29 @@
+"""`gcp-sm:NAME` and `gcp-sm:projects/PROJECT/secrets/NAME/versions/VERSION`, from Google Cloud."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from cli_host_secrets.programs import output, without_line_end
+from cli_host_secrets.references import Answers, each, json_field, pick_each
+from host import HostError
+
+_WORD = "[A-Za-z0-9_][A-Za-z0-9_.:-]*"
+_NAME = re.compile(rf"(?:projects/({_WORD})/secrets/)?({_WORD})(?:/versions/({_WORD}))?")
+_EXAMPLE = "gcp-sm:NAME or gcp-sm:projects/PROJECT/secrets/NAME"
+
+
+def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
+    """Read the secrets side by side: gcloud takes one a call."""
+
+    def read(name: str) -> str:
+        found = _NAME.fullmatch(name)
+        if not found:
+            raise HostError(f"expected {_EXAMPLE}")
+        project, secret, version = found.groups()
+        words = ["gcloud", "--quiet", "secrets", "versions", "access", version or "latest"]
+        words += [f"--secret={secret}", *([f"--project={project}"] if project else [])]
+        return without_line_end(output(words, environment))
+
+    return pick_each(references, _EXAMPLE, lambda names: each(names, read), json_field)

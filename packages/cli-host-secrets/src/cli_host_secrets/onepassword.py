@@ -1,0 +1,34 @@
+"""`op://VAULT/ITEM/FIELD`, from 1Password: all references in one call of `op inject`."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+
+from cli_host_secrets.programs import output
+from cli_host_secrets.references import Answers
+from host import HostError
+
+# What op's template language or a line would give a meaning is no part of a reference.
+_REFERENCE = re.compile(r"op://[^/]+(/[^/]+){2,3}")
+_SPECIAL = re.compile(r'[{}$"`\\\x00-\x1f\x7f]')
+
+
+def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
+    """Put the references into a template, with a mark around each that no value contains."""
+    usable = [one for one in references if _REFERENCE.fullmatch(one) and not _SPECIAL.search(one)]
+    expected = HostError('expected op://VAULT/ITEM/FIELD without any of {}$"`\\')
+    answers: Answers = dict.fromkeys(set(references) - set(usable), expected)
+    if not usable:
+        return answers
+    mark = f"<{secrets.token_hex(16)}>"
+    template = mark + "".join(f"{{{{ {one} }}}}{mark}" for one in usable)
+    try:
+        retry = ["op", "read", usable[0]]
+        parts = output(["op", "inject"], environment, stdin=template, retry=retry).split(mark)
+    except HostError as failure:
+        return answers | dict.fromkeys(usable, failure)
+    if len(parts) != len(usable) + 2:
+        return answers | dict.fromkeys(usable, HostError("op inject did not fill its template"))
+    return answers | dict(zip(usable, parts[1:-1], strict=True))

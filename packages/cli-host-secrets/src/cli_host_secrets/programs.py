@@ -1,0 +1,70 @@
+"""Runs of the tools that keep the secrets."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from host import HostError
+
+_LONGEST = 300  # characters of what a failing program printed
+_SITES = {
+    "age": "https://age-encryption.org",
+    "aws": "https://aws.amazon.com/cli",
+    "bao": "https://openbao.org",
+    "gcloud": "https://cloud.google.com/sdk",
+    "op": "https://developer.1password.com/docs/cli",
+    "pass": "https://www.passwordstore.org",
+    "sops": "https://getsops.io",
+    "vault": "https://developer.hashicorp.com/vault",
+}
+
+
+def output(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: str | None = None,
+    retry: Sequence[str] = (),
+) -> str:
+    """Return what a program prints to stdout; raises HostError with one line.
+
+    stdout is only in this process's memory. stderr stays on a terminal, where the program may
+    prompt; elsewhere it is part of the error. `retry` is what a person runs to see the failure.
+    """
+    program = words[0]
+    attended = os.isatty(2)
+    try:
+        done = subprocess.run(
+            words,
+            env=environment,
+            input=None if stdin is None else stdin.encode("utf-8", "surrogateescape"),
+            stdout=subprocess.PIPE,
+            stderr=None if attended else subprocess.PIPE,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise HostError(f"{program} is not on PATH; install it: {_SITES[program]}") from None
+    except OSError as failure:
+        raise HostError(f"{program} cannot start: {failure.strerror}") from None
+    if done.returncode:
+        ending = done.returncode
+        how = f"ended with status {ending}" if ending > 0 else f"was killed by signal {-ending}"
+        text = _short((done.stderr or b"").decode(errors="replace"))
+        # A person who runs it on a terminal can unlock a key or sign in.
+        raise HostError(f"{program} {how}{text and ': '}{text}; try: {shlex.join(retry or words)}")
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def without_line_end(text: str) -> str:
+    """Return a text less one line end."""
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _short(text: str) -> str:
+    """Return a text on one line; of a long one the beginning and the end."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    half = _LONGEST // 2
+    return line if len(line) <= _LONGEST else f"{line[:half]} … {line[-half:]}"

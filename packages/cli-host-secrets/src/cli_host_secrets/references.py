@@ -1,0 +1,93 @@
+"""References and their answers: what the providers share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from host import HostError
+
+Answer = str | Exception
+Answers = dict[str, Answer]
+
+
+def split(reference: str, example: str, *, field: bool = False) -> tuple[str, str]:
+    """Return the name and the field of `scheme:name#field`; `example` is shown in the error.
+
+    The name never begins with `-`, so a program cannot take it for an option. With `field` there
+    must be one.
+    """
+    name, _, wanted = reference.partition(":")[2].removeprefix("//").partition("#")
+    if not name or name[0] == "-" or not name.isprintable() or (field and not wanted):
+        raise HostError(f"expected {example}")
+    return name, wanted
+
+
+def text_of(value: Any, field: str) -> str:
+    """Return the text at `field` (`a/b`) of decoded JSON; a number is written as in JSON."""
+    for key in field.strip("/").split("/") if field else ():
+        if isinstance(value, list) and key.isdecimal():
+            value = dict(enumerate(value)).get(int(key))
+        else:
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is None:
+            raise HostError(f"it has no {field}")
+    if isinstance(value, dict | list):
+        raise HostError(f"{field or 'it'} is not a text")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def decoded(text: str, source: str) -> Any:
+    """Return decoded JSON. The error does not show the text, which may hold secrets."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise HostError(f"{source} is not JSON") from None
+
+
+def each(names: Iterable[str], read: Callable[[str], str], at_once: int = 8) -> Answers:
+    """Return what `read` returns for each name; programs that may prompt get `at_once=1`."""
+
+    def answer(name: str) -> tuple[str, Answer]:
+        try:
+            return name, read(name)
+        except HostError as failure:
+            return name, failure
+
+    with ThreadPoolExecutor(at_once) as threads:
+        return dict(threads.map(answer, names))
+
+
+def pick_each(
+    references: Sequence[str],
+    example: str,
+    read_all: Callable[[Sequence[str]], Answers],
+    pick: Callable[[str, str], str],
+    *,
+    field: bool = False,
+) -> Answers:
+    """Read each name once, then pick the field that each reference wants from its text."""
+    answers: Answers = {}
+    wanted = {}
+    for one in references:
+        try:
+            wanted[one] = split(one, example, field=field)
+        except HostError as failure:
+            answers[one] = failure
+    texts = read_all(list(dict.fromkeys(name for name, _ in wanted.values())))
+
+    def part(reference: str) -> str:
+        name, field = wanted[reference]
+        text = texts[name]
+        if isinstance(text, Exception):
+            raise text
+        return pick(text, field)
+
+    return answers | each(wanted, part)
+
+
+def json_field(text: str, field: str) -> str:
+    """Return the text, or a field of it if one is wanted."""
+    return text_of(decoded(text, "it"), field) if field else text

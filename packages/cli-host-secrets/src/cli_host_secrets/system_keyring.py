@@ -1,0 +1,40 @@
+"""`keyring:SERVICE/USER`, from the system's keyring by the library `keyring`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+
+from cli_host_secrets.references import Answers, each
+from host import HostError
+
+_EXAMPLE = "keyring:SERVICE/USER"
+
+
+def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
+    """Ask the backend that the command's variables choose; this process has no other work."""
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        raise HostError(
+            "the library keyring is not installed; add the plugin as cli-host-secrets[keyring]"
+        ) from None
+
+    def read(reference: str) -> str:
+        service, _, user = reference.partition(":")[2].rpartition("/")
+        if not service or not user:
+            raise HostError(f"expected {_EXAMPLE}")
+        try:
+            found = keyring.get_password(service, user)
+        except keyring.errors.KeyringError as failure:
+            raise HostError(" ".join(str(failure).split()) or type(failure).__name__) from None
+        if found is None:
+            setting = shlex.join(["keyring", "set", service, user])
+            raise HostError(f"it is not in the keyring; try: {setting}")
+        return str(found)
+
+    return each(references, read, at_once=1)

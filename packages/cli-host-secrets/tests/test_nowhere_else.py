@@ -1,0 +1,87 @@
+"""Under strace: a value is in the command's environment only, and in pipes from its tool."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli, needs
+
+pytestmark = needs("strace", "pass", "gpg", "age", "sops")
+
+_VALUE = "Xq7-hush-9Zk"
+_WRITES = "write,pwrite64,writev,pwritev,pwritev2,sendto,sendmsg,sendmmsg,splice,copy_file_range"
+_NAMES = "open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mkdir"
+_TRACED = f"execve,execveat,{_WRITES},{_NAMES}"
+_PIPE = re.compile(r"(write|writev|sendto|sendmsg)\(\d+<(pipe:|socket:|UNIX|TCP|unix)")
+
+
+_SECRETS = {
+    "A": "pass:token",
+    "B": "age:token.age",
+    "C": "sops:token.yaml#key",
+    "D": "keyring:service/ada",
+}
+
+
+@pytest.fixture
+def tools(store: Cli, recipient: str) -> Cli:
+    """Four tools that have one value."""
+    store.tool("pass", "insert", "--multiline", "token", stdin=f"{_VALUE}\n")
+    store.folder.mkdir(parents=True)
+    words = ["age", "--recipient", recipient, "--output", f"{store.folder}/token.age"]
+    store.tool(*words, stdin=f"{_VALUE}\n")
+    encrypt = ["sops", "--encrypt", "--in-place", "--age", recipient]
+    for name, text in (("token.yaml", f"key: {_VALUE}\n"), ("variables.env", f"A={_VALUE}\n")):
+        (store.folder / name).write_text(text)
+        store.tool(*encrypt, f"{store.folder}/{name}")
+    store.more["PYTHON_KEYRING_BACKEND"] = "keyrings.alt.file.PlaintextKeyring"
+    store.tool(sys.executable, "-m", "keyring", "set", "service", "ada", stdin=_VALUE)
+    return store
+
+
+@pytest.mark.parametrize(
+    "definition", [{"secrets": _SECRETS}, {"env_files": ["sops:variables.env"]}]
+)
+def test_a_value_is_nowhere_else(
+    tools: Cli, tmp_path: Path, definition: dict[str, dict[str, str]]
+) -> None:
+    names = list(definition.get("secrets", {"A": ""}))
+    tools.show(**{"secrets": {}, **definition})
+    (tools.folder / "main.sh").write_text(f"echo {' '.join(f'${{#{one}}}' for one in names)}\n")
+    log = tmp_path / "strace"
+    before = holders(tools)
+    words = ["strace", "-f", "-y", "-v", "-s", "1000000", "-e", f"trace={_TRACED}", "-o", str(log)]
+    done = subprocess.run(
+        [*words, f"{tools.root}/core/acme", "try", "show"],
+        env=tools.environ | {"DEBUG": "true"},
+        cwd=tools.home,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (done.returncode, done.stdout.split()) == (0, [str(len(_VALUE)) for _ in names])
+    assert _VALUE not in done.stderr
+    calls = [one.split(maxsplit=1)[1] for one in log.read_text(errors="replace").splitlines()]
+    shown = [one for one in calls if _VALUE in one]
+    started = [one for one in shown if one.startswith("execve")]
+    piped = [one for one in shown if _PIPE.match(one)]
+    assert piped  # strace shows what a tool prints
+    assert [one for one in shown if one not in started + piped] == []
+    assert len(started) == 1
+    found = re.match(r'execve\("[^"]*/bash", (\[.*?\]), \[', started[0])
+    assert found is not None
+    assert "/main.sh" in found[1]
+    assert _VALUE not in found[1]
+    assert holders(tools) == before
+
+
+def holders(cli: Cli) -> list[Path]:
+    """Return the files of the installation and the home that hold the value."""
+    files = [one for folder in (cli.root, cli.home) for one in folder.rglob("*") if one.is_file()]
+    return [one for one in files if _VALUE.encode() in one.read_bytes()]

@@ -1,0 +1,83 @@
+"""The package itself: what it imports of the host, and what its page and README show."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import cli_host_secrets
+import host
+from cli_host_secrets.plugin import secret_schemes
+from conftest import STAND_INS, Cli, needs
+
+_MODULES = sorted(Path(cli_host_secrets.__file__).parent.glob("*.py"))
+_README = Path(__file__).parents[1] / "README.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "password-managers.md"
+_BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SCHEMES = ["pass", "op", "vault", "bao", "sops", "age", "keyring", "aws-sm", "gcp-sm"]
+
+
+@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
+def test_only_public_names_of_the_host(module: Path) -> None:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Import):
+            assert not [one.name for one in node.names if one.name.split(".")[0] == "host"]
+        elif isinstance(node, ast.ImportFrom):
+            assert not (node.module or "").startswith(("host.", "builtin_plugins"))
+            if node.module == "host":
+                assert {one.name for one in node.names} <= set(host.__all__)
+
+
+def test_a_module_is_a_page_or_two() -> None:
+    assert [one.name for one in _MODULES if len(one.read_text().splitlines()) > 250] == []
+
+
+def test_the_schemes(cli: Cli) -> None:
+    installation = host.Installation(*[""] * len(host.Installation.__annotations__))
+    assert [one.scheme for one in secret_schemes(installation)] == _SCHEMES
+    cli.show({"A": "none:x"})
+    assert (
+        f"known schemes: {', '.join(sorted([*_SCHEMES, 'file', 'run']))};"
+        in cli.run("try", "show")[2]
+    )
+
+
+@pytest.mark.parametrize("page", [_README, _PAGE], ids=["README", "page"])
+def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
+    if not page.exists():
+        pytest.skip("docs/password-managers.md is the project's")
+    text = page.read_text()
+    assert [one for one in _SCHEMES if f"`{one}:" not in text] == []
+    paragraph = next(one for one in text.split("\n\n") if "stand in" in one)
+    names = {one.name for one in STAND_INS.iterdir() if not one.suffix and one.is_file()}
+    assert {one for one in names if f"`{one}`" not in paragraph} == set()
+    assert {
+        one for one in ("pass", "age", "sops", "keyring") if f"`{one}`" not in paragraph
+    } == set()
+
+
+@needs("pass", "gpg", "age", "sops")
+@pytest.mark.skipif(not _PAGE.exists(), reason="docs/password-managers.md is the project's")
+def test_commands_of_the_page(store: Cli) -> None:
+    """A reader's commands, in one shell: each must succeed, and print what stands behind `#`."""
+    commands = "".join(_BLOCK.findall(_PAGE.read_text()))
+    assert commands.count("acme app deploy") >= 3
+    path = f"{store.root}/core:{store.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-ec", commands],
+        env={**store.environ, "PATH": path, "TERM": os.environ.get("TERM", "dumb")},
+        cwd=store.root,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    expected = re.findall(r"  # prints (.*)$", commands, re.MULTILINE)
+    assert expected
+    assert [one for one in done.stdout.splitlines() if one in expected] == expected

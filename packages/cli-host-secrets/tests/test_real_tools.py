@@ -1,0 +1,184 @@
+"""References to real tools: pass with gpg, age, sops and keyring."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli, make_key, needs
+
+_PASS = needs("pass", "gpg")
+_AGE = needs("age")
+_SOPS = needs("age", "sops")
+_ENTRY = "hush\nUser: ada\nurl: https://example.org:8080\n"
+
+
+def line(cli: Cli, reason: str, reference: str, name: str = "TOKEN") -> str:
+    return f'acme: {cli.folder}/command.json: "secrets.{name}": {reference}: {reason}\n'
+
+
+@_PASS
+def test_pass(store: Cli) -> None:
+    store.tool("pass", "insert", "--multiline", "team/web", stdin=_ENTRY)
+    store.show(
+        {
+            "TOKEN": "pass:team/web",
+            "WHO": "pass:team/web#user",
+            "WHERE": "pass:team/web#url",
+            "ALL": "pass:team/web#*",
+        }
+    )
+    shown = f"TOKEN=hush\nWHO=ada\nWHERE=https://example.org:8080\nALL={_ENTRY}"
+    assert store.run("try", "show") == (0, shown, "")
+
+
+@_PASS
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ("pass:team", "team is a folder of the password store"),
+        ("pass:team/web#pin", "it has no line pin: …"),
+        ("pass:#user", "expected pass:NAME or pass:NAME#FIELD"),
+        ("pass:--clip", "expected pass:NAME or pass:NAME#FIELD"),
+        ("pass:../web", "pass ended with status 1: Error: You've attempted to pass a sneaky path "
+         "to pass. Go home.; try: pass show -- ../web"),
+        ("pass:none", "pass ended with status 1: Error: none is not in the password store.; "
+         "try: pass show -- none"),
+    ],
+)  # fmt: skip
+def test_pass_fails_in_one_line(store: Cli, reference: str, reason: str) -> None:
+    store.tool("pass", "insert", "--multiline", "team/web", stdin=_ENTRY)
+    store.show({"TOKEN": reference})
+    assert store.run("try", "show") == (1, "", line(store, reason, reference))
+
+
+@_PASS
+def test_a_locked_key_without_a_terminal(store: Cli) -> None:
+    make_key(store, "locked@example.org", "a passphrase")
+    store.tool("pass", "init", "locked@example.org")
+    store.tool("pass", "insert", "--multiline", "token", stdin="hush\n")
+    store.tool("gpgconf", "--kill", "gpg-agent")
+    store.show({"TOKEN": "pass:token"})
+    status, out, err = store.run("try", "show")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(line(store, "pass ended with status 2: gpg: ", "pass:token")[:-1])
+    assert err.endswith("; try: pass show -- token\n")
+
+
+@_AGE
+def test_age(cli: Cli, recipient: str) -> None:
+    cli.show({"TOKEN": "age:token.age", "PIN": "age:$HOME/pin.age"})
+    for path in (cli.folder / "token.age", cli.home / "pin.age"):
+        cli.tool("age", "--recipient", recipient, "--output", str(path), stdin="hush\n")
+    assert cli.run("try", "show") == (0, "TOKEN=hush\nPIN=hush\n", "")
+
+
+@_AGE
+@pytest.mark.parametrize("place", [".config/age/keys.txt", ".config/sops/age/keys.txt"])
+def test_keys_in_the_usual_places(cli: Cli, recipient: str, place: str) -> None:
+    cli.show({"TOKEN": "age:token.age"})
+    encrypted = str(cli.folder / "token.age")
+    cli.tool("age", "--recipient", recipient, "--output", encrypted, stdin="hush\n")
+    (cli.home / place).parent.mkdir(parents=True)
+    Path(cli.more.pop("AGE_IDENTITY_FILE")).rename(cli.home / place)
+    assert cli.run("try", "show") == (0, "TOKEN=hush\n", "")
+
+
+@_AGE
+def test_age_fails_in_one_line(cli: Cli, recipient: str) -> None:
+    cli.show({"TOKEN": "age:none.age", "PIN": "age:plain.age", "KEY": "age:token.age"})
+    encrypted = str(cli.folder / "token.age")
+    cli.tool("age", "--recipient", recipient, "--output", encrypted, stdin="hush\n")
+    (cli.folder / "plain.age").write_text("hush\n")
+    status, out, err = cli.run("try", "show")
+    assert (status, out, err.count("\n")) == (1, "", 2)
+    assert err.startswith(line(cli, f"there is no {cli.folder}/none.age", "age:none.age"))
+    assert "age ended with status 1: age: error: " in err
+    cli.show({"KEY": "age:token.age"})
+    status, out, err = cli.run("try", "show", AGE_IDENTITY_FILE="")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert err.endswith("(no identity file found; set AGE_IDENTITY_FILE)\n")
+
+
+@_SOPS
+def test_sops(cli: Cli, recipient: str) -> None:
+    written = '{"db": {"password": "hush", "port": 5432, "hosts": ["a", "b"]}}'
+    cli.show(
+        {
+            "WORD": "sops:secrets.yaml#db/password",
+            "PORT": "sops:secrets.yaml#db/port",
+            "HOST": "sops:secrets.yaml#/db/hosts/1",
+            "TEXT": "sops:$HOME/token.enc",
+        }
+    )
+    (cli.folder / "secrets.yaml").write_text(written)
+    cli.tool("sops", "--encrypt", "--in-place", "--age", recipient, f"{cli.folder}/secrets.yaml")
+    (cli.home / "token.txt").write_text("quiet\n")
+    words = ["sops", "--encrypt", "--age", recipient, "--output", "token.enc", "token.txt"]
+    cli.tool(*words)
+    assert cli.run("try", "show") == (0, "WORD=hush\nPORT=5432\nHOST=b\nTEXT=quiet\n", "")
+
+
+@_SOPS
+@pytest.mark.parametrize("name", [".env.enc", "secrets.env", "secrets.yaml.enc", "secrets.json"])
+def test_sops_keeps_the_format(cli: Cli, recipient: str, name: str) -> None:
+    """A file of variables keeps its format, also under a name that does not show it."""
+    kind = "yaml" if "yaml" in name else "json" if "json" in name else "dotenv"
+    text = {"yaml": "TOKEN: hush\n", "json": '{"TOKEN": "hush"}', "dotenv": "TOKEN=hush\nPIN=1\n"}
+    is_dotenv = kind == "dotenv"
+    more = {"env_files": [f"sops:{name}"], "names": ["TOKEN"]} if is_dotenv else {}
+    cli.show({} if is_dotenv else {"TOKEN": f"sops:{name}#TOKEN"}, **more)
+    (cli.home / "plain").write_text(text[kind])
+    words = ["--encrypt", "--age", recipient, "--input-type", kind, "--output-type", kind]
+    cli.tool("sops", *words, "--output", f"{cli.folder}/{name}", "plain")
+    assert "hush" not in (cli.folder / name).read_text()
+    assert cli.run("try", "show") == (0, "TOKEN=hush\n", "")
+
+
+@_SOPS
+def test_sops_fails_in_one_line(cli: Cli, recipient: str) -> None:
+    cli.show({"A": "sops:none.yaml", "B": "sops:a.yaml#c/d", "C": "sops:a.yaml#b", "D": "sops:-x"})
+    (cli.folder / "a.yaml").write_text("b: [hush]\n")
+    cli.tool("sops", "--encrypt", "--in-place", "--age", recipient, f"{cli.folder}/a.yaml")
+    (cli.home / "other").write_text("")
+    expected = [
+        line(cli, f"{cli.folder}/none.yaml: No such file or directory", "sops:none.yaml", "A"),
+        line(cli, "it has no c/d", "sops:a.yaml#c/d", "B"),
+        line(cli, "b is not a text", "sops:a.yaml#b", "C"),
+        line(cli, "expected sops:FILE or sops:FILE#KEY", "sops:-x", "D"),
+    ]
+    assert cli.run("try", "show") == (1, "", "".join(expected))
+    cli.show({"B": "sops:a.yaml#c/d"})
+    status, out, err = cli.run("try", "show", SOPS_AGE_KEY_FILE="/nonexistent")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "sops ended with status 128: Failed to get the data key" in err
+
+
+@pytest.fixture
+def keyring(cli: Cli) -> Cli:
+    cli.more["PYTHON_KEYRING_BACKEND"] = "keyrings.alt.file.PlaintextKeyring"
+    words = [sys.executable, "-m", "keyring", "set", "https://example.org/", "ada"]
+    cli.tool(*words, stdin="hush")
+    return cli
+
+
+def test_keyring(keyring: Cli) -> None:
+    keyring.show({"TOKEN": "keyring:https://example.org//ada"})
+    assert keyring.run("try", "show") == (0, "TOKEN=hush\n", "")
+
+
+def test_keyring_fails_in_one_line(keyring: Cli) -> None:
+    keyring.show({"TOKEN": "keyring:other/bob"})
+    reason = "it is not in the keyring; try: keyring set other bob"
+    assert keyring.run("try", "show") == (1, "", line(keyring, reason, "keyring:other/bob"))
+    keyring.show({"TOKEN": "keyring:ada"})
+    reason = "expected keyring:SERVICE/USER"
+    assert keyring.run("try", "show") == (1, "", line(keyring, reason, "keyring:ada"))
+    keyring.show({"TOKEN": "keyring:other/bob"})
+    status, out, err = keyring.run(
+        "try", "show", PYTHON_KEYRING_BACKEND="keyring.backends.fail.Keyring"
+    )
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "No recommended backend was available" in err
