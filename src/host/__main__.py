@@ -21,8 +21,7 @@ from host.run.environment import (
     AttendedReader,
     RunReader,
     check_required,
-    layers_of,
-    offer_secrets,
+    read_sources,
 )
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.process import (
@@ -208,11 +207,14 @@ def plan_run(
             args, given = ask_missing(missing, definition, args, environ)
     reading = AttendedReader if may_ask else RunReader
     there = (installation, lock, environ, messages)
-    layers = layers_of(found.words, definition, *there, given, reading=reading)
+    reader = read_sources(found.words, definition, *there, given, reading=reading)
+    layers = reader.layers
     check_required(definition, layers, definition.secrets)
     _check_programs(found.words, definition, installation, lock, layers)
     if definition.secrets:
-        offer_secrets(reading(found.words, definition, layers, messages, lock.schemes))
+        from host.run.secret_references import offer_secrets
+
+        offer_secrets(reader)
         check_required(definition, layers)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
 

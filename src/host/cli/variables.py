@@ -80,15 +80,11 @@ class _Look(SourceReader):
 
     def settings(self, source: Source) -> None:
         for path in source.files:
-            self.offer_all(source, path, dict.fromkeys(settings_names(path), UNKNOWN))
+            for name in settings_names(path):
+                self.offer(name, UNKNOWN, source.rank, path)
 
-    def provided(self, source: Source) -> dict[str, str]:
-        del source
-        return {}
-
-    def listed_file(self, source: Source, written: str, definition: Definition) -> None:
-        if UNKNOWN not in self.expanded(written, definition.file, "env_files"):
-            super().listed_file(source, written, definition)
+    def provided(self, source: Source) -> None:
+        pass
 
 
 def settings_names(path: str) -> dict[str, int]:
@@ -108,21 +104,15 @@ def trace(
 
     These are the names that a source or the framework set; with `everything` also the caller's.
     """
-    by_name: dict[str, list[Assignment]] = {}
-    if everything:
-        by_name = {name: [] for name in layers.system}
-    for assignment in layers.offered:
-        by_name.setdefault(assignment.name, []).append(assignment)
-    for name, value in layers.fixed.items():
-        origin = "args" if name in layers.given else "framework"
-        by_name.setdefault(name, []).append(Assignment(name, value, FRAMEWORK, origin))
-    for name, assignments in by_name.items():
-        value_outside = layers.system.get(name)
-        if value_outside is not None and layers.fixed.get(name) != value_outside:
-            assignments.insert(0, Assignment(name, value_outside, SYSTEM, "system"))
-        assignments.reverse()  # within a rank the later one wins
-        assignments.sort(key=lambda one: one.rank)
-        yield assignments[0], assignments[1:]
+    for name in {**layers.offered, **layers.fixed, **(layers.system if everything else {})}:
+        ranked = list(layers.offered.get(name, ()))
+        outside, fixed = layers.system.get(name), layers.fixed.get(name)
+        if outside is not None and outside != fixed:
+            ranked.insert(0, Assignment(name, outside, SYSTEM, "system"))
+        if fixed is not None:
+            origin = "args" if name in layers.given else "framework"
+            ranked.insert(0, Assignment(name, fixed, FRAMEWORK, origin))
+        yield ranked[0], ranked[1:]
 
 
 def traced_variables(layers: Layers) -> dict[str, Variable]:

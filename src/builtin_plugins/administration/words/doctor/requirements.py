@@ -8,7 +8,7 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from host import HostError
 from host.planning.required_programs import fault, remedy_of
-from host.run.environment import layers_of
+from host.run.environment import read_sources
 
 _MOST_NAMED = 3  # commands
 
@@ -28,7 +28,8 @@ def programs(subject: Subject) -> Iterator[Finding]:
         try:
             if not session.safe:
                 there = (session.installation, subject.lock, session.caller, session.messages)
-                environ = layers_of(command.words, definition, *there).environment()
+                reader = read_sources(command.words, definition, *there)
+                environ = reader.layers.environment()
             for one in definition.requires:
                 if text := fault(one, environ, session.installation.versions_file):
                     remedy = remedy_of(one, subject.call, subject.lock) or "install it"

@@ -11,7 +11,7 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.places import keys_of
 from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.cli.variables import settings_names
-from host.run.dotenv import read_env_file
+from host.run.dotenv import parse_env, read_env_text
 from host.run.environment import BUILT_IN_SCHEMES, FRAMEWORK_NAMES
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
@@ -112,9 +112,11 @@ def _file_names(
     path = expand(entry, environ.get)
     if not path:
         return set(), []
+    path = os.path.join(directory, path)
     problems: list[Problem] = []
     try:
-        entries = read_env_file(os.path.join(directory, path), problems.append)
+        text = read_env_text(path)
+        entries = None if text is None else parse_env(path, text, problems.append)
     except HostError as error:
         return None, [error.problem]
     return None if entries is None else {one.name for one in entries}, problems
