@@ -212,9 +212,7 @@ def plan_run(
     check_required(definition, layers, definition.secrets)
     _check_programs(found.words, definition, installation, lock, layers)
     if definition.secrets:
-        from host.run.secret_references import offer_secrets
-
-        offer_secrets(reader)
+        reader.secrets()
         check_required(definition, layers)
     return exec_of(messages.program, found.words, definition, file, args, layers.environment())
 

@@ -206,10 +206,7 @@ class Session:
         reading = reading or (RunReader if secrets else SourceReader)
         there = (self.installation, self.lock, caller, self.messages)
         reader = read_sources(words, definition, *there, reading=reading)
-        if definition.secrets:
-            from host.run.secret_references import offer_secrets
-
-            offer_secrets(reader)
+        reader.secrets()
         return reader.layers
 
     @cached_property

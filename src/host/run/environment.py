@@ -8,7 +8,7 @@ import _imp
 import posix
 
 from host.errors import Problem
-from host.run import Record, is_there
+from host.run import Record, from_system
 from host.run.command import Definition
 from host.run.expand import expand
 from host.run.text import Messages, encode
@@ -149,7 +149,13 @@ class SourceReader(Record):
             offer_env_files(self, source)
 
     def settings(self, source: "Source") -> None:
-        for path in filter(is_there, source.files):
+        for path in source.files:
+            try:
+                posix.lstat(path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                pass  # the folder cannot be read, say: see below
             from host.run.settings import capture_settings
 
             before = self.layers.environment()
@@ -171,6 +177,24 @@ class SourceReader(Record):
             for name, text in one.envs.items():
                 key = f"envs.{name}"
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
+
+    def secrets(self) -> None:
+        """Offer the secrets that no other source sets: values, or references if it resolves none.
+
+        Raises SourceError.
+        """
+        definition = self.definition
+        found = {
+            f"secrets.{name}": text
+            for name, text in definition.secrets.items()
+            if self.layers.get(name) is None
+        }
+        if found and self.resolves:
+            from host.run.secret_references import resolve
+
+            found = resolve(found, self, definition)
+        for key, value in found.items():
+            self.offer(key.removeprefix("secrets."), value, SECRETS, definition.file, key)
 
     def offer(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
         if any(one.owns(name) for one in self.definition.args):
@@ -205,7 +229,7 @@ class SourceReader(Record):
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, as secrets are resolved last"
                 warn(Problem(path, what, "let the command itself combine them", key, line))
-            return _from_system(name) if value is None else value
+            return from_system(name) if value is None else value
 
         return expand(text, lookup, lambda: warn(Problem(path, _STAYS, key=key, line=line)))
 
@@ -274,20 +298,3 @@ def check_required(definition: Definition, layers: Layers, pending: "Collection[
 def value_hash(value: str) -> str:
     """Return a short hash of a variable's value: the interpreter's own, which needs no import."""
     return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
-
-
-def _from_system(name: str) -> str | None:
-    """Return HOME, USER, PWD or HOSTNAME where the environment lacks it (SPEC 2.5)."""
-    try:
-        if name == "PWD":
-            return posix.getcwd()
-        if name == "HOSTNAME":
-            return posix.uname().nodename
-        if name in ("HOME", "USER"):
-            import pwd
-
-            account = pwd.getpwuid(posix.getuid())
-            return account.pw_dir if name == "HOME" else account.pw_name
-    except (OSError, KeyError):
-        pass
-    return None

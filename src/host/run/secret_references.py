@@ -9,7 +9,6 @@ import posix
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import is_there, join, read_regular
 from host.run.child_process import fork_and_read, time_limit
-from host.run.environment import BUILT_IN_SCHEMES, SECRETS, Assignment
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -28,24 +27,6 @@ _TIMEOUTS = (30.0, 120.0)  # seconds without and with a terminal
 _GRACE = 1.0  # seconds that the child has to report who did not answer
 _LARGEST = 1 << 20  # bytes of a value
 _LONGEST_REASON = 200  # characters
-
-
-def offer_secrets(reader: "SourceReader") -> None:
-    """Offer the secrets that no other source sets: values, or references if it resolves none.
-
-    Raises SourceError.
-    """
-    definition, layers = reader.definition, reader.layers
-    found = {
-        f"secrets.{name}": text
-        for name, text in definition.secrets.items()
-        if layers.get(name) is None
-    }
-    if reader.resolves:
-        found = resolve(found, reader, definition)
-    for key, value in found.items():
-        name = key.removeprefix("secrets.")
-        layers.offer(Assignment(name, value, SECRETS, definition.file, key))
 
 
 def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -> bool:
@@ -73,7 +54,7 @@ def resolve(
             found = fork_and_read(lambda: providers.ask(calls), limit, keeps_terminal=terminal)
         except (TimeoutError, ChildProcessError) as failure:
             found = {key: ("", str(failure)) for _, arguments in calls for key in arguments}
-    known = ", ".join(sorted({*BUILT_IN_SCHEMES, *(row[0] for row in reader.schemes)}))
+    known = ", ".join(sorted({"file", "run", *(row[0] for row in reader.schemes)}))
     failures = []
     for key, text in references.items():
         _, reason = found.get(key, ("", providers.late))
