@@ -16,7 +16,6 @@ from host.run.environment import (
     ENV_FILES,
     ENVS,
     FRAMEWORK,
-    SECRETS,
     SETTINGS,
     SYSTEM,
     Assignment,
@@ -50,22 +49,15 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     nothing sets the variable. A source that cannot be read causes a warning.
     """
     layers = session.layers(found.words, definition, session.caller, _Look)
-    traced = list(trace(layers))
-    own = [
-        winner.name
-        for winner, shadowed in traced
-        if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
-        and winner.rank != SECRETS
-    ]
-    keys = {winner.name: winner.key.partition(".")[0] for winner, _ in traced}
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
+    ranks = {name: {one.rank for one in ranked} for name, ranked in layers.offered.items()}
+    own = [name for name in ranks if not ranks[name].isdisjoint((ENVS, ENV_FILES))]
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
         one = every.get(name) or Variable(name, "", "", SYSTEM)
         value = UNKNOWN if UNKNOWN in one.value else shown[name].value if name in shown else ""
-        source = keys.get(name) or _place(one, session, definition)
-        rows.append(one.replaced(value=value, source=source))
+        rows.append(one.replaced(value=value, source=_place(one, session, definition)))
     return rows
 
 
@@ -131,8 +123,7 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
         return f"{path}:{line}" if line else path
 
     def variable(one: Assignment, weaker: Iterable[Assignment] = ()) -> Variable:
-        rank = int(one.rank) if one.rank == int(one.rank) else one.rank
-        return Variable(one.name, one.value, source(one), rank, tuple(map(variable, weaker)))
+        return Variable(one.name, one.value, source(one), one.rank, tuple(map(variable, weaker)))
 
     traced = trace(layers, everything=True)
     return {winner.name: variable(winner, shadowed) for winner, shadowed in traced}
@@ -150,8 +141,10 @@ def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return where a value comes from, in few words."""
     if one.source and one.rank == SYSTEM:
         return "your environment"
-    folder = definition.directory if one.rank != SETTINGS else ""
-    for base in filter(None, (folder, session.layout.root)):
-        if one.source.startswith(f"{base}/"):
+    for key in ("envs", "secrets"):
+        if one.source.endswith(f": {key}.{one.name}"):
+            return key
+    for base in (definition.directory, session.layout.root):
+        if base and one.source.startswith(f"{base}/"):
             return one.source.removeprefix(f"{base}/")
     return one.source

@@ -52,19 +52,15 @@ _HASH_SIZE = 4  # bytes
 
 
 class Assignment:
-    """One value that one source gives to one name. `origin` is shown to people.
+    """One value that one source gives to one name. `origin` is shown to people."""
 
-    `key` is where it is in the command's definition, "" if it comes from elsewhere.
-    """
+    __slots__ = ("name", "origin", "rank", "value")
 
-    __slots__ = ("key", "name", "origin", "rank", "value")
-
-    def __init__(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
+    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
         self.name = name
         self.value = value
         self.rank = rank
-        self.origin = f"{origin}: {key}" if key else origin
-        self.key = key
+        self.origin = origin
 
 
 class Layers:
@@ -204,10 +200,10 @@ class SourceReader(Record):
             looks = "encrypted" if scheme == "encrypted" else "like a reference to a secret"
             what = f"{name} looks {looks}, and nothing resolves it here"
             self.messages.warn(Problem(origin, what, 'references belong in "secrets"', key))
-        assignment = Assignment(name, value, rank, origin, key)
-        self.layers.offer(assignment)
+        origin = f"{origin}: {key}" if key else origin
+        self.layers.offer(Assignment(name, value, rank, origin))
         if name in self.layers.system:
-            self.messages.debug(f"{name}: {assignment.origin} is ignored, the caller has set it")
+            self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
 
     def knows(self, scheme: str) -> bool:
         """Return whether this is a scheme of references to secrets."""
