@@ -21,8 +21,7 @@ from host.run.environment import (
     AttendedReader,
     RunReader,
     check_required,
-    layers_of,
-    offer_secrets,
+    read_sources,
 )
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.process import (
@@ -176,7 +175,8 @@ def plan_run(
             args, given = ask_missing(missing, definition, args, environ)
     reading = AttendedReader if may_ask else RunReader
     there = (installation, lock, environ, messages)
-    layers = layers_of(found.words, definition, *there, given, reading=reading)
+    reader = read_sources(found.words, definition, *there, given, reading=reading)
+    layers = reader.layers
     check_required(definition, layers, definition.secrets)
     if definition.requires:
         from host.planning.required_programs import check_programs
@@ -184,7 +184,7 @@ def plan_run(
         known, environment = installation.versions_file, layers.environment()
         check_programs(definition.requires, found.words, program, environment, lock, known)
     if definition.secrets:
-        offer_secrets(reading(found.words, definition, layers, messages, lock.schemes))
+        reader.secrets()
         check_required(definition, layers)
     plan = exec_of(program, found.words, definition, file, args, layers.environment())
     if definition.confirm and not assume_yes and not helps:

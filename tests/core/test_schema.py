@@ -32,9 +32,7 @@ VALIDATORS = {name: Draft202012Validator(one, registry=_STORE) for name, one in 
 
 # What relates values to one another, which a schema cannot say: the readers alone refuse it.
 _READER_ALONE = (
-    "has -",  # two options with one letter
-    "stands there twice",
-    "would have the same variable",
+    "would both have ",
     "repeats, so no ",
     "comes before and may be left out",
     "expected one of ",  # a default that is none of the choices

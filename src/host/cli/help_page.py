@@ -7,7 +7,7 @@ import os
 from host.cli.page_layout import Page
 from host.cli.variables import UNKNOWN, page_variables, shown_value
 from host.errors import HostError
-from host.run.argument_text import usage_of
+from host.run.argument_spec import usage_of
 from host.run.command import Definition
 from host.run.required_variables import where_to_set
 from host.run.text import printable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.run.argument_text import explanation, term
+from host.run.argument_spec import explanation, term
 from host.run.text import printable
 from host.text_width import width_of, wrap
 

@@ -9,8 +9,7 @@ import sys
 from host.cli.completion import NONE, read_typed, values_of
 from host.errors import UsageError
 from host.run.argument_parser import CommandLine
-from host.run.argument_spec import Argument
-from host.run.argument_text import explanation
+from host.run.argument_spec import Argument, explanation
 from host.run.confirm import is_attended
 from host.run.environment import RUN
 from host.run.interrupts import RaisedInterrupts

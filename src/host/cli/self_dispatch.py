@@ -10,7 +10,7 @@ from host.cli.session import Session
 from host.cli.unknown_words import unknown_in
 from host.errors import InstallationError
 from host.run.argument_parser import parse
-from host.run.argument_text import usage_of
+from host.run.argument_spec import usage_of
 from host.run.catalog import RESERVED, Catalog
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts

@@ -139,12 +139,12 @@ class Session:
 
     def checked(self, lock: Lock) -> Lock:
         """Return `lock`; a plugin whose files of variables cannot be read is broken there."""
-        from host.run.dotenv import read_env_file
+        from host.run.dotenv import read_env_text
 
         for source in lock.sources:
             for path in source.files if source.reader == "dotenv" else ():
                 try:
-                    read_env_file(path, lambda _: None)
+                    read_env_text(path)
                 except SourceError as failure:
                     plugin = lock.plugins[source.plugin]
                     plugin.broken = plugin.broken or failure.what
@@ -196,7 +196,7 @@ class Session:
         References to secrets are resolved only with `secrets`; otherwise they are the values.
         Raises SourceError, and NotConfirmedError for a command of a project that is not trusted.
         """
-        from host.run.environment import RunReader, SourceReader, layers_of, offer_secrets
+        from host.run.environment import RunReader, SourceReader, read_sources
 
         if definition.project is not None:
             from host.run.trust import check_trust
@@ -204,10 +204,9 @@ class Session:
             check_trust(definition, self.program, words)
         reading = reading or (RunReader if secrets else SourceReader)
         there = (self.installation, self.lock, caller, self.messages)
-        layers = layers_of(words, definition, *there, reading=reading)
-        if definition.secrets:
-            offer_secrets(reading(words, definition, layers, self.messages, self.lock.schemes))
-        return layers
+        reader = read_sources(words, definition, *there, reading=reading)
+        reader.secrets()
+        return reader.layers
 
     @cached_property
     def catalog(self) -> Catalog:

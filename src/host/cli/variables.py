@@ -16,7 +16,6 @@ from host.run.environment import (
     ENV_FILES,
     ENVS,
     FRAMEWORK,
-    SECRETS,
     SETTINGS,
     SYSTEM,
     Assignment,
@@ -50,22 +49,15 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     nothing sets the variable. A source that cannot be read causes a warning.
     """
     layers = session.layers(found.words, definition, session.caller, _Look)
-    traced = list(trace(layers))
-    own = [
-        winner.name
-        for winner, shadowed in traced
-        if any(one.rank in (ENVS, ENV_FILES) for one in (winner, *shadowed))
-        and winner.rank != SECRETS
-    ]
-    keys = {winner.name: winner.key.partition(".")[0] for winner, _ in traced}
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
+    ranks = {name: {one.rank for one in ranked} for name, ranked in layers.offered.items()}
+    own = [name for name in ranks if not ranks[name].isdisjoint((ENVS, ENV_FILES))]
     rows = []
     for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
         one = every.get(name) or Variable(name, "", "", SYSTEM)
         value = UNKNOWN if UNKNOWN in one.value else shown[name].value if name in shown else ""
-        source = keys.get(name) or _place(one, session, definition)
-        rows.append(one.replaced(value=value, source=source))
+        rows.append(one.replaced(value=value, source=_place(one, session, definition)))
     return rows
 
 
@@ -80,15 +72,11 @@ class _Look(SourceReader):
 
     def settings(self, source: Source) -> None:
         for path in source.files:
-            self.offer_all(source, path, dict.fromkeys(settings_names(path), UNKNOWN))
+            for name in settings_names(path):
+                self.offer(name, UNKNOWN, source.rank, path)
 
-    def provided(self, source: Source) -> dict[str, str]:
-        del source
-        return {}
-
-    def listed_file(self, source: Source, written: str, definition: Definition) -> None:
-        if UNKNOWN not in self.expanded(written, definition.file, "env_files"):
-            super().listed_file(source, written, definition)
+    def provided(self, source: Source) -> None:
+        pass
 
 
 def settings_names(path: str) -> dict[str, int]:
@@ -108,21 +96,15 @@ def trace(
 
     These are the names that a source or the framework set; with `everything` also the caller's.
     """
-    by_name: dict[str, list[Assignment]] = {}
-    if everything:
-        by_name = {name: [] for name in layers.system}
-    for assignment in layers.offered:
-        by_name.setdefault(assignment.name, []).append(assignment)
-    for name, value in layers.fixed.items():
-        origin = "args" if name in layers.given else "framework"
-        by_name.setdefault(name, []).append(Assignment(name, value, FRAMEWORK, origin))
-    for name, assignments in by_name.items():
-        value_outside = layers.system.get(name)
-        if value_outside is not None and layers.fixed.get(name) != value_outside:
-            assignments.insert(0, Assignment(name, value_outside, SYSTEM, "system"))
-        assignments.reverse()  # within a rank the later one wins
-        assignments.sort(key=lambda one: one.rank)
-        yield assignments[0], assignments[1:]
+    for name in {**layers.offered, **layers.fixed, **(layers.system if everything else {})}:
+        ranked = list(layers.offered.get(name, ()))
+        outside, fixed = layers.system.get(name), layers.fixed.get(name)
+        if outside is not None and outside != fixed:
+            ranked.insert(0, Assignment(name, outside, SYSTEM, "system"))
+        if fixed is not None:
+            origin = "args" if name in layers.given else "framework"
+            ranked.insert(0, Assignment(name, fixed, FRAMEWORK, origin))
+        yield ranked[0], ranked[1:]
 
 
 def traced_variables(layers: Layers) -> dict[str, Variable]:
@@ -141,8 +123,7 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
         return f"{path}:{line}" if line else path
 
     def variable(one: Assignment, weaker: Iterable[Assignment] = ()) -> Variable:
-        rank = int(one.rank) if one.rank == int(one.rank) else one.rank
-        return Variable(one.name, one.value, source(one), rank, tuple(map(variable, weaker)))
+        return Variable(one.name, one.value, source(one), one.rank, tuple(map(variable, weaker)))
 
     traced = trace(layers, everything=True)
     return {winner.name: variable(winner, shadowed) for winner, shadowed in traced}
@@ -160,8 +141,10 @@ def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return where a value comes from, in few words."""
     if one.source and one.rank == SYSTEM:
         return "your environment"
-    folder = definition.directory if one.rank != SETTINGS else ""
-    for base in filter(None, (folder, session.layout.root)):
-        if one.source.startswith(f"{base}/"):
+    for key in ("envs", "secrets"):
+        if one.source.endswith(f": {key}.{one.name}"):
+            return key
+    for base in (definition.directory, session.layout.root):
+        if base and one.source.startswith(f"{base}/"):
             return one.source.removeprefix(f"{base}/")
     return one.source

@@ -95,21 +95,18 @@ def call_hook(
 def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any:
     """Return the JSON value that `question` returns in a child process.
 
-    Raises PluginError if that ends the process, takes longer than `deadline` seconds or returns
-    no JSON; `program` is in the remedy.
+    Raises PluginError if that ends the process or takes longer than `deadline` seconds;
+    `program` is in the remedy.
     """
-    report = fork_and_read(lambda: json.dumps(question()).encode(), deadline)
-    if report is None:
+    try:
+        return json.loads(fork_and_read(lambda: json.dumps(question()), deadline))
+    except TimeoutError:
         raise PluginError(
             f"not imported and asked within {deadline:g} seconds",
             f"{program} self lock asks it again",
-        )
-    if not report:
-        raise PluginError("it ended the process that imported it")
-    try:
-        return json.loads(report)
-    except ValueError:
-        raise PluginError("what it answers cannot be understood") from None
+        ) from None
+    except ChildProcessError as failure:
+        raise PluginError(str(failure)) from None
 
 
 def _query(

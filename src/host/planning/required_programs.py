@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from host.run.requirements import Requirement
 
 _SECONDS = 5.0  # for `PROGRAM --version`
-_MOST_PRINTED = 1 << 16  # bytes of each stream
+_MOST_PRINTED = 1 << 16  # bytes that are read
 _LARGEST = 1 << 20  # bytes of the file of known versions
-_MOST_KNOWN = 500  # versions in it
 
 
 def check_programs(
@@ -78,33 +77,31 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
     The name is part of a file's identity, as one file may be several programs (busybox, shims).
     """
     status = posix.stat(path)
-    file = f"{basename(path)} {realpath(path)}"
-    identity = f" {status.st_mtime_ns} {status.st_size} {status.st_ino} {file}"
+    file = f" {basename(path)} {realpath(path)}"
+    identity = f" {status.st_mtime_ns} {status.st_size} {status.st_ino}{file}"
     try:
-        lines = decode(read_regular(known, _LARGEST, HostError)).split("\n")
+        lines = decode(read_regular(known, _LARGEST, HostError)).splitlines()
     except (FileNotFoundError, HostError):
         lines = []
     for line in lines:
         if line.endswith(identity):
             return line.removesuffix(identity)
     version = _asked(path, environ)
-    if version and "\n" not in file:
+    if version:
         from host.planning.cache_files import replace
 
-        others = [line for line in lines if line and not line.endswith(f" {file}")]
-        kept = [*others[-_MOST_KNOWN:], version + identity]
+        kept = [*(line for line in lines if not line.endswith(file)), version + identity]
         replace(known, encode("".join([f"{line}\n" for line in kept])), 0o600)
     return version
 
 
 def _asked(path: str, environ: "Mapping[str, str]") -> str:
-    """Return the first dotted number that `PROGRAM --version` prints: stdout, then stderr."""
+    """Return the first dotted number that `PROGRAM --version` prints, "" if there is none."""
     import re
-    import select
     import signal
-    import time
     from contextlib import suppress
-    from subprocess import DEVNULL, PIPE, Popen
+    from subprocess import DEVNULL, PIPE, STDOUT, Popen
+    from threading import Timer
 
     env = {encode(name): encode(value) for name, value in environ.items()}
     try:
@@ -113,25 +110,21 @@ def _asked(path: str, environ: "Mapping[str, str]") -> str:
             env=env,
             stdin=DEVNULL,
             stdout=PIPE,
-            stderr=PIPE,
+            stderr=STDOUT,
             start_new_session=True,  # no terminal to ask on, and one group to end
         )
     except OSError:
         return ""
-    with process:
-        printed = {one.fileno(): b"" for one in (process.stdout, process.stderr) if one}
-        open_pipes, waiting = set(printed), select.poll()
-        for pipe in printed:
-            waiting.register(pipe, select.POLLIN)
-        deadline = time.monotonic() + _SECONDS
-        while open_pipes and (left := deadline - time.monotonic()) > 0:
-            for pipe, _ in waiting.poll(left * 1000):
-                piece = posix.read(pipe, _MOST_PRINTED)
-                printed[pipe] += piece
-                if not piece or len(printed[pipe]) > _MOST_PRINTED:
-                    waiting.unregister(pipe)
-                    open_pipes.discard(pipe)
+
+    def end() -> None:
         with suppress(ProcessLookupError, PermissionError):
             posix.killpg(process.pid, signal.SIGKILL)
-    found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", b"\n".join(printed.values()))
+
+    timer = Timer(_SECONDS, end)
+    timer.start()
+    with process:
+        printed = process.stdout.read(_MOST_PRINTED) if process.stdout else b""
+        timer.cancel()
+        end()
+    found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", printed)
     return found[0].decode() if found else ""

@@ -228,3 +228,20 @@ def _is_executable(path: str) -> bool:
 def find_bash(environ: "Mapping[str, str]") -> str | None:
     """Return the bash that reads settings.conf and runs scripts: the one on PATH, else /bin's."""
     return find_program("bash", environ) or find_program("/bin/bash", environ)
+
+
+def from_system(name: str) -> str | None:
+    """Return HOME, USER, PWD or HOSTNAME as the system knows it (SPEC 2.5), None if it does not."""
+    try:
+        if name == "PWD":
+            return posix.getcwd()
+        if name == "HOSTNAME":
+            return posix.uname().nodename
+        if name in ("HOME", "USER"):
+            import pwd
+
+            account = pwd.getpwuid(posix.getuid())
+            return account.pw_dir if name == "HOME" else account.pw_name
+    except (OSError, KeyError):
+        pass
+    return None

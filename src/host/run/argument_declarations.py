@@ -1,7 +1,7 @@
 """What a definition may declare: its `args` → checked `Argument`s."""
 
 from host.run import EFFECTS
-from host.run.argument_spec import REPEATS, Argument, numbered, shown
+from host.run.argument_spec import REPEATS, Argument, expected, numbered, shown
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE
 
@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.errors import DefinitionError
     from host.run.json_file import Fields
 
 TYPES = ("string", "integer", "number", "path", "file", "directory")
@@ -30,7 +29,10 @@ def read_declarations(
     `folder` is the command's, "" for one that a plugin declares in code. Those of our own plugins
     (`ours`) may be completed by their code.
     """
-    found = _Declared()
+    found: dict[str, Argument] = {}
+    last: Argument | None = None  # positional argument
+    taken: dict[str, Argument] = {}  # by option, and by variable
+    parts: dict[str, Argument] = {}  # by the variable of which theirs looks like a part
     for fields in declared:
         argument = _argument(fields)
         _check_name(argument, fields)
@@ -40,22 +42,29 @@ def read_declarations(
             _check_program(argument.choices_from, "choices", fields, folder)
         if argument.complete not in ("", *COMPLETIONS) and not ours:
             _check_program(argument.complete, "complete", fields, folder)
-        found.add(argument, fields)
-    for argument, fields in zip(found.names.values(), declared, strict=True):
+        _check_alone(argument, fields, taken, parts)
+        if not argument.option:
+            if last:
+                _check_order(last, argument, fields)
+            last = argument
+        found[argument.name] = argument
+    for argument, fields in zip(found.values(), declared, strict=True):
         for name in argument.conflicts:
-            if name not in found.names or name == argument.name:
+            if name not in found or name == argument.name:
                 raise fields.refused("conflicts", f"{shown(name)} is no other argument")
-    return tuple(found.names.values())
+    return tuple(found.values())
 
 
 def _argument(fields: "Fields") -> Argument:
     name = fields.filled("name", required=True)
     from_program = type(fields.value("choices")) is dict
+    value = fields.filled("value")
+    is_flag = name.startswith("-") and not value
     return Argument(
         name=name,
         short=fields.filled("short"),
-        value=fields.filled("value"),
-        type=fields.one_of("type", TYPES),
+        value=value,
+        type=fields.one_of("type", TYPES) or ("" if is_flag else "string"),
         choices=() if from_program else fields.texts("choices"),
         default=None if fields.value("default") is None else fields.text("default"),
         required=fields.flag("required"),
@@ -73,20 +82,14 @@ def _argument(fields: "Fields") -> Argument:
 
 
 def _check_name(argument: Argument, fields: "Fields") -> None:
-    name = argument.bare_name.removeprefix("--")
+    name = argument.name.removeprefix("--") if argument.option else argument.bare_name
     if name[:1] not in _LETTERS or not _NAME.issuperset(name):
-        expected = "expected letters, digits, - and _ (after -- for an option)"
-        raise fields.refused("name", f"{expected}; found {argument.name[:_LONGEST_NAME]}")
+        wanted = "expected letters, digits, - and _ (after -- for an option)"
+        raise fields.refused("name", f"{wanted}; found {argument.name[:_LONGEST_NAME]}")
     if argument.name == "--help":
         raise fields.refused("name", '--help is never an argument; see the key "help"')
-    if not argument.option:
-        for key in _OF_OPTIONS:
-            if fields.value(key) not in (None, False):
-                raise fields.refused(key, f'only an option has it; "name" would be --{name}')
-        if argument.repeats and name == argument.name:
-            raise fields.refused("repeats", f'"name" would be {name}{REPEATS}')
-    elif argument.name.endswith(REPEATS):
-        raise fields.refused("name", f'only a positional argument has {REPEATS}; see "repeats"')
+    if argument.repeats and argument.name == name:
+        raise fields.refused("repeats", f'"name" would be {name}{REPEATS}')
     short = argument.short
     if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
         raise fields.refused("short", f"expected - and a letter or digit; found {short[:8]}")
@@ -94,112 +97,78 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
         raise fields.refused("env", f"{shown(argument.env)} {NO_VARIABLE}")
 
 
-def _check_program(program: str, key: str, fields: "Fields", folder: str) -> None:
-    where = f"the name of a program in {folder or 'the folder of the command'}, without a path"
-    if not folder or "/" in program or program.startswith((".", "-")):
-        words = f"one of {', '.join(COMPLETIONS)}" if key == "complete" else "an array"
-        expected = f"{words}, or {where}" if folder else words
-        raise fields.refused(key, f"expected {expected}; found {shown(program)}")
-
-
 def _check_kind(argument: Argument, fields: "Fields") -> None:
-    """Refuse keys that are not for a flag, or for a flag only."""
-    if not argument.flag:
-        argument.type = argument.type or "string"
-        if argument.negatable:
-            raise fields.refused("negatable", "only a flag has it: an option without a value")
-        return
-    for key in _NOT_OF_FLAGS if argument.negatable else (*_NOT_OF_FLAGS, "default"):
+    """Refuse keys that are for another kind: flag, option with a value, or positional argument."""
+    keys: tuple[str, ...] = _OF_OPTIONS
+    why = f'only an option has it; "name" would be --{argument.bare_name}'
+    if argument.flag:
+        keys = _NOT_OF_FLAGS if argument.negatable else (*_NOT_OF_FLAGS, "default")
+        why = 'a flag has none; "value" makes an option take a value'
+    elif argument.option:
+        keys, why = ("negatable",), "only a flag has it: an option without a value"
+    for key in keys:
         if fields.value(key) not in (None, False, []):
-            raise fields.refused(key, 'a flag has none; "value" makes an option take a value')
+            raise fields.refused(key, why)
 
 
 def _check_values(argument: Argument, fields: "Fields") -> None:
     """Refuse choices, patterns and defaults that do not fit."""
     if argument.pattern:
-        _check_pattern(argument.pattern, fields)
+        import re
+
+        try:
+            re.compile(argument.pattern)
+        except (re.error, RecursionError, OverflowError) as failure:
+            raise fields.refused("pattern", f"is no regular expression: {failure}") from None
     if fields.value("choices") == [] and not argument.flag:
         raise fields.refused("choices", "must not be empty")
-    if len(set(argument.choices)) < len(argument.choices):
-        raise fields.refused("choices", "contains the same text twice")
     for choice in argument.choices:
         if not argument.has_form(choice):
-            raise _misfit(argument, "choices", choice, fields)
-    if argument.default is not None:
-        _check_default(argument, argument.default, fields)
-
-
-def _check_pattern(pattern: str, fields: "Fields") -> None:
-    import re
-
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as failure:
-        raise fields.refused("pattern", f"is no regular expression: {failure}") from None
-
-
-def _check_default(argument: Argument, default: str, fields: "Fields") -> None:
+            wanted = expected(argument, ())
+            raise fields.refused("choices", f"expected {wanted}, found {shown(choice)}")
+    default = argument.default
+    if default is None:
+        return
     if argument.required or argument.secret:
         kind = "required" if argument.required else "secret"
         raise fields.refused("default", f"an argument that is {kind} has none")
     if not argument.accepts(default):
-        raise _misfit(argument, "default", default, fields)
+        wanted = expected(argument, argument.choices)
+        raise fields.refused("default", f"expected {wanted}, found {shown(default)}")
 
 
-def _misfit(argument: Argument, key: str, text: str, fields: "Fields") -> "DefinitionError":
-    from host.run.argument_text import expected
+def _check_program(program: str, key: str, fields: "Fields", folder: str) -> None:
+    where = f"the name of a program in {folder or 'the folder of the command'}, without a path"
+    if not folder or "/" in program or program.startswith((".", "-")):
+        words = f"one of {', '.join(COMPLETIONS)}" if key == "complete" else "an array"
+        wanted = f"{words}, or {where}" if folder else words
+        raise fields.refused(key, f"expected {wanted}; found {shown(program)}")
 
-    wanted = expected(argument, choices=() if key == "choices" else argument.choices)
-    return fields.refused(key, f"expected {wanted}, found {shown(text)}")
+
+def _check_alone(
+    argument: Argument, fields: "Fields", taken: dict[str, Argument], parts: dict[str, Argument]
+) -> None:
+    """Refuse an option or a variable that an argument before has, too; take those of this one."""
+    name, variable = argument.name, argument.variable
+    options = (name if argument.option else "", argument.short, argument.negation)
+    marks = [variable, *filter(None, options)]
+    others = {mark: taken[mark] for mark in marks if mark in taken}
+    base = numbered(variable)
+    if base in taken and taken[base].repeats:
+        others[variable] = taken[base]
+    if argument.repeats and variable in parts:
+        others[variable] = parts[variable]
+    for mark, other in others.items():
+        key = "short" if mark == argument.short else "name"
+        raise fields.refused(key, f"{name} and {other.name} would both have {mark}")
+    taken.update(dict.fromkeys(marks, argument))
+    parts[base] = argument
 
 
-class _Declared:
-    """The arguments so far: by name, and by what each of them must have alone."""
-
-    __slots__ = ("names", "numbered", "optional", "repeating", "taken")
-
-    def __init__(self) -> None:
-        self.names: dict[str, Argument] = {}
-        self.taken: dict[str, Argument] = {}  # by short, by `--no-…`, by variable
-        self.numbered: dict[str, Argument] = {}  # whose variable looks like a repeated one's
-        self.repeating: Argument | None = None
-        self.optional: Argument | None = None  # the first positional one that may be left out
-
-    def add(self, argument: Argument, fields: "Fields") -> None:
-        """Take an argument in; raises DefinitionError where it cannot stand after the others."""
-        name, variable, taken = argument.name, argument.variable, self.taken
-        if name in self.names:
-            raise fields.refused("name", f"{name} stands there twice")
-        if argument.short in taken:
-            raise fields.refused(
-                "short", f"{taken[argument.short].name} has {argument.short} already"
-            )
-        for option in (name, argument.negation):
-            other = taken.get(option) or (option != name and self.names.get(option))
-            if option.startswith("-") and other:
-                raise fields.refused("name", f"{other.name} has {option} already")
-        base = numbered(variable)
-        repeated = taken.get(base) if base else None
-        other = taken.get(variable) or (repeated if repeated and repeated.repeats else None)
-        if other is None and argument.repeats:
-            other = self.numbered.get(variable)
-        if other:
-            text = f"{name} and {other.name} would have the same variable, {variable}"
-            raise fields.refused("name", text)
-        if not argument.option:
-            self._add_positional(argument, fields)
-        self.names[name] = taken[variable] = self.numbered[base] = argument
-        for option in filter(None, (argument.short, argument.negation)):
-            taken[option] = argument
-
-    def _add_positional(self, argument: Argument, fields: "Fields") -> None:
-        name, repeating, optional = argument.name, self.repeating, self.optional
-        if repeating:
-            raise fields.refused("name", f"{repeating.name} repeats, so no {name} comes after")
-        if argument.required and optional:
-            text = f"{optional.name} comes before and may be left out; it must be required"
-            raise fields.refused("required", text)
-        if argument.repeats:
-            self.repeating = argument
-        if not argument.required:
-            self.optional = optional or argument
+def _check_order(last: Argument, argument: Argument, fields: "Fields") -> None:
+    """Refuse a positional argument that cannot come after the `last` one."""
+    if last.repeats:
+        raise fields.refused("name", f"{last.name} repeats, so no {argument.name} comes after")
+    if argument.required and not last.required:
+        text = f"{last.name} comes before and may be left out; it must be required"
+        raise fields.refused("required", text)

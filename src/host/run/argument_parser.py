@@ -1,10 +1,10 @@
 """How words are matched: those of a command line → the variables of the declared arguments."""
 
+import _stat
 import posix
 
-from host.errors import UsageError
-from host.run import is_directory
-from host.run.argument_spec import TRUE, Argument, is_number, numbered, shown
+from host.errors import Problem, UsageError
+from host.run.argument_spec import TRUE, Argument, expected, is_number, shown, usage_of
 from host.run.process import asks_help
 from host.run.text import encode
 
@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_PATHS = ("file", "directory")  # types whose values must exist
 _NOTHING: "Mapping[str, str]" = {}
 
 
@@ -26,12 +25,10 @@ class MissingArgumentsError(UsageError):
 
 def without(arguments: "Sequence[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the environment less every variable that these arguments can have."""
-    names = {one.variable for one in arguments}
-    repeated = {one.variable for one in arguments if one.repeats}
     return {
         name: value
         for name, value in environ.items()
-        if name not in names and not (repeated and numbered(name) in repeated)
+        if not any(one.owns(name) for one in arguments)
     }
 
 
@@ -139,11 +136,13 @@ class CommandLine:
 
     def option(self, name: str, word: str) -> Argument:
         argument = self.options.get(name)
-        if argument is None:
-            from host.run.argument_text import unknown_option
-
-            raise self.unfit(*unknown_option(self, name, word))
-        return argument
+        if argument is not None:
+            return argument
+        if name in ("--help", "-h"):
+            hint = f"for help: {self.program} {self.command} --help"
+            raise self.unfit(f"{name} must be the only argument", hint)
+        known = [one for one in self.options if one.startswith("--")]
+        raise self.unfit(f"unknown option {shown(name)}", _nearest(word, known) or None)
 
     def take(self, argument: Argument, value: str | None = None) -> None:
         """Note an option; where it needs a value and has none, the next word is it."""
@@ -205,12 +204,14 @@ class CommandLine:
 
     def check_text(self, argument: Argument, text: str) -> None:
         """Refuse a text that is no value of the argument."""
-        fits = argument.accepts(text)
-        if not fits or (argument.type in _PATHS and not _is_there(argument.type, text)):
-            from host.run.argument_text import misfit
-
-            what, hint = misfit(argument, text, fits)
-            raise self.unfit(what, hint)
+        name = argument.bare_name
+        if not argument.accepts(text):
+            what = f"{name}: expected {expected(argument, argument.choices)}"
+            if argument.secret:
+                raise self.unfit(what, "")
+            raise self.unfit(f"{what}; found {shown(text)}", _nearest(text, argument.choices))
+        if argument.type in ("file", "directory") and (why := _why_not(argument.type, text)):
+            raise self.unfit(f"{name}: {shown(text)} {why}", "")
 
     def is_given(self, argument: Argument) -> bool:
         """Check whether an argument is given; a flag that is false is not."""
@@ -219,9 +220,9 @@ class CommandLine:
 
     def unfit(self, text: str, hint: str | None = None) -> UsageError:
         """Return the error for words that do not fit, by default with the usage line."""
-        from host.run.argument_text import unfit
-
-        return unfit(self, text, hint)
+        if hint is None:
+            hint = f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
+        return UsageError(Problem(self.command, text, hint))
 
     def variables(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -243,8 +244,23 @@ def _is_true(text: str) -> bool:
     return text.lower() in TRUE
 
 
-def _is_there(kind: str, path: str) -> bool:
-    """Check whether `path` is a directory, or with another kind something else that exists."""
+def _why_not(kind: str, path: str) -> str:
+    """Return why `path` is no value of an argument for a file or directory, "" if it is one."""
+    try:
+        is_directory = _stat.S_ISDIR(posix.stat(encode(path)).st_mode)
+    except FileNotFoundError:
+        return "is not there"
+    except OSError as failure:
+        return f"cannot be used: {failure.strerror}"
     if kind == "directory":
-        return is_directory(path)
-    return posix.access(encode(path), posix.F_OK) and not is_directory(path)
+        return "" if is_directory else "is no directory"
+    return "is a directory" if is_directory else ""
+
+
+def _nearest(word: str, names: "Sequence[str]") -> str:
+    """Return the remedy for a word that is like one of `names` or begins it; else ""."""
+    from host.run.suggestions import closest
+
+    begun = [one for one in names if word.strip("-") and one.startswith(word)]
+    near = [*closest(word, names), *begun]
+    return f"did you mean {near[0]}?" if near else ""

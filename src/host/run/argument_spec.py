@@ -1,9 +1,14 @@
-"""What an argument is: its record, and which texts are values of it.
+"""What an argument is: its record, which texts are values of it, and how it reads on pages.
 
 A run loads this for a command that declares arguments, and for no other.
 """
 
 from host.run import Record
+from host.run.text import EMPTY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 REPEATS = "..."  # after the name of a positional argument
 TRUE = ("true", "1", "on", "yes")  # what the variable of a flag can hold, in any case
@@ -11,6 +16,8 @@ FALSE = ("false", "0", "off", "no", "")
 
 _NUMBER = frozenset("0123456789+-.eE")
 _LONGEST_SHOWN = 60  # characters of a word in an error
+_MOST_SHOWN = 12  # choices in an error
+_TYPES = {"integer": "a whole number", "number": "a number"}
 
 
 class Argument(Record):
@@ -142,3 +149,48 @@ def shown(text: str) -> str:
     if len(text) > _LONGEST_SHOWN:
         return f"{text[:_LONGEST_SHOWN]}…"
     return text or '""'
+
+
+def expected(argument: Argument, choices: "Sequence[str]") -> str:
+    """Return what the text of an argument must be: one of `choices`, if there are any."""
+    if choices:
+        more = ", …" if len(choices) > _MOST_SHOWN else ""
+        return f"one of {', '.join(choices[:_MOST_SHOWN])}{more}"
+    if argument.flag:
+        return "true or false"
+    kind = _TYPES.get(argument.type, "text")
+    return f"{kind} that matches {argument.pattern}" if argument.pattern else kind
+
+
+def usage_of(arguments: "Iterable[Argument]") -> str:
+    """Return the arguments as they stand in a usage line: `<env> [--count N] [files...]`."""
+    return " ".join([one.usage for one in arguments])
+
+
+def term(argument: Argument) -> str:
+    """Return how an argument stands in a table: `env`, `-f, --force N`, `--[no-]cache`."""
+    name = f"--[no-]{argument.name[2:]}" if argument.negatable else argument.name
+    names = f"{argument.short}, {name}" if argument.short else name
+    return f"{names} {argument.value}".rstrip()
+
+
+def explanation(argument: Argument) -> str:
+    """Return what an argument is for, and in brackets what it takes."""
+    option = argument.option
+    texts = (
+        (argument.choices, f"one of {', '.join(argument.choices)}"),
+        (argument.choices_from, f"one of the lines that {argument.choices_from} prints"),
+        (argument.pattern, f"matches {argument.pattern}"),
+        (argument.secret, "secret"),
+        (option and argument.repeats, "may be repeated"),
+        (argument.conflicts, f"not with {', '.join(argument.conflicts)}"),
+        (argument.effects, f"effects: {argument.effects}"),
+        (argument.env, f"env: {argument.env}"),
+        (argument.default is not None, f"default: {argument.default or EMPTY}"),
+    )
+    facts = ["required"] if option and argument.required else []
+    facts += [argument.type] if argument.type not in ("", "string") else []
+    facts += [text for holds, text in texts if holds]
+    if not facts:
+        return argument.description
+    return f"{argument.description} ({'; '.join(facts)})".lstrip()

@@ -7,13 +7,13 @@ group may outlive it (CONTRACT 14). Its stdout goes to stderr, and its stdin is 
 import _signal  # `signal` costs a module of enums
 import posix
 
-from host.errors import SourceError
+from host.errors import HostError, SourceError
 from host.run.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
@@ -71,19 +71,36 @@ def spawn_and_read(
 
 
 def fork_and_read(
-    question: "Callable[[], bytes]", timeout: float, *, keeps_terminal: bool = False
-) -> bytes | None:
-    """Return what `question` answers in a child forked from here, as `spawn_and_read` does.
+    question: "Callable[[], Any]", timeout: float, *, keeps_terminal: bool = False
+) -> "Any":
+    """Return what `question` returns in a child forked from here: plain values, as marshal knows.
 
-    With `keeps_terminal` the child stays in this session and has this process's stdin.
-    An answer has no NUL. The directory, umask and signals that the question changes are the
-    child's own.
+    With `keeps_terminal` the child stays in this session and has this process's stdin. The
+    directory, umask and signals that the question changes are the child's own. Raises TimeoutError,
+    or ChildProcessError with what the question raises, if it ends without an answer.
     """
-    return _read(lambda report: posix.fork() or _answer(report, question, keeps_terminal), timeout)
+    import marshal
+
+    def start(report: int) -> int:
+        return posix.fork() or _answer(report, question, keeps_terminal)
+
+    report = _read(start, timeout)
+    if report is None:
+        raise TimeoutError(f"did not answer within {timeout:g} s")
+    if not report:
+        raise ChildProcessError("ended the process instead of answering")
+    try:
+        reason, answer = marshal.loads(bytes.fromhex(report.decode()))  # noqa: S302 - our child's
+    except (ValueError, EOFError, TypeError):
+        raise ChildProcessError("what it answers cannot be understood") from None
+    if reason:
+        raise ChildProcessError(reason)
+    return answer
 
 
-def _answer(report: int, question: "Callable[[], bytes]", keeps_terminal: bool) -> "NoReturn":
+def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
     """Answer in the forked child, and exit."""
+    import marshal
     import sys
 
     own = posix.getpid()
@@ -92,7 +109,14 @@ def _answer(report: int, question: "Callable[[], bytes]", keeps_terminal: bool) 
             posix.setsid()
             posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
         posix.dup2(2, 1)
-        answer = question() + END
+        reason, found = "", None
+        try:
+            found = question()
+        except HostError as failure:
+            reason = str(failure)
+        except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - whatever
+            reason = f"raised {type(failure).__name__}: {failure}"
+        answer = marshal.dumps((reason, found)).hex().encode() + END  # without a NUL before END
         try:
             sys.stdout.flush()
         except (OSError, ValueError, AttributeError):

@@ -1,13 +1,13 @@
 """`.env` files (SPEC 2.4): their syntax, and the variables that a run takes from one."""
 
 from host.errors import Problem, SourceError
-from host.run import read_regular
+from host.run import join, read_regular
 from host.run.expand import is_name
 from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from host.run.environment import SourceReader
     from host.run.lock import Source
@@ -40,86 +40,98 @@ class Binding:
         self.line = line
 
 
-def offer_env_file(reader: "SourceReader", source: "Source", path: str) -> None:
-    """Offer the variables of a `.env` file to the layers of `reader`; raises SourceError.
+def offer_env_files(reader: "SourceReader", source: "Source") -> None:
+    """Offer the variables of a plugin's files, or of those in `env_files`; raises SourceError.
 
     A plugin's file that cannot be read causes one warning, as no plugin stops a command.
     """
-    problems: list[Problem] = []
-    try:
+    for path in source.files:
         try:
-            bindings = read_env_file(path, problems.append)
+            _offer_file(reader, source, path)
         except SourceError as failure:
-            if source.reader != "dotenv":
-                raise
-            bindings = []
             see = f"see: {reader.messages.program} self plugin list"
             reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
-        if bindings is None:
-            reader.layers.missing.append(path)
-        _offer(reader, source, path, bindings or (), problems)
-    finally:
-        _report(reader, path, problems)
+    definitions = reader.chain if source.reader == "env_files" else ()
+    for definition in definitions:
+        for entry in definition.env_files:
+            if ":" in entry:
+                from host.run.secret_references import is_reference, resolve
+
+                if is_reference(entry, reader, definition):
+                    if reader.resolves:
+                        text = resolve({"env_files": entry}, reader, definition)["env_files"]
+                        _offer_text(reader, source, entry, text)
+                    continue
+            path = reader.expanded(entry, definition.file, "env_files")
+            if path and "\0" not in path:  # a help page knows only some of the variables
+                _offer_listed(reader, source, entry, join(definition.directory, path))
 
 
-def offer_text(reader: "SourceReader", source: "Source", origin: str, text: str) -> None:
-    """Offer the variables of the text of a `.env` file that a secret reference gave."""
-    problems: list[Problem] = []
-    if "\0" in text:
-        raise SourceError(Problem(origin, "holds a NUL"))
+def _offer_listed(reader: "SourceReader", source: "Source", entry: str, path: str) -> None:
+    project = reader.definition.project
+    if project is not None:
+        project.check(path)
     try:
-        bindings = parse_env(origin, text.replace("\r\n", "\n"), problems.append)
-        _offer(reader, source, origin, bindings, problems)
+        _offer_file(reader, source, path)
+    except SourceError as failure:
+        if path.endswith(entry):
+            raise
+        problem = failure.problem
+        text = f'{problem.text} (env_files: "{entry}")'
+        raise SourceError(problem.replaced(problem.path, text)) from None
+
+
+def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
+    text = read_env_text(path)
+    if text is None:
+        reader.layers.missing.append(path)
+    else:
+        _offer_text(reader, source, path, text)
+
+
+def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) -> None:
+    """Offer the variables of the text of a `.env` file; at most five of its problems are shown."""
+    problems: list[Problem] = []
+    try:
+        for one in parse_env(path, text, problems.append):
+            if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
+                what = f'{one.name} is not taken from a .env file for a command with "sudo"'
+                remedy = "export it before the command instead"
+                raise SourceError(Problem(path, what, remedy, line=one.line))
+            value = one.value
+            if not one.literal:
+                value = reader.expanded(value, path, one.name, one.line, problems.append)
+            reader.offer(one.name, value, source.rank, path, line=one.line)
     finally:
-        _report(reader, origin, problems)
+        for problem in problems[:_MOST_SHOWN]:
+            reader.messages.warn(problem)
+        rest = len(problems) - _MOST_SHOWN
+        if rest > 0:
+            what = "fault" if rest == 1 else "faults"
+            reader.messages.warn(Problem(path, f"{rest:,} more {what}"))
 
 
-def _offer(
-    reader: "SourceReader",
-    source: "Source",
-    path: str,
-    bindings: "Iterable[Binding]",
-    problems: "list[Problem]",
-) -> None:
-    for one in bindings:
-        if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
-            what = f'{one.name} is not taken from a .env file for a command with "sudo"'
-            remedy = "export it before the command instead"
-            raise SourceError(Problem(path, what, remedy, line=one.line))
-        value = one.value
-        if not one.literal:
-            value = reader.expanded(value, path, one.name, problems.append, one.line)
-        reader.offer(one.name, value, source.rank, path, line=one.line)
+def read_env_text(path: str) -> str | None:
+    """Return the text of the `.env` file at `path`, None if there is no such file.
 
-
-def _report(reader: "SourceReader", path: str, problems: "list[Problem]") -> None:
-    for problem in problems[:_MOST_SHOWN]:
-        reader.messages.warn(problem)
-    rest = len(problems) - _MOST_SHOWN
-    if rest > 0:
-        what = "fault" if rest == 1 else "faults"
-        reader.messages.warn(Problem(path, f"{rest:,} more {what}"))
-
-
-def read_env_file(path: str, warn: "Callable[[Problem], None]") -> "list[Binding] | None":
-    """Return the assignments in the `.env` file at `path`, None when there is no such file.
-
-    `warn` gets a problem for each that cannot be read, never with its content.
-    Raises SourceError for what is no readable regular UTF-8 file of at most 1 MiB.
+    Raises SourceError if it is no readable regular UTF-8 file of at most 1 MiB.
     """
     try:
-        content = read_regular(path, SIZE_LIMIT, SourceError)
+        text = text_of(path, read_regular(path, SIZE_LIMIT, SourceError), SourceError)
     except FileNotFoundError:
         return None
-    text = text_of(path, content, SourceError)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise SourceError(Problem(path, "holds a NUL", line=line))
-    return parse_env(path, text.replace("\r\n", "\n"), warn)
+    return text
 
 
 def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[Binding]":
-    """Return the assignments in `text`, which holds no NUL; see `read_env_file`."""
+    """Return the assignments in the text of a `.env` file.
+
+    `warn` gets a problem for each that cannot be read, never with its content.
+    """
+    text = text.replace("\r\n", "\n")
     bindings = _plain_bindings(text)
     if bindings is None:
         from host.run.dotenv_parser import parse

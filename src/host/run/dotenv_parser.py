@@ -9,6 +9,7 @@ import re
 
 from host.errors import Problem
 from host.run.expand import is_name
+from host.run.importing import complete_import_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,13 +28,8 @@ def parse(
     path: str, text: str, warn: "Callable[[Problem], None]"
 ) -> "Iterator[tuple[str, str, bool, int]]":
     """Yield the values of a `Binding` for each assignment in the text of a `.env` file."""
-    try:
-        from dotenv.parser import parse_stream
-    except ModuleNotFoundError:  # this program stands beside its packages, in a checkout
-        from host.run.importing import complete_import_path
-
-        complete_import_path()
-        from dotenv.parser import parse_stream
+    complete_import_path("dotenv")
+    from dotenv.parser import parse_stream
 
     one: Any  # the type checker knows no name and value of it behind `_why_left_out`
     for one in parse_stream(io.StringIO(text.replace(_PAIR, _PAIR * 2))):

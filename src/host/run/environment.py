@@ -1,13 +1,14 @@
-"""The environment of a run: layers of variables in, one mapping out (SPEC 2.6, 3).
+"""The environment of a run: sources of variables in, one mapping out (SPEC 2.6, 3).
 
-The ranks and the load order are written here and nowhere else.
+The ranks and the load order are written here and nowhere else. `read_sources` asks the sources of
+one command in load order. `Layers` has what each of them sets, and decides which value wins.
 """
 
 import _imp
 import posix
 
-from host.errors import CannotStartError, Problem, SourceError
-from host.run import Record, join
+from host.errors import Problem
+from host.run import Record, from_system
 from host.run.command import Definition
 from host.run.expand import expand
 from host.run.text import Messages, encode
@@ -41,40 +42,37 @@ BUILT_IN_SCHEMES = ("run", "file")  # of references to secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
 
-_LARGEST = 16 << 20  # characters of all expanded values; no program starts with so many
-
 _NOTHING: "Mapping[str, str]" = {}
-
+_STAYS = (
+    "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
+    "if NAME is set"
+)
 _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
 
 
 class Assignment:
-    """One value that one source gives to one name. `origin` is shown to people.
+    """One value that one source gives to one name. `origin` is shown to people."""
 
-    `key` is where it is in the command's definition, "" if it comes from elsewhere.
-    """
+    __slots__ = ("name", "origin", "rank", "value")
 
-    __slots__ = ("key", "name", "origin", "rank", "value")
-
-    def __init__(self, name: str, value: str, rank: float, origin: str, key: str = "") -> None:
+    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
         self.name = name
         self.value = value
         self.rank = rank
-        self.origin = f"{origin}: {key}" if key else origin
-        self.key = key
+        self.origin = origin
 
 
 class Layers:
-    """What the sources said so far; the lowest rank number wins, within a rank the later.
+    """What each source sets, and which value wins: that of the lowest rank, there the latest.
 
-    A name in `system` is never changed, even if its value is empty (SPEC 2.6 rule 4); `fixed` goes
-    before all, and `given` is the part of it that declared arguments set. `offered` is what the
-    sources said, in order. `missing` are the files of `env_files` that are not there. `describe`
-    makes CLI_RUN of what was set so far.
+    fixed    what describes the run (FRAMEWORK); `given` is the part that declared arguments set
+    system   the caller's environment (SYSTEM): never changed, even if a value is empty
+    offered  the assignments of all other sources by name, the strongest first
+    missing  the `.env` files that are not there
     """
 
-    __slots__ = ("_describe", "_winners", "fixed", "given", "missing", "offered", "system")
+    __slots__ = ("_describe", "fixed", "given", "missing", "offered", "system")
 
     def __init__(
         self,
@@ -83,49 +81,36 @@ class Layers:
         given: "Mapping[str, str]" = _NOTHING,
         describe: "Callable[[Mapping[str, str]], str] | None" = None,
     ) -> None:
-        self.system = system
-        self.missing: list[str] = []
-        self.given = given
-        self._describe = describe
         self.fixed = {**framework, **given}
-        self._winners: dict[str, Assignment] = {}
-        self.offered: list[Assignment] = []
+        self.given = given
+        self.system = system
+        self.offered: dict[str, list[Assignment]] = {}
+        self.missing: list[str] = []
+        self._describe = describe  # returns CLI_RUN for what was set so far
+
+    def offer(self, assignment: Assignment) -> None:
+        ranked = self.offered.setdefault(assignment.name, [])
+        ranked.insert(0, assignment)
+        ranked.sort(key=lambda one: one.rank)
 
     def get(self, name: str) -> str | None:
-        """Return the value that wins so far, or None when nothing set `name`."""
-        if name in self.fixed:
-            return self.fixed[name]
-        winner = self._winners.get(name)
-        return self.system.get(name) if winner is None else winner.value
-
-    def offer(self, assignment: Assignment) -> bool:
-        """Add what a source says; return whether it wins for now."""
-        self.offered.append(assignment)
-        name = assignment.name
-        winner = self._winners.get(name)
-        wins = winner is None or winner.rank >= assignment.rank
-        if name in self.fixed or name in self.system or not wins:
-            return False
-        self._winners[name] = assignment
-        return True
+        """Return the value that wins so far, None if nothing sets `name`."""
+        for stronger in (self.fixed, self.system):
+            if name in stronger:
+                return stronger[name]
+        return self.offered[name][0].value if name in self.offered else None
 
     def environment(self) -> dict[str, str]:
-        """Return the whole environment: the system's, changed only where a layer won."""
-        won = {name: winner.value for name, winner in self._winners.items()}
-        found = {**self.system, **self.fixed, **won}
+        """Return the whole environment: the caller's, and what the other sources add to it."""
+        found = {**self.system, **self.fixed}
+        won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
         if self._describe is not None:
             found[RUN] = self._describe({**self.given, **won})
-        return found
-
-
-_STAYS = (
-    "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
-    "if NAME is set"
-)
+        return {**found, **won}
 
 
 class SourceReader(Record):
-    """One pass over the sources of one command: `layers` so far, and where messages go.
+    """Reads the sources of one command into `layers`; warnings go to `messages`.
 
     `schemes` are those of plugins for references to secrets. This reader resolves none.
     """
@@ -138,152 +123,113 @@ class SourceReader(Record):
     layers: Layers
     messages: Messages
     schemes: "Sequence[Sequence[str]]" = ()
-    expanded_size: int = 0
+
+    @property
+    def chain(self) -> tuple[Definition, ...]:
+        """The definitions of the categories above, the outermost first, and the command's."""
+        return (*self.definition.above, self.definition)
 
     def read(self, source: "Source") -> None:
-        """Offer what `source` says to the layers; raises SourceError."""
+        """Offer what `source` sets; raises SourceError."""
         if not source.serves(self.words):
             return
-        if source.reader == "envs":
-            self.envs(source)
-        elif source.reader == "env_files":
-            for one in (*self.definition.above, self.definition):
-                for written in one.env_files:
-                    self.listed_file(source, written, one)
-        elif source.reader == "dotenv":
-            for path in source.files:
-                self.env_file(source, path)
-        elif source.reader == "shell":
+        if source.reader == "shell":
             self.settings(source)
-        else:
-            self.offer_all(source, f"plugin {source.plugin}: {source.name}", self.provided(source))
+        elif source.reader == "python":
+            self.provided(source)
+        elif source.reader == "envs":
+            self.envs(source)
+        elif source.files or any(one.env_files for one in self.chain):
+            from host.run.dotenv import offer_env_files
 
-    def envs(self, source: "Source") -> None:
-        for one in (*self.definition.above, self.definition):
-            file = one.file or source.name
-            for name, text in one.envs.items():
-                key = f"envs.{name}"
-                value = self.expanded(text, file, key)
-                self.offer(name, value, source.rank, file, key)
+            offer_env_files(self, source)
 
     def settings(self, source: "Source") -> None:
         for path in source.files:
-            if _may_be_there(path):
-                from host.run.settings import capture_settings
+            try:
+                posix.lstat(path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                pass  # the folder cannot be read, say: see below
+            from host.run.settings import capture_settings
 
-                before = self.layers.environment()
-                values = capture_settings(path, before)
-                changed = {name: text for name, text in values.items() if before.get(name) != text}
-                self.offer_all(source, path, changed)
+            before = self.layers.environment()
+            for name, value in capture_settings(path, before).items():
+                if before.get(name) != value:
+                    self.offer(name, value, source.rank, path)
 
-    def listed_file(self, source: "Source", written: str, definition: Definition) -> None:
-        """Read an entry of a definition's `env_files`; one that expands to nothing is no file."""
-        if ":" in written and self.is_reference(written, definition):
-            self.referenced_file(source, written, definition)
-            return
-        path = self.expanded(written, definition.file, "env_files")
-        if not path:
-            return
-        if self.definition.project is not None:
-            self.definition.project.check(join(definition.directory, path))
-        try:
-            self.env_file(source, join(definition.directory, path))
-        except SourceError as failure:
-            if path == written:
-                raise
-            problem = failure.problem
-            text = f'{problem.text} (env_files: "{written}")'
-            raise SourceError(problem.replaced(problem.path, text)) from None
+    def provided(self, source: "Source") -> None:
+        from host.run.provider import ask_provider
 
-    def is_reference(self, text: str, definition: Definition) -> bool:
-        """Return whether an entry of `env_files` is no path: an unknown scheme counts, too."""
-        scheme = text.partition(":")[0]
-        if scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes):
-            return True
-        is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
-        return is_scheme and not _may_be_there(join(definition.directory, text))
+        environ = self.layers.environment()
+        found = ask_provider(source.plugin, source.provider, self.words, environ)
+        for name, value in found.items():
+            self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 
-    def referenced_file(self, source: "Source", written: str, definition: Definition) -> None:
-        if not self.resolves:
-            return
-        from host.run.dotenv import offer_text
-        from host.run.secret_references import resolve
+    def envs(self, source: "Source") -> None:
+        for one in self.chain:
+            file = one.file or source.name
+            for name, text in one.envs.items():
+                key = f"envs.{name}"
+                self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
-        text = resolve({"env_files": written}, self, definition)["env_files"]
-        offer_text(self, source, written, text)
+    def secrets(self) -> None:
+        """Offer the secrets that no other source sets: values, or references if it resolves none.
 
-    def env_file(self, source: "Source", path: str) -> None:
-        from host.run.dotenv import offer_env_file
+        Raises SourceError.
+        """
+        definition = self.definition
+        found = {
+            f"secrets.{name}": text
+            for name, text in definition.secrets.items()
+            if self.layers.get(name) is None
+        }
+        if found and self.resolves:
+            from host.run.secret_references import resolve
 
-        offer_env_file(self, source, path)
+            found = resolve(found, self, definition)
+        for key, value in found.items():
+            self.offer(key.removeprefix("secrets."), value, SECRETS, definition.file, key)
 
     def offer(
         self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
     ) -> None:
-        args = self.definition.args
-        if args and any(one.owns(name) for one in args):
-            return  # a command line alone gives these
-        if ":" in value and rank in (ENVS, ENV_FILES):
-            self._warn_of_reference(name, value, path, key, line)
-        origin = f"{path}:{line}" if line else path
-        offered = self.layers.offer(Assignment(name, value, rank, origin, key))
-        if not offered and name in self.layers.system:
+        if any(one.owns(name) for one in self.definition.args):
+            return  # only a command line sets these
+        scheme = value.partition(":")[0] if ":" in value else ""
+        if scheme and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
+            looks = "encrypted" if scheme == "encrypted" else "like a reference to a secret"
+            what = f"{name} looks {looks}, and nothing resolves it here"
+            self.messages.warn(Problem(path, what, 'references belong in "secrets"', key, line))
+        origin = f"{path}:{line}" if line else f"{path}: {key}" if key else path
+        self.layers.offer(Assignment(name, value, rank, origin))
+        if name in self.layers.system:
             self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
 
-    def _warn_of_reference(self, name: str, value: str, path: str, key: str, line: int) -> None:
-        scheme = value.partition(":")[0]
-        if scheme == "encrypted":
-            what = f"{name} looks encrypted, and nothing decrypts it here"
-        elif scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes):
-            what = f"{name} looks like a reference to a secret, and nothing resolves it here"
-        else:
-            return
-        self.messages.warn(Problem(path, what, 'references belong in "secrets"', key, line))
-
-    def offer_all(self, source: "Source", origin: str, values: "Mapping[str, str]") -> None:
-        for name, value in values.items():
-            self.offer(name, value, source.rank, origin)
-
-    def provided(self, source: "Source") -> dict[str, str]:
-        from host.run.provider import ask_provider
-
-        environ = self.layers.environment()
-        return ask_provider(source.plugin, source.provider, self.words, environ)
+    def knows(self, scheme: str) -> bool:
+        """Return whether this is a scheme of references to secrets."""
+        return scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes)
 
     def expanded(
         self,
         text: str,
         path: str,
         key: str,
-        on_warning: "Callable[[Problem], None] | None" = None,
         line: int = 0,
+        on_warning: "Callable[[Problem], None] | None" = None,
     ) -> str:
-        """Return `text` with its references replaced; `path`, `key` and `line` are its place."""
+        """Return `text` with its variables replaced; `path`, `key` and `line` are its place."""
+        warn = on_warning or self.messages.warn
 
-        def warn() -> None:
-            (on_warning or self.messages.warn)(Problem(path, _STAYS, key=key, line=line))
+        def lookup(name: str) -> str | None:
+            value = self.layers.get(name)
+            if value is None and name in self.definition.secrets:
+                what = f"${name} is empty here, as secrets are resolved last"
+                warn(Problem(path, what, "let the command itself combine them", key, line))
+            return from_system(name) if value is None else value
 
-        lookup = self.lookup
-        if self.definition.secrets:
-
-            def lookup(name: str) -> str | None:
-                found = self.lookup(name)
-                if found is None and name in self.definition.secrets:
-                    what = f"${name} is empty here, as secrets are resolved last"
-                    remedy = "let the command itself combine them"
-                    (on_warning or self.messages.warn)(Problem(path, what, remedy, key, line))
-                return found
-
-        value = expand(text, lookup, warn)
-        self.expanded_size += len(value)
-        if self.expanded_size > _LARGEST:  # a few lines of doubling would fill the memory
-            what = f"the expanded values have more than {_LARGEST} characters"
-            raise CannotStartError(Problem(path, what, key=key, line=line))
-        return value
-
-    def lookup(self, name: str) -> str | None:
-        value = self.layers.get(name)
-        return _from_system(name) if value is None else value
+        return expand(text, lookup, lambda: warn(Problem(path, _STAYS, key=key, line=line)))
 
 
 class RunReader(SourceReader):
@@ -298,38 +244,7 @@ class AttendedReader(RunReader):
     may_ask = True
 
 
-def value_hash(value: str) -> str:
-    """Return a short hash of a variable's value: the interpreter's own, which needs no import."""
-    return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
-
-
-def _may_be_there(path: str) -> bool:
-    """Return whether there is something at `path`, or its folder cannot be read."""
-    try:
-        posix.lstat(path)
-    except OSError as failure:
-        return not isinstance(failure, FileNotFoundError | NotADirectoryError)
-    return True
-
-
-def _from_system(name: str) -> str | None:
-    """Return HOME, USER, PWD or HOSTNAME where the environment lacks it (SPEC 2.5)."""
-    try:
-        if name == "PWD":
-            return posix.getcwd()
-        if name == "HOSTNAME":
-            return posix.uname().nodename
-        if name in ("HOME", "USER"):
-            import pwd
-
-            account = pwd.getpwuid(posix.getuid())
-            return account.pw_dir if name == "HOME" else account.pw_name
-    except (OSError, KeyError):
-        pass
-    return None
-
-
-def layers_of(
+def read_sources(
     words: tuple[str, ...],
     definition: Definition,
     installation: "OpenInstallation",
@@ -339,22 +254,20 @@ def layers_of(
     given: "Mapping[str, str] | None" = None,
     *,
     reading: "type[SourceReader]" = SourceReader,
-) -> Layers:
-    """Return what all sources say for one command, in load order; raises SourceError.
+) -> SourceReader:
+    """Return the reader that has read all sources of one command but its `secrets`.
 
     `environ` is the caller's; `given` are the variables of the declared arguments, by default
-    those of a command line without words. Nothing overrides these and those that describe
-    the run. A Python command with `"sources": false` has no sources.
+    those of a command line without words. A Python command with `"sources": false` has no
+    sources. Raises SourceError.
     """
     system = {name: value for name, value in environ.items() if name != RUN}
     if definition.args:
         from host.run.argument_parser import parse, without
 
         system = without(definition.args, system)
-        given = (
-            parse(definition.args, None, environ=environ).variables() if given is None else given
-        )
-
+        if given is None:
+            given = parse(definition.args, None, environ=environ).variables()
     project = {"PROJECT_DIR": definition.project.root} if definition.project else {}
 
     def describe(values: "Mapping[str, str]") -> str:
@@ -365,27 +278,7 @@ def layers_of(
     reader = reading(words, definition, layers, messages, lock.schemes)
     for source in lock.sources if definition.sources else ():
         reader.read(source)
-    return layers
-
-
-def offer_secrets(reader: SourceReader) -> None:
-    """Give the secrets that no other source gives: values, or references if it resolves none.
-
-    Raises SourceError.
-    """
-    definition, layers = reader.definition, reader.layers
-    found = {
-        f"secrets.{name}": text
-        for name, text in definition.secrets.items()
-        if layers.get(name) is None
-    }
-    if found and reader.resolves:
-        from host.run.secret_references import resolve
-
-        found = resolve(found, reader, definition)
-    for key, value in found.items():
-        name = key.removeprefix("secrets.")
-        layers.offer(Assignment(name, value, SECRETS, definition.file, key))
+    return reader
 
 
 def check_required(definition: Definition, layers: Layers, pending: "Collection[str]" = ()) -> None:
@@ -393,11 +286,13 @@ def check_required(definition: Definition, layers: Layers, pending: "Collection[
 
     Names that are `pending` are not checked: their secrets are not resolved yet.
     """
-    for name in definition.required_envs:
-        if name in pending:
-            continue
-        if name.type or not layers.get(name):
-            from host.run.required_variables import refuse
+    names = [name for name in definition.required_envs if name not in pending]
+    if any(name.fault(layers.get(name)) for name in names):
+        from host.run.required_variables import refusal
 
-            refuse(definition, layers, pending)
-            return
+        raise refusal(definition, layers, names)
+
+
+def value_hash(value: str) -> str:
+    """Return a short hash of a variable's value: the interpreter's own, which needs no import."""
+    return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()

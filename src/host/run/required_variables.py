@@ -8,7 +8,7 @@ from host.run.argument_spec import is_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from host.run.command import Definition, RequiredVariable
     from host.run.environment import Layers
@@ -48,42 +48,29 @@ def _has_type(kind: str, value: str) -> bool:
     return bool(separator and rest.strip("/")) and plain.isalnum() and scheme[0].isalpha()
 
 
-def refuse(definition: "Definition", layers: "Layers", pending: "Collection[str]" = ()) -> None:
-    """Raise SourceError for names that are unset, empty or of another type than declared."""
-    faults: list[tuple[str, str]] = []
-    unset: list[RequiredVariable] = []
-    empty: list[RequiredVariable] = []
-    for name in definition.required_envs:
-        if name in pending:
-            continue
+def refusal(
+    definition: "Definition", layers: "Layers", names: "Sequence[RequiredVariable]"
+) -> SourceError:
+    """Return the error for those of `names` that are unset, empty or of another type, and where."""
+    wrong: dict[str, list[RequiredVariable]] = {}  # by what is wrong
+    for name in names:
         value = layers.get(name)
-        if not value:
-            (empty if name in layers.system else unset).append(name)  # nothing else counts there
-        elif what := fault(name, value):
-            faults.append((f"{name} {what}", name.hint))
-    if unset:
-        gone = f"; {', '.join(layers.missing)} is not there" if layers.missing else ""
-        faults.append((f"{', '.join(unset)} must be set{gone}", where_to_set(unset)))
-    if empty:
-        them, are = ("it", "is") if len(empty) == 1 else ("them", "are")
-        before = f"{are} empty in your environment, which goes before every other source"
-        remedy = "; ".join([*_hints(empty), f"give {them} a value there, or unset {them}"])
-        faults.append((f"{', '.join(empty)} {before}", remedy))
-    if len(faults) == 1:
-        raise SourceError(Problem(definition.file, *faults[0]))
-    if faults:  # each has to stand beside its remedy
-        texts = ["; ".join(filter(None, one)) for one in faults]
-        raise SourceError(Problem(definition.file, "; ".join(texts)))
+        what = fault(name, value) if value else "must be set"
+        if value == "" and name in layers.system:
+            what = "must have a value in your environment, or be unset there"
+        if what:
+            wrong.setdefault(what, []).append(name)
+    texts = [f"{', '.join(found)} {what}" for what, found in wrong.items()]
+    if "must be set" in wrong and layers.missing:
+        texts.append(f"{', '.join(layers.missing)} is not there")
+    remedy = where_to_set([name for found in wrong.values() for name in found])
+    return SourceError(Problem(definition.file, "; ".join(texts), remedy))
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:
     """Return what to do about variables that must be set: their hints, or else the places."""
-    them = "it" if len(names) == 1 else "them"
-    where = f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
-    return "; ".join([*_hints(names), *([] if all(one.hint for one in names) else [where])])
-
-
-def _hints(names: "Sequence[RequiredVariable]") -> list[str]:
-    """Return the hints, each with its name if there are several names."""
     alone = len(names) == 1
-    return [one.hint if alone else f"{one}: {one.hint}" for one in names if one.hint]
+    them = "it" if alone else "them"
+    where = f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"
+    hints = [one.hint if alone else f"{one}: {one.hint}" for one in names if one.hint]
+    return "; ".join(hints if len(hints) == len(names) else [*hints, where])

@@ -4,6 +4,7 @@ Loaded only for a definition that has the key.
 """
 
 from host.run import Record
+from host.run.argument_spec import is_digits
 from host.run.json_file import Fields
 
 TYPE_CHECKING = False
@@ -37,48 +38,47 @@ def read_requirements(fields: Fields, entries: "list[Any]") -> tuple[Requirement
     for index, entry in enumerate(entries):
         key = f"requires[{index}]"
         if type(entry) is str:
-            start = min([at for one in "<=>" if (at := entry.find(one)) >= 0] or [len(entry)])
-            program, version, hint = entry[:start].strip(" "), entry[start:], ""
+            program = entry.replace("<", ">").replace("=", ">").partition(">")[0]
+            version, hint = entry[len(program) :], ""
         else:
             inner = Fields(fields.path, entry, key)
             program = inner.filled("program", required=True)
             version, hint = inner.text("version"), inner.text("hint")
+        program, version = program.strip(), version.replace(" ", "")
         if not program or program[0] in ".+-" or not _NAME.issuperset(program):
             raise fields.refused(key, f'"{program[:70]}" is not the name of a program')
-        pieces = [_constraint(one) for one in version.split(",")] if version else []
-        if not all(pieces):
+        if version and not all(map(_constraint, version.split(","))):
             expected = "expected versions such as >=1.6 or >=1.6,<2"
             raise fields.refused(key, f'{expected}; found "{version[:70]}"')
-        found[program] = Requirement(program, ",".join(map("".join, pieces)), hint)
+        found[program] = Requirement(program, version, hint)
     return tuple(found.values())
 
 
-def _constraint(text: str) -> tuple[str, str] | tuple[()]:
-    """Return the operator and version of `>= 1.6`, () if `text` is something else."""
-    text = text.strip(" ")
+def _constraint(text: str) -> "tuple[str, list[int]] | None":
+    """Return the operator and numbers of `>=1.6`, None if `text` is something else."""
     operator = next(filter(text.startswith, _OPERATORS), "")
-    number = text.removeprefix(operator).strip(" ")
-    is_number = all(one.isascii() and one.isdigit() for one in number.split("."))
-    return (operator, number) if operator and is_number and len(number) < _LONGEST else ()
+    parts = text.removeprefix(operator).split(".")
+    if not operator or len(text) > _LONGEST or not all(map(is_digits, parts)):
+        return None
+    return operator, _numbers(parts)
 
 
-def _key(version: str) -> tuple[int, ...]:
+def _numbers(parts: "list[str]") -> "list[int]":
     """Return what versions are compared by: 1.6 and 1.6.0 are equal."""
-    numbers = [int(one) for one in version.split(".")]
+    numbers = [int(one) for one in parts]
     while numbers and not numbers[-1]:
         numbers.pop()
-    return tuple(numbers)
+    return numbers
 
 
 def is_version(text: str) -> bool:
-    return _constraint(f">={text}") == (">=", text)
+    return _constraint(f">={text}") is not None
 
 
 def satisfies(version: str, wanted: str) -> bool:
     """Return whether a version satisfies constraints such as ">=1.6,<2"."""
-    own = _key(version)
-    for operator, number in filter(None, map(_constraint, wanted.split(","))):
-        other = _key(number)
+    own = _numbers(version.split("."))
+    for operator, other in filter(None, map(_constraint, wanted.split(","))):
         sign = "=" if own == other else ">" if own > other else "<"
         if sign not in operator:
             return False

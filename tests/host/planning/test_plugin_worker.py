@@ -68,7 +68,7 @@ ODD = {
         "from host import hookimpl\n@hookimpl\ndef env_sources(): raise SystemExit(1)",
         "env_sources raised SystemExit: 1",
     ),
-    "interrupts": ("raise KeyboardInterrupt", "ended the process"),
+    "interrupts": ("raise KeyboardInterrupt", "raised KeyboardInterrupt"),
     "recurses": ("def f(): f()\nf()", "RecursionError"),
     "not JSON": (
         "from host import *\nfrom host import hookimpl, CommandDeclaration\n@hookimpl\n"

@@ -11,7 +11,6 @@ from host.errors import UsageError
 from host.run import argument_parser
 from host.run.argument_declarations import read_declarations
 from host.run.json_file import Fields
-from testing.growth import grows_in_proportion
 from testing.installation import command
 
 FORCE = {"name": "--force", "short": "-f"}
@@ -226,14 +225,6 @@ def test_files_are_looked_at_and_not_opened(tmp_path, monkeypatch):
 def test_words_of_any_number_take_linear_time():
     words = ["-f", "x"] * 100_000
     assert variables([FORCE, FILES], *words)["FILES_COUNT"] == "100000"
-
-
-def test_declarations_of_any_number_are_taken_out_in_linear_time():
-    def declared(size):
-        arguments = read([FILES, *({"name": f"--a{n}"} for n in range(size))])
-        return arguments, {one.variable: "1" for one in arguments}
-
-    assert grows_in_proportion(declared, lambda one: argument_parser.without(*one), 1000)
 
 
 def test_the_variables_of_nobody_stay():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import Problem, SourceError
-from host.run.dotenv import SIZE_LIMIT, parse_env, read_env_file
+from host.run.dotenv import SIZE_LIMIT, parse_env, read_env_text
 from host.run.expand import expand, is_name
 from testing.growth import grows_in_proportion
 from testing.installation import command
@@ -448,12 +448,12 @@ def test_taken_without_sudo_and_from_other_sources(place, tmp_path):
 
 def test_reading_a_file_directly(tmp_path):
     path = tmp_path / "x.env"
-    assert read_env_file(str(path), pytest.fail) is None
+    assert read_env_text(str(path)) is None
     path.write_text("X=1\n")
-    assert [(one.name, one.value) for one in read_env_file(str(path), pytest.fail)] == [("X", "1")]
+    assert read_env_text(str(path)) == "X=1\n"
     path.write_bytes(b"\n\n\xff")
     with pytest.raises(SourceError, match=":3: not UTF-8"):
-        read_env_file(str(path), pytest.fail)
+        read_env_text(str(path))
 
 
 def test_json_numbers_and_booleans_in_envs(place):

@@ -187,8 +187,8 @@ def test_required_envs(install):
     file = made.root / "commands/demo/show/command.json"
     result = made.run("demo", "show", env={"HERE": ""})
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"cli: {file}: EMPTY, NOWHERE must be set; export them, ")
-    assert "; HERE is empty in your environment, which goes before every other" in result.stderr
+    here = "HERE must have a value in your environment, or be unset there"
+    assert result.stderr.startswith(f"cli: {file}: EMPTY, NOWHERE must be set; {here}; export th")
     assert result.stderr.count("\n") == 1
     for place in ("settings.conf", "env_files", "envs", "export"):
         assert place in result.stderr
@@ -199,8 +199,7 @@ def test_required_envs(install):
     gone = f"IN_FILE must be set; {file.parent}/.env is not there; export it, or set it in "
     assert said.startswith(f"cli: {file}: {gone}")
     result = made.run("demo", "show", env={**env, "HERE": "", "IN_FILE": "1"})
-    before = "which goes before every other source; give it a value there, or unset it"
-    assert result.stderr == f"cli: {file}: HERE is empty in your environment, {before}\n"
+    assert result.stderr.startswith(f"cli: {file}: {here}; export it, ")
 
 
 @pytest.mark.parametrize("debug", ["true", "1", "on", "TRUE", "On"])
@@ -239,15 +238,16 @@ def offered(*assignments: Assignment, system=None, framework=None) -> Layers:
     return layers
 
 
-def test_offers_tell_whether_they_win():
+def test_the_lowest_rank_wins_and_within_a_rank_the_later():
     layers = Layers({"S": "s"}, {"F": "f"})
-    assert not layers.offer(Assignment("S", "x", ENVS, "envs"))
-    assert not layers.offer(Assignment("F", "x", ENVS, "envs"))
-    assert layers.offer(Assignment("X", "1", ENV_FILES, "a"))
-    assert layers.offer(Assignment("X", "2", ENV_FILES, "b"))
-    assert layers.offer(Assignment("X", "3", 3.5, "plugin"))
-    assert not layers.offer(Assignment("X", "4", ENV_FILES, "c"))
-    assert layers.offer(Assignment("X", "5", SETTINGS, "d"))
+    for name in ("S", "F"):
+        layers.offer(Assignment(name, "x", ENVS, "envs"))
+    offers = [(ENV_FILES, "1"), (ENV_FILES, "2"), (3.5, "3"), (ENV_FILES, "4"), (SETTINGS, "5")]
+    winners = []
+    for rank, value in offers:
+        layers.offer(Assignment("X", value, rank, "a"))
+        winners.append(layers.get("X"))
+    assert winners == ["1", "2", "3", "3", "5"]
     assert layers.environment() == {"S": "s", "F": "f", "X": "5"}
     assert [layers.get(name) for name in ("S", "F", "X", "NONE")] == ["s", "f", "5", None]
 
@@ -289,19 +289,3 @@ def test_values_that_expand_to_more_than_the_system_takes(install):
     result = made.run("demo", "show")
     assert (result.status, result.stdout) == (126, "")
     assert " are too large; unset large variables" in result.stderr
-
-
-def test_values_that_double_with_each_line_end_the_run_early(install):
-    lines = f"A0={'x' * 100}\n" + "".join(f"A{n}=$A{n - 1}$A{n - 1}\n" for n in range(1, 60))
-    made = install(
-        {
-            "commands/demo/show/command.json": command(env_files=[".env"]),
-            "commands/demo/show/.env": lines,
-            "commands/demo/show/main.sh": SHOW,
-        }
-    )
-    result = made.run("demo", "show")
-    file = f"{made.root}/commands/demo/show/.env"
-    assert (result.status, result.stdout) == (126, "")
-    what = "the expanded values have more than 16777216 characters"
-    assert result.stderr == f'cli: {file}:18: "A17": {what}\n'

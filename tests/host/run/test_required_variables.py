@@ -59,11 +59,11 @@ FAULTS = {
     "unset with a hint": ({"API_URL": None}, "API_URL must be set; ask Ada"),
     "wrong with a hint": (
         {"API_URL": "hunter2"}, "API_URL must be a URL, such as https://example.org/; ask Ada"),
-    "wrong": ({"LICENCE": "hunter2"}, "LICENCE must be a whole number"),
+    "wrong": ({"LICENCE": "hunter2"}, f"LICENCE must be a whole number; {WHERE}"),
     "two": ({"PLAIN": None, "API_URL": None}, "PLAIN, API_URL must be set; API_URL: ask Ada; "
             "export them, or set them in config/settings.conf, a file of env_files, or envs"),
-    "empty": ({"API_URL": ""}, "API_URL is empty in your environment, which goes before every "
-              "other source; ask Ada; give it a value there, or unset it"),
+    "empty": ({"API_URL": ""}, "API_URL must have a value in your environment, or be unset there; "
+              "ask Ada"),
 }  # fmt: skip
 
 

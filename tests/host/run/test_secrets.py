@@ -137,7 +137,7 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
     assert [line.partition("command.json: ")[2] for line in lines] == [
         '"envs.OTHER": OTHER looks like a reference to a secret, and nothing resolves it here; '
         'references belong in "secrets"',
-        '"envs.ENCRYPTED": ENCRYPTED looks encrypted, and nothing decrypts it here; '
+        '"envs.ENCRYPTED": ENCRYPTED looks encrypted, and nothing resolves it here; '
         'references belong in "secrets"',
         '"envs.URL": $TOKEN is empty here, as secrets are resolved last; '
         "let the command itself combine them",

@@ -213,7 +213,7 @@ def test_what_a_provider_answers_may_be_long(module):
 
 @pytest.mark.parametrize("function", ["dies", "killed"])
 def test_a_provider_that_ends_its_process(module, function):
-    with pytest.raises(SourceError, match=f"acme: .*:{function}: ended its process"):
+    with pytest.raises(SourceError, match=f"acme: .*:{function}: ended the process"):
         read(python(function))
 
 

@@ -22,7 +22,7 @@ from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.planning.required_programs import fault, remedy_of
 from host.run import find_bash
-from host.run.environment import layers_of
+from host.run.environment import read_sources
 from host.run.process import start_of
 
 
@@ -92,7 +92,8 @@ def requirements(subject: Subject) -> Iterator[Finding]:
             environ = session.caller
             if not session.safe:
                 there = (session.installation, subject.lock, session.caller, session.messages)
-                environ = layers_of(command.words, definition, *there).environment()
+                reader = read_sources(command.words, definition, *there)
+                environ = reader.layers.environment()
             for one in definition.requires:
                 if text := fault(one, environ, session.installation.versions_file):
                     remedy = remedy_of(one, subject.call, subject.lock) or "install it"

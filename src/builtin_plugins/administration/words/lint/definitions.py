@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.words.lint.places import keys_of
 from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
+from host.run import from_system
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.lock import Source
+from host.run.secret_references import is_reference
 from host.run.text import Messages
 
 _KEYS_INSIDE: dict[str, Collection[str]] = {
@@ -55,6 +57,8 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
     collector = _Collector()
     reader = _VariableReader((), definition, layers, collector, schemes)
+    entries = [(entry, one) for one in reader.chain for entry in one.env_files if ":" in entry]
+    layers.missing += [entry for entry, one in entries if is_reference(entry, reader, one)]
     try:
         for source in _SOURCES:
             reader.read(source)
@@ -80,24 +84,20 @@ class _VariableReader(SourceReader):
     If a file of `env_files` is missing, or only a run can read it, it may define any name.
     """
 
-    def referenced_file(self, source: Source, written: str, definition: Definition) -> None:
-        del source, definition
-        self.layers.missing.append(written)
-
     def expanded(
         self,
         text: str,
         path: str,
         key: str,
-        on_warning: Callable[[Problem], None] | None = None,
         line: int = 0,
+        on_warning: Callable[[Problem], None] | None = None,
     ) -> str:
         names: dict[str, None] = {}
         expand(text, names.setdefault)
         in_env_file = line > 0
         optional = {*_WITH_DEFAULT.findall(text), *self.definition.secrets}
         for name in names if not (in_env_file or self.layers.missing) else ():
-            if name not in optional and self.lookup(name) is None:
+            if name not in optional and self.layers.get(name) is None and from_system(name) is None:
                 remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
                 self.messages.warn(Problem(path, f"nothing defines ${name}", remedy, key))
-        return super().expanded(text, path, key, on_warning, line)
+        return super().expanded(text, path, key, line, on_warning)
