@@ -66,14 +66,14 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     argv = [bash, "-p", "-c", script, basename(path), path, str(report_descriptor())]
     try:
         output = spawn_and_read(argv, env, timeout)
+    except TimeoutError:
+        remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+        raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
         if failure.errno == E2BIG:
             what = "the environment is too large for this system"
             raise CannotStartError(Problem(path, what, TOO_LARGE)) from None
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
-    if output is None:
-        remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
-        raise _error(path, f"did not end within {timeout:g} s", remedy)
     return _read_report(path, output, script.partition('eval "')[0].count("\n") + 1)
 
 
