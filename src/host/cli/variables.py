@@ -102,7 +102,7 @@ def trace(
         if outside is not None and outside != fixed:
             ranked.insert(0, Assignment(name, outside, SYSTEM, "system"))
         if fixed is not None:
-            origin = "args" if name in layers.given else "framework"
+            origin = "args" if name.startswith("ARG_") else "framework"
             ranked.insert(0, Assignment(name, fixed, FRAMEWORK, origin))
         yield ranked[0], ranked[1:]
 

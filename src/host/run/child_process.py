@@ -45,12 +45,11 @@ def report_descriptor() -> int:
     return min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
 
 
-def spawn_and_read(
-    argv: "Sequence[str]", environ: "Mapping[str, str]", timeout: float
-) -> bytes | None:
-    """Return the report of a program: None if time ran out, b"" if it ends without one.
+def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout: float) -> bytes:
+    """Return the report of a program, b"" if it ends without one.
 
-    The program writes to `report_descriptor()`. Raises OSError if it cannot start.
+    The program writes to `report_descriptor()`. Raises TimeoutError, and OSError if it cannot
+    start.
     """
 
     def start(report: int) -> int:
@@ -85,8 +84,6 @@ def fork_and_read(
         return posix.fork() or _answer(report, question, keeps_terminal)
 
     report = _read(start, timeout)
-    if report is None:
-        raise TimeoutError(f"did not answer within {timeout:g} s")
     if not report:
         raise ChildProcessError("ended the process instead of answering")
     try:
@@ -127,7 +124,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         posix._exit(0)  # noqa: SLF001 - it is os._exit, which a question may have replaced
 
 
-def _read(start: "Callable[[int], int]", timeout: float) -> bytes | None:
+def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
     """Return the report of the child that `start` starts with the descriptor for it."""
     child: list[int] = []  # its pid, once there is one
     caught: list[int] = []
@@ -143,26 +140,25 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes | None:
     handled = [one for one in _ENDINGS if _signal.getsignal(one) == _signal.SIG_DFL]
     for number in handled:
         _signal.signal(number, end)
-    report: bytes | None = None
+    report = b""
     try:
         try:
             child.append(start(writing))
         finally:
             posix.close(writing)
-        for number in caught[:1]:  # Ctrl-C while the child started
+        for number in caught[:1]:  # a signal came while the child started
             end(number, None)
         report = _read_until_end(reading, timeout)
     finally:
-        _end(child, gently=not (report and report.endswith(END)))
+        _end(child, gently=not report)
         posix.close(reading)
         for number in handled:
             _signal.signal(number, _signal.SIG_DFL)
-    if report is None:
-        return None
-    return report.removesuffix(END) if report.endswith(END) else b""
+    return report
 
 
-def _read_until_end(descriptor: int, timeout: float) -> bytes | None:
+def _read_until_end(descriptor: int, timeout: float) -> bytes:
+    """Return what comes before END, b"" if that never comes; raises TimeoutError."""
     import select
     import time
 
@@ -172,12 +168,12 @@ def _read_until_end(descriptor: int, timeout: float) -> bytes | None:
     report = bytearray()
     while not report.endswith(END):
         if not poll.poll(max(deadline - time.monotonic(), 0) * 1000):
-            return None
+            raise TimeoutError(f"did not answer within {timeout:g} s")
         chunk = posix.read(descriptor, 1 << 16)
         if not chunk:
-            break
+            return b""
         report += chunk
-    return bytes(report)
+    return bytes(report.removesuffix(END))
 
 
 def _end(child: "Sequence[int]", *, gently: bool) -> None:

@@ -1,7 +1,7 @@
 """`.env` files (SPEC 2.4): their syntax, and the variables that a run takes from one."""
 
 from host.errors import Problem, SourceError
-from host.run import join, read_regular
+from host.run import Record, join, read_regular
 from host.run.expand import is_name
 from host.run.text import text_of
 
@@ -24,20 +24,17 @@ _NEVER_WITH_SUDO = frozenset(
 _SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
 
 
-class Binding:
-    """One assignment: `value` is unquoted, and `literal` when no reference in it counts.
+class Binding(Record):
+    """One assignment: `value` is unquoted, and `literal` if no reference in it counts.
 
     In a value that is not literal a backslash still stands before what it protects,
     so that unescaping and expansion are one pass. `line` is where it begins, from 1.
     """
 
-    __slots__ = ("line", "literal", "name", "value")
-
-    def __init__(self, name: str, value: str, literal: bool, line: int) -> None:
-        self.name = name
-        self.value = value
-        self.literal = literal
-        self.line = line
+    name: str
+    value: str
+    literal: bool
+    line: int
 
 
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:

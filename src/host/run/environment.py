@@ -42,7 +42,6 @@ BUILT_IN_SCHEMES = ("run", "file")  # of references to secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
 
-_NOTHING: "Mapping[str, str]" = {}
 _STAYS = (
     "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
     "if NAME is set"
@@ -66,27 +65,25 @@ class Assignment:
 class Layers:
     """What each source sets, and which value wins: that of the lowest rank, there the latest.
 
-    fixed    what describes the run (FRAMEWORK); `given` is the part that declared arguments set
+    fixed    what describes the run (FRAMEWORK), the variables of declared arguments among it
     system   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the assignments of all other sources by name, the strongest first
     missing  the `.env` files that are not there
     """
 
-    __slots__ = ("_describe", "fixed", "given", "missing", "offered", "system")
+    __slots__ = ("_run_entry", "fixed", "missing", "offered", "system")
 
     def __init__(
         self,
         system: "Mapping[str, str]",
-        framework: "Mapping[str, str]",
-        given: "Mapping[str, str]" = _NOTHING,
-        describe: "Callable[[Mapping[str, str]], str] | None" = None,
+        fixed: "Mapping[str, str]",
+        run_entry: "Callable[[Mapping[str, str]], str] | None" = None,
     ) -> None:
-        self.fixed = {**framework, **given}
-        self.given = given
         self.system = system
+        self.fixed = fixed
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
-        self._describe = describe  # returns CLI_RUN for what was set so far
+        self._run_entry = run_entry  # returns CLI_RUN for variables that were set
 
     def offer(self, assignment: Assignment) -> None:
         ranked = self.offered.setdefault(assignment.name, [])
@@ -104,8 +101,10 @@ class Layers:
         """Return the whole environment: the caller's, and what the other sources add to it."""
         found = {**self.system, **self.fixed}
         won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
-        if self._describe is not None:
-            found[RUN] = self._describe({**self.given, **won})
+        if self._run_entry is not None:
+            values = {**self.fixed, **won}
+            own = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
+            found[RUN] = self._run_entry(own)
         return {**found, **won}
 
 
@@ -268,13 +267,10 @@ def read_sources(
         system = without(definition.args, system)
         if given is None:
             given = parse(definition.args, None, environ=environ).variables()
-    project = {"PROJECT_DIR": definition.project.root} if definition.project else {}
-
-    def describe(values: "Mapping[str, str]") -> str:
-        return installation.run_entry(environ, {**values, **project})
-
-    framework = installation.run_variables(words) | project
-    layers = Layers(system, framework, given or {}, describe)
+    fixed = {**installation.run_variables(words), **(given or {})}
+    if definition.project is not None:
+        fixed["PROJECT_DIR"] = definition.project.root
+    layers = Layers(system, fixed, lambda values: installation.run_entry(environ, values))
     reader = reading(words, definition, layers, messages, lock.schemes)
     for source in lock.sources if definition.sources else ():
         reader.read(source)

@@ -14,9 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_PLAIN = frozenset(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%"
-)  # characters that `env -S` takes as they are
+_NOT_PLAIN = frozenset("$\\'\"#")  # characters that `env -S` does not take as they are
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
 TOO_LARGE = "unset large variables, or give fewer arguments"  # the remedy
@@ -227,8 +225,7 @@ def _words_of_env(argument: str) -> list[str]:
     words = argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
     while "=" in words[0] and len(words) > 1:
         del words[0]
-    is_plain = words[0][:1] != "-" and all(map(_PLAIN.issuperset, words))
-    return words if is_plain else []
+    return words if words[0][:1] != "-" and _NOT_PLAIN.isdisjoint(argument) else []
 
 
 def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:

@@ -26,12 +26,11 @@ def ask_provider(
         return _checked(load_reference(reference)(words, dict(environ)))
 
     owner = f"plugin {plugin}: {reference}"
-    timeout = time_limit(environ)
     try:
-        found: dict[str, str] = fork_and_read(question, timeout)
-    except TimeoutError:
+        found: dict[str, str] = fork_and_read(question, time_limit(environ))
+    except TimeoutError as failure:
         remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
-        raise SourceError(Problem(owner, f"did not answer within {timeout:g} s", remedy)) from None
+        raise SourceError(Problem(owner, str(failure), remedy)) from None
     except ChildProcessError as failure:
         raise SourceError(Problem(owner, str(failure).removeprefix(f"{reference}: "))) from None
     return found

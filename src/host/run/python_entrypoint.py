@@ -16,7 +16,6 @@ from host.run.interrupts import RaisedInterrupts, die_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
 
@@ -35,7 +34,9 @@ def main(argv: list[str]) -> int:
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
-            target = load(reference)
+            gc.disable()  # an import leaves no garbage to look for
+            target = load_reference(reference)
+            gc.enable()
             status = call(target, label, args, reference)
             flush()
     except KeyboardInterrupt:
@@ -43,37 +44,17 @@ def main(argv: list[str]) -> int:
     except Exception as failure:
         if isinstance(failure, BrokenPipeError) and reader_is_gone():
             return die_of(_signal.SIGPIPE)
-        if not report(failure, label, environ):
-            raise
-        return failure.status if isinstance(failure, HostError) else HostError.status
+        from host.run.text import Messages
+
+        messages, error = Messages(label, environ), failure
+        if not isinstance(error, HostError):
+            drop_output()
+            if messages.debugging:
+                raise
+            error = HostError(f"{type(failure).__name__}: {failure}", "DEBUG=1 shows where")
+        messages.error(error.what, error.remedy)
+        return error.status
     return status
-
-
-def load(reference: str) -> "Any":
-    """Return what the reference names. Python does not look for garbage while it imports."""
-    gc.disable()
-    try:
-        return load_reference(reference)
-    finally:
-        gc.enable()
-
-
-def report(failure: Exception, label: str, environ: "Mapping[str, str]") -> bool:
-    """Print in one line what went wrong; return False if a traceback is wanted instead."""
-    from host.run.text import Messages
-
-    messages = Messages(label, environ)
-    if isinstance(failure, HostError):
-        messages.error(failure.what, failure.remedy)
-        return True
-    drop_output()
-    if not messages.debugging:
-        messages.error(f"{type(failure).__name__}: {failure}", "DEBUG=1 shows where")
-    return not messages.debugging
-
-
-def is_click_command(target: "Any") -> bool:
-    return hasattr(target, "main") and hasattr(target, "make_context")
 
 
 def call(target: "Any", label: str, args: list[str], reference: str) -> int:
@@ -81,7 +62,7 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
 
     A callable returns an exit status; None stands for 0. Raises PluginError for anything else.
     """
-    if is_click_command(target):
+    if hasattr(target, "main") and hasattr(target, "make_context"):
         target.main(args=args, prog_name=label)
         return 0
     status = target(args)

@@ -91,29 +91,24 @@ def _calls(
                 raise SourceError(Problem(definition.file, what, key=key)) from None
             expanded = [reader.expanded(one, definition.file, key) for one in words]
             calls.append(("run", {key: expanded}))
-        elif scheme == "file":
-            path = join(definition.directory, reader.expanded(rest, definition.file, key))
+            continue
+        argument = reader.expanded(rest, definition.file, key)
+        if scheme == "file":
+            path = join(definition.directory, argument)
             if definition.project is not None:
                 definition.project.check(path)
             calls.append(("file", {key: path}))
         elif scheme in providers:
-            argument = f"{scheme}:{reader.expanded(rest, definition.file, key)}"
-            asked.setdefault(providers[scheme], {})[key] = argument
+            asked.setdefault(providers[scheme], {})[key] = f"{scheme}:{argument}"
     return [*calls, *asked.items()]
 
 
 def _has_terminal() -> bool:
-    """Return whether this process is in the foreground of a terminal."""
+    """Return whether stderr is a terminal in whose foreground this process is."""
     try:
-        descriptor = posix.open("/dev/tty", posix.O_RDWR | posix.O_NOCTTY | posix.O_CLOEXEC)
+        return posix.tcgetpgrp(2) == posix.getpgrp()
     except OSError:
         return False
-    try:
-        return posix.tcgetpgrp(descriptor) == posix.getpgrp()
-    except OSError:
-        return False
-    finally:
-        posix.close(descriptor)
 
 
 class _Providers:

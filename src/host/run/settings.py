@@ -63,10 +63,17 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
     script = decode(read_regular(join(dirname(__file__), _SCRIPT), sys.maxsize, SourceError))
-    output = _run([bash, "-p", "-c", script, basename(path), path], env, timeout)
-    if output is None:
+    argv = [bash, "-p", "-c", script, basename(path), path, str(report_descriptor())]
+    try:
+        output = spawn_and_read(argv, env, timeout)
+    except TimeoutError:
         remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
-        raise _error(path, f"did not end within {timeout:g} s", remedy)
+        raise _error(path, f"did not end within {timeout:g} s", remedy) from None
+    except OSError as failure:
+        if failure.errno == E2BIG:
+            what = "the environment is too large for this system"
+            raise CannotStartError(Problem(path, what, TOO_LARGE)) from None
+        raise _error(path, f"bash cannot start: {failure.strerror}") from None
     return _read_report(path, output, script.partition('eval "')[0].count("\n") + 1)
 
 
@@ -84,18 +91,6 @@ def _check_text(path: str, content: bytes) -> None:
         remedy = f"save it with LF line ends, or run: sed -i 's/\\r$//' {path}"
         line = content.count(b"\n", 0, at) + 1
         raise _error(path, "ends with CR LF, as on Windows", remedy, line)
-
-
-def _run(argv: list[str], environ: "Mapping[str, str]", timeout: float) -> bytes | None:
-    """Return what bash reported, None if time ran out."""
-    path = argv[-1]
-    try:
-        return spawn_and_read([*argv, str(report_descriptor())], environ, timeout)
-    except OSError as failure:
-        if failure.errno == E2BIG:
-            what = "the environment is too large for this system"
-            raise CannotStartError(Problem(path, what, TOO_LARGE)) from None
-        raise _error(path, f"bash cannot start: {failure.strerror}") from None
 
 
 def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
