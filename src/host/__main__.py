@@ -13,8 +13,8 @@ if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
 
-from host.errors import HostError, InstallationError
-from host.run import dirname, is_file, is_there, join
+from host.errors import HostError
+from host.run import dirname, is_file, join
 from host.run.command import check_runnable
 from host.run.environment import (
     RUN,
@@ -24,6 +24,7 @@ from host.run.environment import (
     read_sources,
 )
 from host.run.installation import find_layout, open_installation, program_name
+from host.run.lock import read_lock
 from host.run.process import (
     PYTHON_COMMAND,
     Exec,
@@ -105,7 +106,11 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         installation = open_installation(layout, environ)
-        lock = current_lock(installation, environ, messages, safe=safe)
+        lock = None if safe else read_lock(installation.locks, installation.key)
+        if lock is None:
+            from host.cli.session import Session
+
+            lock = Session(layout, environ, messages, safe=safe).refresh_lock()
         start = (installation, lock)
         if words[0] == "--complete":
             from host.cli.completion import reply
@@ -122,20 +127,6 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
     session = Session(layout, environ, messages, safe=safe, assume_yes=assume_yes, start=start)
     return run_cli(session, options or GlobalOptions(tuple(words)))
-
-
-def current_lock(
-    installation: "OpenInstallation", environ: dict[str, str], messages: Messages, *, safe: bool
-) -> "Lock":
-    """Return the lock on disk, or a new one, for which all plugins are asked."""
-    from host.run.lock import read_lock
-
-    lock = None if safe else read_lock(installation.locks, installation.key)
-    if lock is None:
-        from host.cli.session import Session
-
-        lock = Session(installation.layout, environ, messages, safe=safe).refresh_lock()
-    return lock
 
 
 def plan_run(
@@ -265,18 +256,11 @@ def exec_of(
 
 
 def _library(lib_dir: str) -> str:
-    """Return the file that loads the core library: the installation's, else the shipped one.
-
-    Raises InstallationError if it cannot be read.
-    """
+    """Return the file that loads the core library: the installation's, else the shipped one."""
     package = dirname(__file__)
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
-    for path in [join(place, "init.sh") for place in (lib_dir, *shipped)]:  # wheel or checkout
-        if is_there(path):
-            if not is_file(path) or not posix.access(path, posix.R_OK):
-                raise InstallationError(f"{path}: cannot be read")
-            return path
-    return ""
+    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # wheel or checkout
+    return next(filter(is_file, paths), "")
 
 
 def _as_bash_env(path: str) -> str:

@@ -58,10 +58,6 @@ class Problem:
         places = [str(one) for one in (self.path, self.line, self.column) if one]
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
-    def row(self) -> "tuple[str, str, str, str, int, int]":
-        """Return the values in the order in which they are given."""
-        return self.path, self.text, self.remedy, self.key, self.line, self.column
-
     def inside(self, whole: str) -> "Problem":
         """Return the problem with a path that begins with what contains the file."""
         return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
@@ -74,10 +70,10 @@ class Problem:
         return f"{self.what}; {self.remedy}" if self.remedy else self.what
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Problem) and self.row() == other.row()
+        return isinstance(other, Problem) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash(self.row())
+        return hash(str(self))
 
 
 class HostError(Exception):

@@ -157,7 +157,7 @@ class Listing(Record):
                     ...
         """
         sections: dict[tuple[int, str], list[Category | Command]] = {}
-        rows: list[Category | Command] = [*self.categories, *self.commands]
+        rows: list[Category | Command] = [*self.commands, *self.categories]
         for row in rows:
             group = row.definition.group if isinstance(row, Command) else ""
             if row.project:

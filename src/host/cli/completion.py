@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
-_SHELLS = ("bash", "zsh", "fish")
-_HELP = ("help", "Show help")
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
 _MOST_READ = 1 << 20  # bytes of what it prints
 
@@ -45,20 +43,17 @@ class Offer:
 
 
 def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
-    """Return what the stub of a shell reads; raises UsageError for what no stub gives.
+    """Return what the stub of a shell reads.
 
     `given` is the shell, then the words after the program's name, the last of them unfinished;
     bash gives COMP_WORDBREAKS and the line up to the cursor, as its own words are in pieces.
     """
-    shell = given[0] if given else ""
-    quote, dropped, words = "", 0, list(given[1:]) or [""]
-    if shell not in _SHELLS or (shell == "bash" and len(words) != 2):
-        see = f"see: {installation.layout.program} self completion --help"
-        raise UsageError("--complete is for Tab in a shell", see)
+    shell, *words = given or [""]
+    quote, dropped, words = "", 0, words or [""]
     if shell == "bash":
         from host.cli.bash_line import bash_candidate, broken_at, split_line
 
-        breaks, line = words
+        breaks, line = (*words, "")[:2]
         words, quote = split_line(line)
         called, program = [basename(word) for word in words], installation.layout.program
         if called[0] == "sudo" and program in called:
@@ -76,8 +71,7 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         if shell == "bash":
             lines.append(bash_candidate(word[dropped:], quote))
         else:
-            line, _, _ = about.partition("\n")
-            lines.append(f"{word}\t{printable(line)}")
+            lines.append(f"{word}\t{printable(about)}")
     return "".join(f"{line}\n" for line in (found.beside, *dict.fromkeys(lines)))
 
 
@@ -120,7 +114,7 @@ def _inside(
 
     One that is hidden is among them when it is typed in full. `help` has its topics besides.
     """
-    names: list[Candidate] = [] if category.words else [_HELP]
+    names: list[Candidate] = [] if category.words else [("help", "Show help")]
     for one in catalog.children(category)[0]:
         word, definition = one.words[-1], one.definition
         if one.kind == "category" or definition is None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from host.cli.session import Session
-    from host.listing_records import Terminal
     from host.records import Variable
     from host.run.catalog import Match
     from host.run.command import RequiredVariable
@@ -38,63 +37,49 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.usage(f"{session.program} {words} {usage_of(definition.args) or '[args…]'}")
     page.section("Usage of the script", [definition.usage] if definition.usage else [])
     page.arguments(definition.args)
-    below, _ = session.catalog.children(found)
-    rows = [
+    below = [
         (one.words[-1], one.description)
-        for one in below
+        for one in session.catalog.children(found)[0]
         if one.kind == "category" or (one.definition and one.definition.is_listed)
     ]
-    page.table("Commands below", sorted(rows))
-    trust = _trust_note(session, found, definition)
-    variables = [] if trust else page_variables(session, found, definition)
-    unset = {one.name for one in variables if not one.value}
-    missing = [
-        name
-        for name in definition.required_envs
-        if name in unset and name not in definition.secrets
-    ]
-    lines = _variable_lines(variables, definition.required_envs, session.terminal)
-    page.lines("Variables", lines)
-    page.section("Environment files", [] if trust else [*_environment_files(definition)])
+    page.table("Commands below", sorted(below))
+    distrust = _distrust(session, found, definition)
+    variables = [] if distrust else page_variables(session, found, definition)
+    page.lines("Variables", _variable_lines(page, variables, definition.required_envs))
+    files = [file for one in (*definition.above, definition) for file in one.env_files]
+    page.section("Environment files", [] if distrust else files)
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
     page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", definition.aliases)
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
-    notes = [*_notes(definition, found.plugin), *_remarks(session, words, variables, missing)]
-    notes += trust
-    page.notes("Notes", notes, [f"Defined in {definition.file}."] if definition.file else [])
+    notes = [*_notes(definition, found.plugin), *_remarks(session, words, definition, variables)]
+    page.notes(
+        "Notes", notes + distrust, [f"Defined in {definition.file}."] if definition.file else []
+    )
     return page.text()
 
 
 def _variable_lines(
-    variables: Sequence[Variable], required: Sequence[RequiredVariable], terminal: Terminal
+    page: Page, variables: Sequence[Variable], required: Sequence[RequiredVariable]
 ) -> list[str]:
     """Return a line a variable: name, value, where it comes from."""
+    terminal = page.terminal
     column = max((width_of(printable(one.name)) for one in variables), default=0) + 2
     types = {str(one): one.type for one in required}
     lines = []
     for one in variables:
-        name = printable(one.name)
-        label = terminal.styled(name, "name") + " " * (column - width_of(name))
         behind = f"  ← {printable(one.source)}" if one.source else ""
         if one.name in types:
             required_as = f"required ({types[one.name]})" if types[one.name] else "required"
             behind += f"{', ' if behind else '  '}{required_as}"
         if not one.value and one.name in types:
-            lines.append(f"{label}{terminal.styled('missing', 'missing')}{behind}")
+            text = f"{terminal.styled('missing', 'missing')}{behind}"
         else:
             value = "…" if one.value == UNKNOWN else one.value
-            lines.append(label + shown_value(value, behind, column + 2, terminal))
+            text = shown_value(value, behind, column + 2, terminal)
+        lines += page.row(printable(one.name), [text], column)
     return lines
-
-
-def _environment_files(definition: Definition) -> Iterator[str]:
-    for one in (*definition.above, definition):
-        for written in one.env_files:
-            path = os.path.join(one.directory, written)
-            gone = "$" not in written and ":" not in written and not os.path.lexists(path)
-            yield f"{written}  (not there)" if gone else written
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
@@ -120,7 +105,7 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Comes from the project {definition.project.name} in {definition.project.root}."
 
 
-def _trust_note(session: Session, found: Match, definition: Definition) -> list[str]:
+def _distrust(session: Session, found: Match, definition: Definition) -> list[str]:
     """Return how to trust the project that a command is from, [] if it is trusted."""
     if definition.project is None:
         return []
@@ -134,9 +119,11 @@ def _trust_note(session: Session, found: Match, definition: Definition) -> list[
 
 
 def _remarks(
-    session: Session, words: str, variables: Sequence[Variable], missing: Sequence[RequiredVariable]
+    session: Session, words: str, definition: Definition, variables: Sequence[Variable]
 ) -> Iterator[str]:
     """Yield what to do about variables."""
+    unset = {one.name for one in variables if not one.value} - definition.secrets.keys()
+    missing = [name for name in definition.required_envs if name in unset]
     if missing:
         yield f"Without {', '.join(missing)} it does not run: {where_to_set(missing)}."
     is_open = missing or any(one.value == UNKNOWN for one in variables)

@@ -37,12 +37,11 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     get its listing. Raises HostError.
     """
     lock = _own_words(session)
-    catalog = Catalog(lock)
-    found = catalog.find(asked.words)
+    found = Catalog(lock).find(asked.words)
     rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-            raise unknown_in(catalog, lock, session.program, found, rest[0])
+            raise unknown_in(session.program, lock, found, rest[0])
         from host.cli.listings import show
 
         show(session, asked)

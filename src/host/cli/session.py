@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from host.cli.stdout import encoding_of, terminal_of, write
-from host.errors import InstallationError, SourceError
+from host.errors import InstallationError, OperationError, SourceError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
 
@@ -31,6 +31,9 @@ else:
         def __get__(self, owner: object, kind: type) -> object:
             value = owner.__dict__[self.method.__name__] = self.method(owner)
             return value
+
+
+_WIDTH = 80  # columns if nothing says how many there are
 
 
 class Session:
@@ -60,8 +63,21 @@ class Session:
             self.__dict__["installation"], self.__dict__["lock_on_disk"] = start
 
     def show(self, text: str) -> None:
-        """Write what the user asked to see to stdout, as it is."""
-        write(text, encoding_of(self.environ))
+        """Write what the user asked to see to stdout, as it is.
+
+        A closed pipe ends the process as it ends any Unix program; a full disk raises
+        OperationError.
+        """
+        try:
+            content = text.encode(self.encoding)
+        except UnicodeEncodeError:
+            plain = text.replace("…", "...").replace("←", "<-")
+            content = plain.encode(self.encoding, "backslashreplace")
+        try:
+            while content:
+                content = content[os.write(1, content) :]
+        except OSError as failure:
+            raise OperationError(f"cannot write to stdout: {failure.strerror}") from None
 
     def show_json(self, value: object) -> None:
         """Write what another program reads to stdout, as JSON."""
@@ -73,9 +89,28 @@ class Session:
         """Write lines that may hold anything to stdout, shown escaped."""
         self.show("".join(f"{printable(line)}\n" for line in lines))
 
+    @property
+    def encoding(self) -> str:
+        """The encoding of stdout's characters.
+
+        Python takes UTF-8 for the C locale. Without any locale that is a good guess; a caller who
+        chose C wants ASCII.
+        """
+        chosen = map(self.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))
+        is_plain = next(filter(None, chosen), "") in ("C", "POSIX")
+        return "ascii" if is_plain else getattr(sys.stdout, "encoding", "utf-8")
+
     @cached_property
     def terminal(self) -> Terminal:
-        return terminal_of(self.environ, self.messages)
+        """What stdout can show, by what it is, COLUMNS and the settings of colours."""
+        from host.listing_records import Terminal
+
+        columns, chosen, is_terminal = _WIDTH, self.environ.get("COLUMNS", ""), os.isatty(1)
+        if is_terminal:
+            own = int(chosen) if chosen.isdecimal() else 0
+            columns = own or os.get_terminal_size(1).columns or _WIDTH
+        colour = self.messages.colours(1)
+        return Terminal(columns, colour, self.encoding, is_interactive=is_terminal)
 
     @property
     def program(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from host.cli.session import Session
-from host.errors import DefinitionError, UsageError
-from host.run.catalog import RESERVED, Catalog, Match, Node
+from host.errors import UsageError
+from host.run.catalog import RESERVED, Match
 from host.run.command import Definition, is_word
 from host.run.lock import Lock
 from host.run.suggestions import closest
@@ -14,7 +14,7 @@ from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     Words = tuple[str, ...]
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _SYNONYMS = "x-synonyms"
 _ALIKE_ELSEWHERE = 0.75  # the share of letters in common for a name in another category
 _MOST = 3  # suggestions
-_MOST_FOLDERS = 2000  # folders that are searched; reading a small one takes about 20 µs
 
 
 def find_whole(session: Session, words: Words) -> Match:
@@ -54,32 +53,49 @@ def unknown(
     if word.startswith("-"):
         where = " ".join([session.program, *found.words])
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
-    problems = [*session.catalog.problems]
+    inside = session.contents((), deep=True)
     folders = [os.path.join(directory, word) for directory in found.directories]
-    folders += [one.path for one in problems]
-    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
-    for problem in problems:  # one of them may be the reason
-        if {*names} <= {RESERVED} or problem.path in folders:
+    folders += [one.path for one in session.catalog.problems]
+    for problem in inside.problems:  # one of them may be the reason
+        if not inside.commands or problem.path in folders:
             session.messages.warn(problem)
     owner = session.lock.disabled_owner([*found.words, word])
     reason = f"plugin {owner} is disabled" if owner else _refused(found, word)
     if reason:
         return UsageError(_unknown(found, word), reason)
-    return unknown_in(session.catalog, session.lock, session.program, found, word, topics)
+    others = [one.words for one in inside.listed(everything=False).commands]
+    others += [one.words for one in inside.categories]
+    return unknown_in(session.program, session.lock, found, word, others, topics)
 
 
 def unknown_in(
-    catalog: Catalog,
-    lock: Lock,
     program: str,
+    lock: Lock,
     found: Match,
     word: str,
+    others: Iterable[Words] = (),
     topics: Iterable[str] = (),
 ) -> UsageError:
-    """Return the error for a word that names nothing in `found` of the catalog."""
-    meant = _suggestions(catalog, lock, found, word)
-    if not (meant or found.words) and closest(word, ["help"]):
-        meant = [("help",)]
+    """Return the error for a word that names nothing in `found`, with suggestions.
+
+    These are words of `self` or `others`. The same name elsewhere comes first, then similar names
+    in this category, another program's word for a command of `self`, and similar names elsewhere.
+    """
+    own = [one for one in lock.commands if one.ours and one.definition.is_listed]
+    every = sorted([*others, *(one.words for one in own)], key=len)
+    behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
+
+    def named(names: Sequence[Words], alike: float = 0) -> list[Words]:
+        near = closest(word, {words[-1] for words in names}, alike)
+        return [words for one in near for words in names if words[-1] == one][:_MOST]
+
+    meant = (
+        named(every, 1)
+        or named([words for words in every if words[:-1] == found.words])
+        or [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
+        or named(every, _ALIKE_ELSEWHERE)
+        or ([("help",)] if not found.words and closest(word, ["help"]) else [])
+    )
     meant += [("help", one) for one in closest(word, topics)]
     see = f"see: {' '.join([program, *found.words])} --help"
     lines = [" ".join([program, *words]) for words in meant]
@@ -101,53 +117,3 @@ def _refused(found: Match, word: str) -> str:
         for path, reason in node.tree.refused(node.at, word) if node.tree.root else ():
             return f"{path} is not a command: {reason}"
     return ""
-
-
-def _suggestions(catalog: Catalog, lock: Lock, found: Match, word: str) -> list[Words]:
-    """Return the commands and categories that `word`, behind `found`, may mean.
-
-    The same name elsewhere comes first, then similar names in this category, another program's
-    word for a command of `self`, and similar names elsewhere. Only names of folders are read.
-    """
-    here = [*_names([(found.words, node) for node in found.nodes], most_folders=0)]
-    every = [*_names([((), node) for node in catalog.find(()).nodes], _MOST_FOLDERS)]
-    behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
-
-    def named(names: Iterable[Words], alike: float = 0) -> list[Words]:
-        near = closest(word, {words[-1] for words in names}, alike)
-        return listed(words for one in near for words in names if words[-1] == one)
-
-    def listed(meant: Iterable[Words]) -> list[Words]:
-        return [words for words in dict.fromkeys(meant) if _is_listed(catalog, words)][:_MOST]
-
-    return (
-        named(every, 1)
-        or named(here)
-        or listed(
-            one.words
-            for one in lock.commands
-            if one.ours and behind in one.definition.extra.get(_SYNONYMS, ())
-        )
-        or named(every, _ALIKE_ELSEWHERE)
-    )
-
-
-def _names(pending: list[tuple[Words, Node]], most_folders: int) -> Iterator[Words]:
-    """Yield the words of everything in these places and below them, the upper ones first."""
-    for words, node in pending:  # grows during the walk
-        for name in node.tree.words(node.at):
-            yield (*words, name)
-            inner = node.enter(name) if len(pending) < most_folders else None
-            if inner:
-                pending.append(((*words, name), inner))
-
-
-def _is_listed(catalog: Catalog, words: Words) -> bool:
-    """Return whether listings show what `words` name."""
-    try:
-        found = catalog.find(words, whole=True)
-    except DefinitionError:
-        return False
-    if found.kind == "category":
-        return found.words == words and any(node.holds_commands() for node in found.nodes)
-    return found.words == words and found.definition is not None and found.definition.is_listed

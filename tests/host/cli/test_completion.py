@@ -201,12 +201,6 @@ def test_descriptions_for_zsh_and_fish_and_none_for_bash(made: Made) -> None:
     assert done.stdout == "none\nstart\n"
 
 
-def test_what_no_stub_gives_is_a_wrong_usage(made: Made) -> None:
-    said = "cli: --complete is for Tab in a shell; see: cli self completion --help\n"
-    for words in ([], ["csh", "x"], ["bash"], ["bash", "", "cli", "x"]):
-        assert made.run("--complete", *words).all == (2, "", said), words
-
-
 def test_a_word_that_is_called_as_the_first_line_is(install: Callable[..., Made]) -> None:
     level = {"name": "level", "choices": ["none", "low"]}
     made = install(

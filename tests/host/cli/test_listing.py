@@ -249,7 +249,7 @@ Variables:
   REGION     eu  ← envs, required
 
 Environment files:
-  .env  (not there)
+  .env
 
 Aliases:
   ship
