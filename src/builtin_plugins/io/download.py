@@ -39,6 +39,19 @@ class _TemporaryError(Exception):
     """An attempt failed in a way that another one may not."""
 
 
+class _Request(NamedTuple):
+    """The arguments of `download`."""
+
+    address: str
+    target: Path
+    limits: Limits
+    sha256: str
+    progress: Progress
+
+    def error(self, reason: str) -> OperationError:
+        return OperationError(f"{shown(self.address)}: {reason}")
+
+
 class _Session(requests.Session):
     """A session that checks where redirects lead."""
 
@@ -64,84 +77,69 @@ def download(
     attempt starts again from the beginning. `requests` documents how proxies, CA bundles, logins
     and .netrc apply. Raises OperationError, and then `target` is gone.
     """
-    called = shown(address)
     fetchable(address)
-    late = OperationError(f"{called}: not finished within {limits.seconds:g} seconds")
+    request = _Request(address, target, limits, sha256.strip().lower(), progress)
+    late = request.error(f"not finished within {limits.seconds:g} seconds")
     try:
         with time_limit(limits.seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS
-            return _repeated(session, address, target, limits, sha256, progress)
+            return _repeated(session, request)
     except BaseException as failure:
         target.unlink(missing_ok=True)
         if isinstance(failure, OSError):
-            raise OperationError(f"{called}: {target}: {failure.strerror}") from None
+            raise request.error(f"{target}: {failure.strerror}") from None
         raise
 
 
-def _repeated(
-    session: requests.Session,
-    address: str,
-    target: Path,
-    limits: Limits,
-    sha256: str,
-    progress: Progress,
-) -> str:
-    for attempt in range(1, limits.attempts + 1):
+def _repeated(session: requests.Session, request: _Request) -> str:
+    attempts = request.limits.attempts
+    for attempt in range(1, attempts + 1):
         try:
-            found = _attempt(session, address, target, limits, bool(sha256), progress)
+            return _attempt(session, request)
         except _TemporaryError as failure:
             reason = str(failure)
-        else:
-            if sha256 and found != sha256.strip().lower():
-                what = f"the SHA-256 is {found}, expected {sha256}"
-                raise OperationError(f"{shown(address)}: {what}")
-            return found
-        if attempt < limits.attempts:
+        if attempt < attempts:
             pause = _FIRST_PAUSE * 2 ** (attempt - 1)
-            again = f"trying again in {pause:g} s ({attempt + 1} of {limits.attempts})"
-            progress(0, None, f"{reason}; {again}")
+            again = f"trying again in {pause:g} s ({attempt + 1} of {attempts})"
+            request.progress(0, None, f"{reason}; {again}")
             time.sleep(pause)
-    raise OperationError(f"{shown(address)}: {reason} (tried {limits.attempts} times)")
+    raise request.error(f"{reason} (tried {attempts} times)")
 
 
-def _attempt(
-    session: requests.Session,
-    address: str,
-    target: Path,
-    limits: Limits,
-    trusted: bool,
-    progress: Progress,
-) -> str:
+def _attempt(session: requests.Session, request: _Request) -> str:
     """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
-    with _respond(session, address, limits) as response, target.open("wb") as file:
+    with _respond(session, request) as response, request.target.open("wb") as file:
         total: int | None = response.raw.length_remaining
-        if total is None and not (response.raw.chunked or trusted):
-            raise OperationError(f"{shown(address)}: the answer does not say how long it is")
+        if total is None and not (response.raw.chunked or request.sha256):
+            raise request.error("the answer does not say how long it is")
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)
-                if max(received, total or 0) > limits.size:
-                    raise OperationError(f"{shown(address)}: more than {limits.size} bytes")
+                if max(received, total or 0) > request.limits.size:
+                    raise request.error(f"more than {request.limits.size} bytes")
                 checksum.update(chunk)
                 file.write(chunk)
-                progress(received, total, "")
+                request.progress(received, total, "")
         except urllib3.exceptions.HTTPError as failure:
             raise _TemporaryError(_cause(failure)) from None
     if total is not None and received != total:
         raise _TemporaryError(f"ended after {received} of {total} bytes")
-    progress(received, total, "")
-    return checksum.hexdigest()
+    request.progress(received, total, "")
+    found = checksum.hexdigest()
+    if request.sha256 not in ("", found):
+        raise request.error(f"the SHA-256 is {found}, expected {request.sha256}")
+    return found
 
 
-def _respond(session: requests.Session, address: str, limits: Limits) -> requests.Response:
+def _respond(session: requests.Session, request: _Request) -> requests.Response:
     """Return a usable answer at the end of the redirects; raises as `_attempt`."""
     try:
         response = session.get(
-            address,
+            request.address,
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
-            timeout=max(0.1, min(limits.stall, limits.seconds)),
+            timeout=max(0.1, min(request.limits.stall, request.limits.seconds)),
             proxies={"http": ""},  # a proxy has no business between this machine and itself
         )
     except requests.exceptions.SSLError:
@@ -158,7 +156,7 @@ def _respond(session: requests.Session, address: str, limits: Limits) -> request
         if response.status_code == requests.codes.ok:
             return response
         reason = f"answered {response.status_code}, expected 200"
-    raise OperationError(f"{shown(address)}: {reason}")
+    raise request.error(reason)
 
 
 def _cause(failure: BaseException) -> str:

@@ -75,8 +75,7 @@ class Tool(Ground):
         self.prepared.mkdir()
         self.settings = Settings.read("tool", "Tool", self._environ(self.target))
         reporter = Reporter("cli", True, False, self.settings.environ)
-        application = prepare.bring(self.settings, reporter, str(self.prepared))
-        self.application = elevated.pack(application)
+        self.application = prepare.bring(self.settings, reporter, str(self.prepared))
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)

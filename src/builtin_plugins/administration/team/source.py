@@ -17,7 +17,7 @@ from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
-from builtin_plugins.io.files.atomic import is_tree
+from builtin_plugins.io.files.atomic import copy_tree, is_tree
 from builtin_plugins.io.git.call import Git, login_of
 from host import OperationError, UsageError
 
@@ -75,11 +75,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
 def _copy(directory: str, tx: Transaction) -> None:
     if f"{os.path.realpath(tx.area)}/".startswith(f"{os.path.realpath(directory)}/"):
         raise OperationError(f"{directory}: the installation would be inside its source")
-    ignored = shutil.ignore_patterns(*_NOT_COPIED)
-    try:
-        shutil.copytree(directory, tx.tree, symlinks=True, ignore=ignored)
-    except shutil.Error as failure:
-        raise OperationError(f"{directory}: {failure.args[0][0][2]}") from None
+    copy_tree(directory, tx.tree, ignore=shutil.ignore_patterns(*_NOT_COPIED))
     for path in launchers_in(os.path.join(tx.tree, "core"), anywhere=True):
         os.unlink(path)
 

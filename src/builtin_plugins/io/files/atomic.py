@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 from host import OperationError
 
@@ -121,6 +122,16 @@ def remove_tree(path: str) -> None:
         shutil.rmtree(path)
     except RecursionError:
         raise OperationError(f"{path} is too deep to be removed here", f"rm -r {path}") from None
+
+
+def copy_tree(source: str, target: str, **how: Any) -> None:
+    """Copy a directory, links as links, as `shutil.copytree`; raises OSError, OperationError."""
+    import shutil  # here, as for `_call`
+
+    try:
+        shutil.copytree(source, target, symlinks=True, **how)
+    except shutil.Error as failure:  # a list of failures
+        raise OperationError(failure.args[0][0][2]) from None
 
 
 def is_tree(path: str) -> bool:

@@ -7,12 +7,10 @@ argument, because sudo drops the environment. Both sides of it are here.
 import os
 import subprocess
 import sys
-import tarfile
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.files.atomic import copy_tree
 from builtin_plugins.io.files.undo import cleanup_on_signal, os_errors_explained
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import swap
@@ -51,16 +49,6 @@ def _closed_directory(path: str) -> str:
     finally:
         os.close(directory)
     return "" if is_open else path
-
-
-def pack(application: swap.Application) -> swap.Application:
-    """Make an archive of a prepared version, beside it."""
-    if not application.source:
-        return application
-    archive = f"{application.source}.tar"
-    with tarfile.open(archive, "w") as packed:
-        packed.add(application.source, arcname=".")
-    return application._replace(source=archive)
 
 
 def run(
@@ -102,7 +90,7 @@ def _change(places: Places, application: Sequence[str]) -> int:
             if not application:
                 swap.uninstall(places)
                 return 0
-            prepare = partial(_unpack, swap.Application(*application))
+            prepare = partial(_copy, swap.Application(*application))
             for problem in swap.install(places, prepare):
                 messages.line(str(problem))
     except HostError as failure:
@@ -111,13 +99,13 @@ def _change(places: Places, application: Sequence[str]) -> int:
     return 0
 
 
-def _unpack(application: swap.Application, stage: str) -> swap.Application:
-    """Unpack what the caller of sudo prepared, as strictly as any archive."""
+def _copy(application: swap.Application, stage: str) -> swap.Application:
+    """Copy what the caller of sudo prepared, so that root owns it."""
     if not application.source:
         return application
-    tree = Path(stage, "new")
-    extract(Path(application.source), tree, Rules(strip=False))
-    return application._replace(source=str(tree))
+    tree = os.path.join(stage, "new")
+    copy_tree(application.source, tree)
+    return application._replace(source=tree)
 
 
 if __name__ == "__main__":

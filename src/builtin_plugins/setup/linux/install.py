@@ -46,8 +46,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         # What root swaps in is prepared with the caller's rights; /tmp is often too small for it.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            application = elevated.pack(bring(settings, reporter, stage))
-            elevated.run(sudo, settings, reporter, application)
+            elevated.run(sudo, settings, reporter, bring(settings, reporter, stage))
     if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
         reporter.warn(f"{places.bin_dir} is not on your PATH")
     return places.link

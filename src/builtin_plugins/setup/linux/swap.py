@@ -32,7 +32,7 @@ _write_menu = partial(write_file, mode=0o644)
 class Application(NamedTuple):
     """A version to install: name, the launcher's path in it, text of the menu entry.
 
-    `source` is its directory, for the elevated step a tar file of that; "" if it is in the store.
+    `source` is its directory, "" if it is in the store.
     """
 
     version: str

@@ -19,7 +19,7 @@ from typing import Any
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
 from builtin_plugins.administration.program.environment.owned_files import installed
 from builtin_plugins.io.bounded_call import bounded_call
-from builtin_plugins.io.files.atomic import exchange, sync_file_system, write_file
+from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from host import OperationError
 
@@ -106,7 +106,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
             _discard(copy.path)
             if os.path.lexists(copy.path):
                 raise OperationError(f"{copy.path}: is in the way and cannot be removed")
-            shutil.copytree(copy.prefix, copy.path, symlinks=True, copy_function=_link_or_copy)
+            copy_tree(copy.prefix, copy.path, copy_function=_link_or_copy)
             yield copy
         finally:
             _discard(copy.path)
