@@ -17,6 +17,7 @@ from host.errors import HostError, InstallationError
 from host.run import dirname, is_file, is_there, join
 from host.run.command import check_runnable
 from host.run.environment import (
+    REPORT,
     RUN,
     AttendedReader,
     RunReader,
@@ -214,7 +215,23 @@ def plan_run(
     if definition.secrets:
         offer_secrets(reading(found.words, definition, layers, messages, lock.schemes))
         check_required(definition, layers)
-    return exec_of(messages.program, found.words, definition, file, args, layers.environment())
+    exported = _exported(layers, environ)
+    return exec_of(messages.program, found.words, definition, file, args, exported)
+
+
+def _exported(layers: "Layers", environ: "Mapping[str, str]") -> dict[str, str]:
+    """Return the environment of the command.
+
+    A caller that masks what the command prints gets it, too, with the values that lost: as
+    NAME=value and NUL for each, then one NUL more.
+    """
+    exported = layers.environment()
+    if REPORT in environ:
+        pairs = [*exported.items(), *((one.name, one.value) for one in layers.offered)]
+        text = "".join(f"{name}={value}\0" for name, value in pairs)
+        with open(int(environ[REPORT]), "wb") as pipe:
+            pipe.write(encode(f"{text}\0"))
+    return exported
 
 
 def _check_programs(
