@@ -9,13 +9,14 @@ from contextlib import suppress
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
 from host.run.command import is_word, read_definition
-from host.run.folders import FolderTree, script_word, words_of_script
+from host.run.folders import FolderNode, refusal, script_word, words_of_script
 
 _NO_REASON = ("", "", "")
 
 
-def left_out(tree: FolderTree, place: str) -> Iterator[Finding]:
+def left_out(node: FolderNode) -> Iterator[Finding]:
     """Yield the files in a category that look like scripts and are no commands, with the reason."""
+    place = node.at
     try:
         names = sorted(one.name for one in os.scandir(place) if not one.is_dir())
     except OSError:
@@ -24,7 +25,7 @@ def left_out(tree: FolderTree, place: str) -> Iterator[Finding]:
     for name in names:
         path = os.path.join(place, name)
         if path not in named and _looks_like_a_script(path):
-            rule, reason, remedy = _why_left_out(tree, place, name)
+            rule, reason, remedy = _why_left_out(node, name)
             if reason:
                 yield Finding(rule, Problem(path, reason, remedy), hint=rule == "undefined")
 
@@ -49,27 +50,31 @@ def _looks_like_a_script(path: str) -> bool:
     return False
 
 
-def _why_left_out(tree: FolderTree, place: str, name: str) -> tuple[str, str, str]:
+def _why_left_out(node: FolderNode, name: str) -> tuple[str, str, str]:
     """Return the rule, the reason and the remedy for a file that is no command, "" for one."""
+    tree, place = node.tree, node.at
     path, word = os.path.join(place, name), script_word(name)
-    is_split = place == tree.root and bool(tree.scripts)
+    is_split = node.parent is None and bool(tree.scripts)
     words = words_of_script(name, tree.scripts or {}) if is_split else [word]
+    refused = refusal(path, tree.path)
     if tree.scripts is None:
         remedy = f'write {place}/main.sh and a command.json, or "scripts": {{}} in its plugin.json'
-        reason = "" if tree.refusal(path) else "no command.json names this script"
+        reason = "" if refused else "no command.json names this script"
         return "undefined", reason, remedy
     if not words or not all(map(is_word, words)):
         has_prefix = name.startswith(tree.scripts.get("prefix", ""))
         reason = "its name cannot be a word" if has_prefix else "its name lacks the prefix"
         remedy = "use letters, digits and ._-, the first a letter or digit" if has_prefix else ""
         return "undefined", reason, remedy
-    if refused := tree.refusal(path):
+    if refused:
         remedy = f"run: chmod +x {path}; or begin its name with _ if it is no command"
         return "undefined", refused, remedy if "executable" in refused else ""
-    there = os.path.join(place, *words)
+    there: FolderNode | None = node
+    for one in words:
+        there = there and there.enter(one)
     own = ""
     with suppress(HostError):
-        definition = tree.command(there)
+        definition = there and there.command()
         if definition and definition.entrypoint and definition.file != path:
             own = os.path.join(definition.directory, definition.entrypoint)
     remedy = "rename one of them"

@@ -10,7 +10,6 @@ from host import Command, HostError, Problem
 from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.run.catalog import Catalog
-from host.run.command import read_definition
 from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.trust import is_trusted
@@ -25,11 +24,13 @@ def commands_in(directory: str, program: str) -> str:
 
 def lint_projects(session: Session) -> Iterator[Finding]:
     """Yield wrong definitions of projects, and hints about commands that other ones hide."""
-    trees, wrong = session.installation.around(read_definition)
+    projects, wrong = session.installation.around()
     yield from (Finding("project", one) for one in wrong)
-    catalog = Catalog(session.plugins_known if trees else Lock([]), around=lambda _: (trees, []))
-    for tree in trees:
-        inside, problems = project_contents(tree)
+    catalog = Catalog(
+        session.plugins_known if projects else Lock([]), around=lambda: (projects, [])
+    )
+    for project in projects:
+        inside, problems = project_contents(project)
         yield from (Finding("definition", one) for one in problems)
         for command in inside.commands:
             if winner := _winner(catalog, command):
@@ -54,12 +55,12 @@ def _winner(catalog: Catalog, command: Command) -> str:
 
 def check_projects(session: Session) -> Iterator[Finding]:
     """Yield the projects that cannot be used, and hints about those that are not trusted."""
-    trees, wrong = session.installation.around(read_definition)
+    projects, wrong = session.installation.around()
     yield from (Finding("", one) for one in wrong)
-    for tree in trees:
-        commands = project_contents(tree)[0].commands
+    for project in projects:
+        commands = project_contents(project)[0].commands
         if not all(is_trusted(one.definition) for one in commands):
-            yield Finding("", _not_trusted(session, tree.project), hint=True)
+            yield Finding("", _not_trusted(session, project), hint=True)
 
 
 def _not_trusted(session: Session, project: Project) -> Problem:

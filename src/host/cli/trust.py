@@ -10,10 +10,9 @@ import tempfile
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
 from host.run.catalog import Catalog
-from host.run.command import read_definition
 from host.run.confirm import is_attended
 from host.run.lock import Lock
-from host.run.projects import Project, ProjectTree
+from host.run.projects import Project
 from host.run.text import decode, encode, printable
 from host.run.trust import (
     changed_files,
@@ -79,12 +78,12 @@ def _answer(lines: Iterable[str], question: str) -> str:
 
 def project_commands(project: Project) -> list[Command]:
     """Return all commands of a project, also those that other commands hide."""
-    return [*project_contents(ProjectTree(project, read_definition))[0].commands]
+    return [*project_contents(project)[0].commands]
 
 
-def project_contents(tree: ProjectTree) -> tuple[Contents, list[Problem]]:
+def project_contents(project: Project) -> tuple[Contents, list[Problem]]:
     """Return all that a project holds, whatever other places have, and what is wrong there."""
-    return contents(Catalog(Lock([]), around=lambda _: ([tree], [])), (), deep=True)
+    return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
 def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:

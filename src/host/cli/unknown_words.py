@@ -6,14 +6,17 @@ import os
 
 from host.cli.session import Session
 from host.errors import DefinitionError, UsageError
-from host.run.catalog import RESERVED, Catalog, Match, Node
+from host.run.catalog import RESERVED, Catalog, Match
 from host.run.command import USUAL_COMMANDS_DIR, Definition, is_word
+from host.run.folders import FolderNode
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from host.run.catalog import AnyNode
 
     Words = tuple[str, ...]
 
@@ -55,7 +58,8 @@ def unknown(
         return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
     problems = [*session.catalog.problems]
     # A category may hold a hundred thousand commands, so only names are read.
-    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
+    names = [name for node in found.nodes for name in node.inside()]
+    problems += [problem for node in found.nodes for problem in node.problems]
     folders = [os.path.join(directory, word) for directory in found.directories]
     folders += [one.path for one in session.catalog.problems]
     for problem in problems:  # one of them may be the reason
@@ -90,7 +94,7 @@ def _refused(found: Match, word: str) -> str:
         if os.path.isdir(path):
             return f"{path} holds no command.json that makes it a command"
     for node in found.nodes:
-        for path, reason in node.tree.refused(node.at, word) if node.tree.root else ():
+        for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
             return f"{path} is not a command: {reason}"
     return ""
 
@@ -147,13 +151,12 @@ def _elsewhere(session: Session, found: Match) -> Iterator[Words]:
 
     Reads names of folders only, no definitions.
     """
-    pending: list[tuple[Words, Node]] = [((), node) for node in session.catalog.find(()).nodes]
+    pending: list[tuple[Words, AnyNode]] = [((), node) for node in session.catalog.find(()).nodes]
     for words, node in pending:  # grows during the walk
-        for name in node.tree.words(node.at):
+        for name, inner in node.inside().items():
             if words != found.words:
                 yield (*words, name)
-            inner = node.enter(name) if len(pending) < _MOST_FOLDERS else None
-            if inner:
+            if len(pending) < _MOST_FOLDERS:
                 pending.append(((*words, name), inner))
 
 

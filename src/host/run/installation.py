@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from host.run.catalog import Read
-    from host.run.projects import ProjectTree
+    from host.run.projects import Project
 
 
 class Layout:
@@ -172,8 +171,8 @@ class OpenInstallation:
         """Where an index of definitions may be: beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
 
-    def around(self, read: "Read") -> "tuple[list[ProjectTree], list[Problem]]":
-        """Return the trees of the projects around the current directory, and what is wrong."""
+    def around(self) -> "tuple[list[Project], list[Problem]]":
+        """Return the projects around the current directory, and what is wrong."""
         program, environ = self.layout.program, self.environ
         if RUN in environ:
             from host.run.nested import without_outer_run
@@ -182,9 +181,9 @@ class OpenInstallation:
         roots = [*project_roots(program, home(environ))] if self.config.projects else ()
         if not roots:
             return [], []
-        from host.run.projects import project_trees
+        from host.run.projects import usable_projects
 
-        return project_trees(roots, program, self.commands_dir, environ, read)
+        return usable_projects(roots, program, self.commands_dir, environ)
 
     def cached(self, kind: str) -> str:
         """Return the path of a file in the user's cache directory."""

@@ -10,12 +10,12 @@ import posix
 from host.errors import DefinitionError, Problem
 from host.run import basename, dirname, join, realpath
 from host.run.command import Definition
-from host.run.folders import FolderTree
 from host.run.json_file import Fields, read_json
+from host.run.lock import Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated by `:`
 
@@ -36,6 +36,11 @@ class Project:
         self.environ = environ
         self._read: "tuple[Definition | None, bool] | None" = None
         self._safe: set[str] = set()
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of its commands."""
+        return Tree(self.commands_dir, scripts={})
 
     @property
     def is_named(self) -> bool:
@@ -101,25 +106,6 @@ class Project:
         raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))
 
 
-class ProjectTree(FolderTree):
-    """The commands of a project, whose definitions name it; project.json has their defaults."""
-
-    __slots__ = ("project",)
-
-    def __init__(self, project: Project, read: "Callable[[str], Definition]") -> None:
-        def read_marked(path: str) -> Definition:
-            definition = read(path)
-            definition.project = project
-            return definition
-
-        super().__init__(project.commands_dir, scripts={}, read=read_marked)
-        self.project: Project = project
-
-    def above(self, place: str) -> tuple[Definition, ...]:
-        own = self.project.definition
-        return (*((own,) if own else ()), *super().above(place))
-
-
 def read_project(path: str) -> tuple[Definition, bool]:
     """Return what a project.json says, and whether assistants may be offered the commands.
 
@@ -130,19 +116,15 @@ def read_project(path: str) -> tuple[Definition, bool]:
     return Definition(path, fields, required=False), assistants
 
 
-def project_trees(
-    roots: "Iterable[str]",
-    program: str,
-    commands_dir: str,
-    environ: "Mapping[str, str]",
-    read: "Callable[[str], Definition]",
-) -> tuple[list[ProjectTree], list[Problem]]:
-    """Return the trees of the projects in these directories.
+def usable_projects(
+    roots: "Iterable[str]", program: str, commands_dir: str, environ: "Mapping[str, str]"
+) -> tuple[list[Project], list[Problem]]:
+    """Return the projects in these directories, and what is wrong with them.
 
     A project that somebody else could have written is a problem instead. `commands_dir` is the
     installation's own, which is no project.
     """
-    trees: list[ProjectTree] = []
+    projects: list[Project] = []
     problems: list[Problem] = []
     for root in roots:
         project = Project(root, program, environ)
@@ -154,12 +136,12 @@ def project_trees(
         except DefinitionError as error:
             problems.append(error.problem)
             continue
+        projects.append(project)
         try:
             problems += project.definition.warnings if project.definition else ()
         except DefinitionError as error:
             problems.append(error.problem)
-        trees.append(ProjectTree(project, read))
-    return trees, problems
+    return projects, problems
 
 
 def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:

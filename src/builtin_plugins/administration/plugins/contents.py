@@ -24,7 +24,7 @@ from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
@@ -88,9 +88,11 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
 
 
 def _left_out(tree: Tree, places: Iterable[Words]) -> Iterator[Problem]:
-    folders = FolderTree(tree.path, scripts=tree.scripts)
     for words in places:
-        for one in left_out(folders, os.path.join(tree.path, *words)):
+        node: FolderNode | None = FolderNode(tree)
+        for word in words:
+            node = node and node.enter(word)
+        for one in left_out(node) if node else ():
             path = os.path.relpath(one.problem.path, tree.path)
             yield Problem(path, one.problem.text)
 

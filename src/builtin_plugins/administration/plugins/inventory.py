@@ -14,7 +14,7 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError
 from host.cli.session import Session
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode
 from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.suggestions import closest
 from host.run.text import EMPTY
@@ -50,15 +50,9 @@ class Row(Record):
     @property
     def words(self) -> list[str]:
         """Return the first words of its commands."""
-        found = set()
+        found: set[str] = set()
         for root in self.trees:
-            tree = FolderTree(root, scripts=self.scripts)
-            places = {word: tree.path_of(root, word) for word in tree.words(root)}
-            found |= {
-                word
-                for word, place in places.items()
-                if os.path.isdir(place) or tree.script(place) or tree.holds_commands(place)
-            }
+            found.update(FolderNode(Tree(root, scripts=self.scripts)).inside())
         return sorted(found | {one.words[0] for one in self.declared})
 
     def described(self) -> dict[str, Any]:

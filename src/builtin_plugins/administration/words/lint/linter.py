@@ -27,7 +27,8 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import HostError, Problem
 from host.run.command import read_config, read_definition
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode
+from host.run.lock import Tree
 from host.run.script_help import script_gets_help
 
 _DEFINITIONS = ("category.json", "command.json")
@@ -103,35 +104,35 @@ class Lint:
         self, root: str, scripts: Mapping[str, str] | None = _SCRIPTS, *, is_category: bool = True
     ) -> Iterator[Finding]:
         """Yield what is wrong below a folder of commands; a plugin's own folder is no category."""
-        tree = FolderTree(root, scripts=scripts)
-        commands: dict[str, list[Subject]] = {}  # by the directory that they are in
+        commands: dict[FolderNode, list[Subject]] = {}  # by the directory that they are in
         problems: list[Problem] = []
-        pending = [(root, is_category)]
+        pending = [(FolderNode(Tree(root, scripts=scripts)), is_category)]
         while pending:
-            place, is_category = pending.pop()
-            yield from self._definitions(tree, place)
-            command = yield from self._command(tree, place)
-            if command is not None:
-                commands.setdefault(os.path.dirname(place), []).append(command)
+            node, is_category = pending.pop()
+            yield from self._definitions(node)
+            command = yield from self._command(node)
+            if command is not None and node.parent:
+                commands.setdefault(node.parent, []).append(command)
             owns = command is not None and not command.definition.is_script
-            if is_category and not owns and os.path.isdir(place):
-                yield from left_out(tree, place)
-            words = tree.words(place, problems)
+            if is_category and not owns and node.is_folder:
+                yield from left_out(node)
+            inside = node.inside()
+            problems += node.problems
             if owns:
-                yield from _unreachable(place, words)
-            for word in reversed(words):
-                path = tree.path_of(place, word)
-                pending.append((path, is_category or tree.holds_commands(path)))
-        for place, siblings in commands.items():
-            yield from taken_aliases(tree.words(place), siblings)
+                yield from _unreachable(node.at, [*inside])
+            pending += [
+                (one, is_category or one.holds_commands()) for one in reversed(inside.values())
+            ]
+        for node, siblings in commands.items():
+            yield from taken_aliases([*node.inside()], siblings)
         for one in problems:
             if any(os.path.lexists(os.path.join(one.path, name)) for name in _DEFINITIONS):
                 yield Finding("word", one)
 
-    def _definitions(self, tree: FolderTree, place: str) -> Iterator[Finding]:
+    def _definitions(self, node: FolderNode) -> Iterator[Finding]:
         """Yield what is wrong in the files of JSON in one directory."""
         for name in _DEFINITIONS:
-            file = os.path.join(place, name)
+            file = os.path.join(node.at, name)
             if not os.path.exists(file):
                 continue
             self.count += 1
@@ -140,21 +141,21 @@ class Lint:
             except HostError as error:
                 yield Finding("definition", error.problem)
                 continue
-            yield from self._of(one, tree, place)
+            yield from self._of(one, node)
             if one.definition.entrypoint and name == "category.json":
                 yield from script_findings(one, self.shell_scripts)
 
-    def _of(self, one: Subject, tree: FolderTree, place: str) -> Iterator[Finding]:
+    def _of(self, one: Subject, node: FolderNode) -> Iterator[Finding]:
         """Yield what the rules find in a definition."""
         with suppress(HostError):  # a finding of its own
-            one.definition.inherit(tree.above(place))
+            one.definition.inherit(node.above())
         for rule in RULES:
             yield from rule(one)
 
-    def _command(self, tree: FolderTree, place: str) -> Generator[Finding, None, Subject | None]:
+    def _command(self, node: FolderNode) -> Generator[Finding, None, Subject | None]:
         """Return the command at a place; yield what is wrong with a script."""
         try:
-            definition = tree.command(place)
+            definition = node.command()
         except HostError as error:
             if not error.problem.path.endswith(_DEFINITIONS):
                 self.count += 1
@@ -165,11 +166,11 @@ class Lint:
         one = Subject(definition.file, definition, self._usual, self.environ)
         if definition.is_script:
             self.count += 1
-            yield from self._of(one, tree, place)
+            yield from self._of(one, node)
         yield from script_findings(one, self.shell_scripts)
         script = os.path.join(definition.directory, definition.entrypoint)
         gets_help = script_gets_help(definition, "" if definition.in_python else script)
-        words = place.removeprefix(tree.root).strip("/") or os.path.basename(place)
+        words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
         self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
         return one
 
