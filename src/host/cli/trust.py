@@ -104,10 +104,10 @@ def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
         sudo = " [sudo]" if definition.sudo else ""
         yield f"  {' '.join(one.words)}{about}  [{definition.effects}]{sudo}"
     definition = project.definition
-    names = ", ".join(definition.envs) if definition else ""
+    names = ", ".join(definition.envs)
     if names:
         yield f"project.json sets {names} for all of them."
-    if definition and definition.env_files:
+    if definition.env_files:
         yield f"project.json reads {', '.join(definition.env_files)} for all of them."
 
 

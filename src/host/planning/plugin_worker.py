@@ -13,28 +13,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from host.errors import PluginError
+from host.planning.checked_records import CHECKED
 from host.planning.loading import LoadedPlugin
-from host.records import (
-    CategoryDeclaration,
-    CommandDeclaration,
-    CommandTree,
-    EnvSource,
-    Installation,
-    SecretScheme,
-    Watch,
-)
+from host.records import Installation, Watch
 from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 
-_RECORDS: dict[str, Callable[..., Any]] = {
-    record.__name__: record
-    for record in (
-        *(CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, SecretScheme),
-        Watch,
-    )
-}
+_RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 
 

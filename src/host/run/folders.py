@@ -318,8 +318,9 @@ class FolderNode(Node):
         while node is not None and node.defaults is None:
             pending.append(node)
             node = node.parent
-        own = self.project.definition if self.project else None
-        found = node.defaults if node and node.defaults else (own,) if own else ()
+        found: tuple[Definition, ...] = (self.project.definition,) if self.project else ()
+        if node is not None and node.defaults is not None:
+            found = node.defaults
         for node in reversed(pending):
             has_some = _mentions(f"{node.at}/category.json", _DEFAULTS)
             own = node.category() if has_some else None

@@ -150,8 +150,6 @@ def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
 class OpenInstallation:
     """A layout with what its cli.json says and its caller's environment; its lock has its `key`."""
 
-    __slots__ = ("commands_dir", "config", "environ", "key", "layout", "locks", "plugins_dir")
-
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
         cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
         python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
@@ -218,16 +216,9 @@ class OpenInstallation:
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
     """Return the installation at `layout`; raises InstallationError when it is none."""
-    try:
-        config = read_config(layout.config_file)
-    except InstallationError as error:
-        usual = join(layout.root, "core/cli.json")
-        if layout.default and layout.config_file == usual and not is_there(usual):
-            raise InstallationError(
-                error.what, f"to make an installation run: {layout.program} self init"
-            ) from None
-        raise
-    return OpenInstallation(layout, config, environ)
+    is_usual = layout.default and layout.config_file == join(layout.root, "core/cli.json")
+    remedy = f"to make an installation run: {layout.program} self init" if is_usual else ""
+    return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)
 
 
 def _escaped(path: str) -> str:

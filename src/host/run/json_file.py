@@ -25,6 +25,10 @@ def read_json(path: str) -> "Any":
     return parse_json(path, read_regular(path, _SIZE_LIMIT, DefinitionError))
 
 
+class NotStrictError(ValueError):
+    """A repeated key, or a constant such as NaN: what is wrong, and what stands in the text."""
+
+
 class Number(float):
     """A number with a fraction or exponent; `str` returns it as the file has it, such as 3.10."""
 
@@ -68,16 +72,12 @@ class _Rules:
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
         made = dict(pairs)
         if len(made) != len(pairs):
-            from host.run.json_errors import NotStrictError
-
             key = next(key for key, _ in pairs if made.pop(key, made) is made)
             raise NotStrictError(f'the key "{key}" stands twice in one object', f'"{key}"')
         return made
 
     @staticmethod
     def parse_constant(name: str) -> "Any":
-        from host.run.json_errors import NotStrictError
-
         raise NotStrictError(f"{name} is not JSON; expected a number", name)
 
 
@@ -126,8 +126,6 @@ class Fields:
 
     def extra(self) -> "dict[str, Any]":
         """Return what stands under keys that nobody asked for."""
-        if self.values.keys() <= self.known:
-            return {}
         return {key: one for key, one in self.values.items() if key not in self.known}
 
     def misspelt(self) -> tuple[Problem, ...]:
@@ -216,14 +214,6 @@ class Fields:
                 raise self.refused(key, f"expected an array of strings, found {_kind(item)} in it")
         return tuple([self.clean(key, item) for item in items])
 
-    def names(self, key: str, is_one: "Callable[[str], bool]", fault: str) -> tuple[str, ...]:
-        """Return an array of names; `fault` says what is wrong with a text that is none."""
-        found = self.texts(key)
-        for item in found:
-            if not is_one(item):
-                raise self.refused(key, f'"{item[:_LONGEST_SHOWN]}" {fault}')
-        return found
-
     def array(self, key: str, expected: str) -> "list[Any]":
         return self.typed(key, list, expected) or []
 
@@ -239,19 +229,6 @@ class Fields:
             elif item is not None:
                 raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
         return found
-
-    def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":
-        """Return an array of objects: `members` are their string keys, true when required."""
-        return tuple(
-            [
-                {
-                    member: text
-                    for member, required in members.items()
-                    if (text := one.text(member, required)) or one.value(member) is not None
-                }
-                for one in self.objects(key)
-            ]
-        )
 
     def objects(self, key: str) -> "list[Fields]":
         """Return the fields of each object of an array."""

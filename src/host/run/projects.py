@@ -26,15 +26,13 @@ class Project:
     `environ` is the caller's environment; `is_named` is true if its CLI_TRUST names the project.
     """
 
-    __slots__ = ("_read", "_safe", "commands_dir", "environ", "file", "folder", "root")
-
     def __init__(self, root: str, program: str, environ: "Mapping[str, str]") -> None:
         self.root = root
         self.folder = join(root, f".{program}")
         self.commands_dir = f"{self.folder}/commands"
         self.file = f"{self.folder}/project.json"
         self.environ = environ
-        self._read: "tuple[Definition | None, bool] | None" = None
+        self._definition: Definition | None = None
         self._safe: set[str] = set()
 
     @property
@@ -47,29 +45,17 @@ class Project:
         return self.root in self.environ.get(TRUST, "").split(":")
 
     @property
-    def _content(self) -> "tuple[Definition | None, bool]":
-        if self._read is None:
-            try:
-                self._read = read_project(self.file)
-            except FileNotFoundError:
-                self._read = (None, False)
-        return self._read
-
-    @property
-    def definition(self) -> Definition | None:
-        """What project.json says, None without one; raises DefinitionError."""
-        return self._content[0]
-
-    @property
-    def allows_assistants(self) -> bool:
-        """Whether its owner agrees that an assistant is offered its commands."""
-        return self._content[1]
+    def definition(self) -> Definition:
+        """What project.json says; raises DefinitionError."""
+        if self._definition is None:
+            self._definition = read_project(self.file)
+        return self._definition
 
     @property
     def name(self) -> str:
         """The name in project.json, or else that of the directory."""
         try:
-            name = self.definition.name if self.definition else ""
+            name = self.definition.name
         except DefinitionError:
             name = ""
         return name or basename(self.root) or self.root
@@ -106,14 +92,16 @@ class Project:
         raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))
 
 
-def read_project(path: str) -> tuple[Definition, bool]:
-    """Return what a project.json says, and whether assistants may be offered the commands.
-
-    Raises DefinitionError, FileNotFoundError.
-    """
-    fields = Fields(path, read_json(path))
-    assistants = fields.flag("assistants")
-    return Definition(path, fields, required=False), assistants
+def read_project(path: str) -> Definition:
+    """Return what a project.json says, which may be missing; raises DefinitionError."""
+    try:
+        fields = Fields(path, read_json(path))
+    except FileNotFoundError:
+        fields = Fields(path, {})
+    allows_assistants = fields.flag("assistants")
+    definition = Definition(path, fields, required=False)
+    definition.allows_assistants = allows_assistants
+    return definition
 
 
 def usable_projects(
@@ -138,7 +126,7 @@ def usable_projects(
             continue
         projects.append(project)
         try:
-            problems += project.definition.warnings if project.definition else ()
+            problems += project.definition.warnings
         except DefinitionError as error:
             problems.append(error.problem)
     return projects, problems

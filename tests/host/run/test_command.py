@@ -310,7 +310,7 @@ def test_sources_is_a_key_of_python_commands():
     found = parse_declared("p", {**python, "sources": False})
     assert (found.sources, found.extra) == (False, {})
     for key, value in (("envs", {"A": "1"}), ("env_files", [".env"])):
-        with pytest.raises(DefinitionError, match=f'p: "{key}": a command with "sources": false'):
+        with pytest.raises(DefinitionError, match='p: "sources": must be true beside envs'):
             parse_declared("p", {**python, "sources": False, key: value})
     with pytest.raises(DefinitionError, match='p: "sources": expected true or false'):
         parse_declared("p", {**python, "sources": "no"})
