@@ -86,8 +86,8 @@ def ask_plugins(
     collected.ask_builtin(builtin, ["prepare", *_ASKED] if prepare else _ASKED, record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
-    for answer in query(asked, record):
-        collected.add(answer)
+    for one in asked:
+        collected.add(query(one, record))
     for plugin in others:
         collected.plugins.setdefault(plugin.name, plugin)
     return collected.lock()

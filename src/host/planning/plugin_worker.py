@@ -7,8 +7,7 @@ happens in the child. Its records come back as JSON and are checked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,26 +38,15 @@ class PluginAnswer(NamedTuple):
     reason: str
 
 
-def query(
-    plugins: Sequence[Plugin], installation: Installation, deadline: float = DEADLINE
-) -> Iterator[PluginAnswer]:
-    """Yield an answer for each plugin, in order; one that fails harms no other.
-
-    One child asks all plugins, which is fast. A plugin that fails there may be the victim of
-    another one, so it is asked once more, alone.
-    """
-    answers = {}
-    if len(plugins) > 1:
-        with suppress(PluginError):
-            answers = {one.plugin.name: one for one in _query(plugins, installation, deadline / 3)}
-    for plugin in plugins:
-        answer = answers.get(plugin.name)
-        if answer is None or answer.reason:
-            try:
-                [answer] = _query([plugin], installation, deadline)
-            except PluginError as failure:
-                answer = PluginAnswer(plugin, (), {}, {}, str(failure))
-        yield answer
+def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE) -> PluginAnswer:
+    """Return what a plugin answers to the hooks of planning, asked in a child of its own."""
+    question = partial(_serialize, plugin, installation)
+    try:
+        rows, *rest = _in_child(question, installation.program, deadline)
+    except PluginError as failure:
+        return PluginAnswer(plugin, (), {}, {}, str(failure))
+    records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
+    return PluginAnswer(plugin, records, *rest)
 
 
 def call_hook(
@@ -91,27 +79,11 @@ def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any
             f"not imported and asked within {deadline:g} seconds",
             f"{program} self lock asks it again",
         )
-    if not report:
-        raise PluginError("it ended the process that imported it")
     try:
         return json.loads(report)
     except ValueError:
-        raise PluginError("what it answers cannot be understood") from None
-
-
-def _query(
-    plugins: Sequence[Plugin], installation: Installation, deadline: float
-) -> list[PluginAnswer]:
-    def question() -> list[Any]:
-        return [_serialize(one, installation) for one in plugins]
-
-    answers = _in_child(question, installation.program, deadline)
-    return [
-        PluginAnswer(
-            plugin, [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows], *rest
-        )
-        for plugin, [rows, *rest] in zip(plugins, answers, strict=True)
-    ]
+        what = "it ended the process that imported it, or wrote into its answer"
+        raise PluginError(what) from None
 
 
 def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:

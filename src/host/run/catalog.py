@@ -1,6 +1,6 @@
 """The catalog of a run: what words name, over the trees of commands that the lock lists.
 
-`find` follows words, `children` lists a category; both apply one rule of precedence (`_decide`).
+`find` follows words, `children` lists a category; both apply one rule of precedence (`_matched`).
 A run looks only at the folders on the way, so it costs the same with ten commands and with ten
 thousand. Trees are merged here and nowhere else. There are two kinds of node with the same
 methods: `FolderNode`, and `DeclaredNode` for what a plugin declares in Python.
@@ -285,19 +285,11 @@ def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
 
 
 def _matched(
-    words: tuple[str, ...], reached: "Iterable[AnyNode]", problems: "list[Problem] | None" = None
+    words: tuple[str, ...],
+    reached: "Iterable[AnyNode]",
+    problems: "list[Problem] | None" = None,
 ) -> Match | None:
-    """Return the command or category that nodes of the same words make, None for neither."""
-    nodes = _decide(reached, problems)
-    if not nodes:
-        return None
-    return Match("command" if nodes[0].runnable else "category", words, nodes)
-
-
-def _decide(
-    reached: "Iterable[AnyNode]", problems: "list[Problem] | None" = None
-) -> "list[AnyNode]":
-    """Return the nodes that count among those of the same words: a command's, or a category's.
+    """Return the command or category that nodes of the same words make, None for neither.
 
     The first node that is a command or a category decides. A run (no `problems`) stops there and
     raises DefinitionError if that definition is wrong. For a listing all nodes are read: after
@@ -305,18 +297,18 @@ def _decide(
     what is wrong goes to `problems`.
     """
     kept: list[AnyNode] = []
-    runs = False
+    kind = "category"
     for node in reached:
         if not _counts(node, problems, decides=not kept):
             continue
-        if runs or not node.runnable:
+        if kind == "command" or not node.runnable:
             if problems is None or node.definition or node.holds_commands(problems):
                 kept.append(node)
         elif not any(earlier.holds_commands() for earlier in kept):
-            kept, runs = [node], True
+            kept, kind = [node], "command"
             if problems is None:
                 break
-    return kept
+    return Match(kind, words, kept) if kept else None
 
 
 def _counts(node: "AnyNode", problems: "list[Problem] | None", *, decides: bool) -> bool:

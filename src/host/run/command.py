@@ -3,7 +3,7 @@
 import sys
 
 from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
-from host.run import EFFECTS, dirname, is_file, join, stays_inside, why_outside
+from host.run import EFFECTS, dirname, is_file, join, why_outside
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE, Fields, read_json
 
@@ -144,7 +144,7 @@ class Definition:
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
         fields.known.add("script")
         self.os: tuple[str, ...] = fields.texts("os")
-        self.sudo_systems: tuple[str, ...] = fields.flag_or_systems("sudo", SYSTEMS)
+        self.sudo_systems: tuple[str, ...] = _sudo_systems(fields)
         self.sudo: bool = SYSTEM_OS in self.sudo_systems
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
@@ -169,7 +169,7 @@ class Definition:
         self.help: str = fields.one_of("help", HELP)
         self.starts_commands: bool = fields.flag("starts_commands")
         self.sources: bool = self._takes_sources(fields)
-        self.installed_when: dict[str, str] = fields.condition("installed_when")
+        self.installed_when: dict[str, str] = _condition(fields)
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
@@ -234,9 +234,9 @@ class Definition:
         """Whether there is something to run: a file in `directory`, or an object."""
         if self.in_python:
             return True
-        directory = self.directory
-        file = join(directory, self.entrypoint)
-        return file == self.file or (is_file(file) and stays_inside(directory, self.entrypoint))
+        directory, entrypoint = self.directory, self.entrypoint
+        is_inside = is_file(join(directory, entrypoint)) and not why_outside(directory, entrypoint)
+        return self.is_script or is_inside
 
     @property
     def compatible(self) -> bool:
@@ -246,6 +246,22 @@ class Definition:
     def foreign_systems(self) -> list[Problem]:
         """Return the problem of names in `os` that are no systems, none if all of them are."""
         return _foreign(self.file or "its definition", "os", self.os)
+
+
+def _sudo_systems(fields: Fields) -> tuple[str, ...]:
+    if type(fields.value("sudo")) is list:
+        return fields.texts("sudo")
+    return SYSTEMS if fields.flag("sudo", "true, false or an array of system names") else ()
+
+
+def _condition(fields: Fields) -> dict[str, str]:
+    if fields.value("installed_when") is None:
+        return {}
+    inner = fields.inner("installed_when")
+    found = {key: text for key in ("command", "path") if (text := inner.text(key))}
+    if len(found) != 1:
+        raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
+    return found
 
 
 def _example(fields: Fields) -> dict[str, str]:

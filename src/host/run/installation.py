@@ -160,9 +160,9 @@ class OpenInstallation:
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = lock_places(layout.lock_file, cache_home)
         interpreter = dirname(sys.executable)  # python and python3 of one environment
-        directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
-        directories += f"\n{config.min_version}" if config.min_version else ""
-        self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
+        directories = (layout.root, self.commands_dir, self.plugins_dir)
+        code = (__file__, sys.version, interpreter, python_path)
+        self.key = "\n".join([*directories, config.min_version, *code])
 
     @property
     def indexes(self) -> tuple[str, ...]:

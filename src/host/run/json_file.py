@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 NO_VARIABLE = "cannot name a variable; use letters, digits and _"
 _MOST_UNKNOWN = 100  # unknown keys that are compared with ours
-_LONGEST_SHOWN = 70  # characters of a name in an error
 _SIZE_LIMIT = 16 * 1024 * 1024
 
 
@@ -163,8 +162,6 @@ class Fields:
     def text(self, key: str, required: bool = False) -> str:
         value = self.typed(key, str, "a string")
         if value is None and required:
-            if key in self.values:
-                raise self.wrong(key, "a string", None)
             raise self.refused(key, f"missing; {self._slip(key)}")
         return self.clean(key, value) if value else ""
 
@@ -172,7 +169,7 @@ class Fields:
         """Return which key resembles the missing `key`, or else what is expected."""
         from host.run.suggestions import SURELY, closest
 
-        near = [one for one in self.values if closest(one, (key,), SURELY)]
+        near = [one for one in self.values if one != key and closest(one, (key,), SURELY)]
         return f'"{near[0]}" looks like it' if near else "expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:
@@ -200,12 +197,6 @@ class Fields:
 
     def flag(self, key: str, expected: str = "true or false") -> bool:
         return self.typed(key, bool, expected) is True
-
-    def flag_or_systems(self, key: str, every: tuple[str, ...]) -> tuple[str, ...]:
-        """Return an array of system names; for true `every` one."""
-        if isinstance(self.value(key), list):
-            return self.texts(key)
-        return every if self.flag(key, "true, false or an array of system names") else ()
 
     def texts(self, key: str) -> tuple[str, ...]:
         items = self.array(key, "an array of strings")
@@ -240,16 +231,6 @@ class Fields:
     def inner(self, key: str) -> "Fields":
         """Return the fields of the object under `key`."""
         return Fields(self.path, self.value(key), f"{self._inside}{key}")
-
-    def condition(self, key: str) -> dict[str, str]:
-        value = self.value(key)
-        if value is None:
-            return {}
-        members = ("command", "path")
-        if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
-            raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
-        inner = self.inner(key)
-        return {one: inner.text(one) for one in members if value.get(one) is not None}
 
 
 def _kind(value: "Any") -> str:

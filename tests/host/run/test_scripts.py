@@ -69,6 +69,32 @@ def test_a_link_counts_if_its_target_is_in_the_tree(tmp_path: Path) -> None:
     assert refusal(f"{root}/out", str(root)) == reason
 
 
+@pytest.mark.parametrize("listed", [False, True], ids=["entered", "listed"])
+def test_names_in_the_root_are_split(tmp_path: Path, listed: bool) -> None:
+    (tmp_path / "db").mkdir()
+    for name in ("om-db-backup", "om-db", "om-theme", "other", "db/dump.sh", "db/om-x"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+    root = FolderNode(Tree(str(tmp_path), scripts={"prefix": "om-", "split": "-"}))
+    found = {}
+    for words in ("db", "db backup", "db dump", "db om-x", "theme", "other", "om-theme"):
+        node: FolderNode | None = root
+        for word in words.split():
+            if listed and node:
+                node.inside()
+            node = node and node.enter(word)
+        found[words] = node.script.removeprefix(f"{tmp_path}/") if node else None
+    assert found == {
+        "db": "om-db",
+        "db backup": "om-db-backup",
+        "db dump": "db/dump.sh",
+        "db om-x": "db/om-x",
+        "theme": "om-theme",
+        "other": None,
+        "om-theme": None,
+    }
+    assert root.refused("other") == []  # only its name is against it
+
+
 COMMENTS = {
     "prose": ("#!/bin/sh\n# Copy it.\n# More.\n", "Copy it."),
     "after blank lines": ("#!/bin/sh\n\n# Copy it.\n", "Copy it."),
