@@ -68,7 +68,7 @@ class Command(Record):
         from host.run.trust import is_trusted
 
         try:
-            if not project.allows_assistants:
+            if not project.definition.allows_assistants:
                 return 'its project does not have "assistants": true'
             return "" if is_trusted(self.definition) else "its project is not trusted"
         except HostError as error:

@@ -8,17 +8,17 @@ from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
-from host.run.folders import FolderTree, script_word, words_of_script
+from host.run.folders import FolderNode, refusal, script_word, words_of_script
 
 
-def left_out(tree: FolderTree, place: str) -> Iterator[Finding]:
+def left_out(node: FolderNode) -> Iterator[Finding]:
     """Yield the files in a category that look like scripts and are no commands, with the reason."""
     with suppress(HostError, OSError):  # reported as what is wrong with the folder
-        category = tree.category(place)
-        for name in sorted(os.listdir(place)):
+        category = node.category()
+        for name in sorted(os.listdir(node.at)):
             is_own = category is not None and name == category.entrypoint
-            if not is_own and _looks_like_a_script(os.path.join(place, name)):
-                yield from _reason(tree, place, name)
+            if not is_own and _looks_like_a_script(os.path.join(node.at, name)):
+                yield from _reason(node, name)
 
 
 def _looks_like_a_script(path: str) -> bool:
@@ -35,11 +35,12 @@ def _looks_like_a_script(path: str) -> bool:
     return False
 
 
-def _reason(tree: FolderTree, place: str, name: str) -> Iterator[Finding]:
+def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
     """Yield why a file is no command, nothing for one that is."""
-    path = os.path.join(place, name)
-    refused, reason, remedy = tree.refusal(path), "", ""
-    scripts = {} if tree.scripts and place != tree.root else tree.scripts
+    place, tree = node.at, node.tree
+    path, reason, remedy = os.path.join(place, name), "", ""
+    refused = refusal(path, tree.path)
+    scripts = {} if tree.scripts and node.parent else tree.scripts
     if scripts is None:
         reason = "" if refused else "no command.json names this script"
         remedy = f'write {place}/main.sh and a command.json, or "scripts": {{}} in its plugin.json'
@@ -53,7 +54,10 @@ def _reason(tree: FolderTree, place: str, name: str) -> Iterator[Finding]:
         remedy = "" if os.path.islink(path) else fix
     else:
         with suppress(HostError):
-            winner = tree.command(os.path.join(place, *words))
+            there: FolderNode | None = node
+            for word in words:
+                there = there and there.enter(word)
+            winner = there and there.command()
             if winner and winner.entrypoint and winner.file != path:
                 own = os.path.join(winner.directory, winner.entrypoint)
                 what = f"{own} has the same words and runs instead"

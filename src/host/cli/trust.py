@@ -10,10 +10,9 @@ from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
 from host.planning.cache_files import replace
 from host.run.catalog import Catalog
-from host.run.command import read_definition
 from host.run.confirm import ask, is_attended
 from host.run.lock import Lock
-from host.run.projects import Project, ProjectTree
+from host.run.projects import Project
 from host.run.text import decode, encode, printable
 from host.run.trust import (
     changed_files,
@@ -64,8 +63,7 @@ def ask_trust(
 
 def project_contents(project: Project) -> Contents:
     """Return all that a project holds, also commands that others hide."""
-    tree = ProjectTree(project, read_definition)
-    return contents(Catalog(Lock([]), around=lambda _: ([tree], [])), (), deep=True)
+    return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
 def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:
@@ -86,10 +84,10 @@ def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
         sudo = " [sudo]" if definition.sudo else ""
         yield f"  {' '.join(one.words)}{about}  [{definition.effects}]{sudo}"
     definition = project.definition
-    names = ", ".join(definition.envs) if definition else ""
+    names = ", ".join(definition.envs)
     if names:
         yield f"project.json sets {names} for all of them."
-    if definition and definition.env_files:
+    if definition.env_files:
         yield f"project.json reads {', '.join(definition.env_files)} for all of them."
 
 

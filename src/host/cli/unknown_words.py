@@ -8,6 +8,7 @@ from host.cli.session import Session
 from host.errors import UsageError
 from host.run.catalog import RESERVED, Match
 from host.run.command import Definition, is_word
+from host.run.folders import FolderNode
 from host.run.lock import Lock
 from host.run.suggestions import closest
 from host.run.text import EMPTY
@@ -114,6 +115,6 @@ def _refused(found: Match, word: str) -> str:
         if os.path.isdir(path):
             return f"{path} holds no command.json that makes it a command"
     for node in found.nodes:
-        for path, reason in node.tree.refused(node.at, word) if node.tree.root else ():
+        for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
             return f"{path} is not a command: {reason}"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 from host.records import (
@@ -14,98 +14,109 @@ from host.records import (
     EnvSource,
     SecretScheme,
 )
+from host.run import Record
 from host.run.catalog import RESERVED
 from host.run.command import is_reference, is_word
 from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
 
+Checked = Tree | Declared | Source | tuple[str, str, str]
 
-def tree_of(plugin: Plugin, record: CommandTree) -> Tree:
+
+def check_texts(record: Record) -> None:
+    """Check that texts are texts that a file name could be, and arrays of texts are arrays."""
+    for name, kind in type(record).__annotations__.items():
+        value = getattr(record, name)
+        several = kind.startswith("tuple[str")
+        if several and not isinstance(value, list | tuple):
+            raise TypeError(f"{name}: expected a tuple, not {value!r:.80}")
+        for text in value if several else (value,) if kind == "str" else ():
+            if type(text) is not str:
+                raise TypeError(f"{name}: expected a str, not {text!r:.80}")
+            if "\0" in text:
+                raise ValueError(f"{name}: holds a NUL")
+            os.fsencode(text)
+
+
+def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     owner = record.plugin or ("" if plugin.ours else plugin.name)
-    path = absolute_path(record.path, "a CommandTree's path")
-    scripts = record.scripts
-    if scripts is not None:
-        scripts = {key: _text(scripts[key], f"scripts: {key}") for key in dict(scripts)}
-    return Tree(path, _text(owner, "plugin"), record.dev is True, scripts)
+    scripts = None if record.scripts is None else {**record.scripts}
+    if not all(isinstance(one, str) for one in (scripts or {}).values()):
+        raise TypeError(f"scripts: expected texts, not {scripts!r:.80}")
+    return Tree(absolute_path(record.path), owner, record.dev is True, scripts)
 
 
-def declared_of(plugin: Plugin, record: Any) -> Declared:
-    fields: dict[str, Any] = {}
-    if isinstance(record, CategoryDeclaration):
-        fields = {"name": record.name, "description": record.description}
-    elif isinstance(record, CommandDeclaration):
-        fields = {"entrypoint": None, **record.definition}
-    else:
-        raise TypeError(f"expected a CommandTree, Command- or CategoryDeclaration, not {record!r}")
-    words = _words(record.words)
+def _command(plugin: Plugin, record: CommandDeclaration) -> Declared:
+    fields = {"entrypoint": None, **record.definition}
+    return _declared(plugin, record.words, fields, runs=True)
+
+
+def _category(plugin: Plugin, record: CategoryDeclaration) -> Declared:
+    fields = {"name": record.name, "description": record.description}
+    return _declared(plugin, record.words, fields, runs=False)
+
+
+def _declared(
+    plugin: Plugin, words: tuple[str, ...], fields: dict[str, Any], *, runs: bool
+) -> Declared:
     if not words:
         raise ValueError("a command or category needs words")
     if words[0] == RESERVED and not plugin.ours:
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
-    runs = isinstance(record, CommandDeclaration)
-    declared = Declared(words, json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
+    declared = Declared(_words(words), json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
     declared.definition  # noqa: B018 - asking for it checks it
     return declared
 
 
-def source_of(plugin: Plugin, record: Any) -> Source:
-    if not isinstance(record, EnvSource):
-        raise TypeError(f"expected an EnvSource, not {record!r}")
-    name = _text(record.name, "an EnvSource's name")
+def _source(plugin: Plugin, record: EnvSource) -> Source:
+    name, rank = record.name, record.rank
     reader = "python" if record.provider else record.reader
-    rank = RANKS.get(reader, record.rank) if plugin.ours else record.rank
-    if rank is None or type(rank) not in (int, float) or not ENVS <= rank <= ENV_FILES:
+    if plugin.ours:
+        rank = RANKS.get(reader, rank)
+    if not isinstance(rank, int | float) or not ENVS <= rank <= ENV_FILES:
         raise ValueError(f"{name}: rank must be from {ENVS} to {ENV_FILES}, not {rank!r}")
     if reader not in ("dotenv", "python") and not plugin.ours:
         raise ValueError(f"{name}: reader must be dotenv, not {reader!r}")
-    if record.provider and not is_reference(_text(record.provider, f"{name}: provider")):
-        raise ValueError(f"{name}: provider must be a reference module:attr")
-    files = [
-        absolute_path(one, f"{name}: a file") for one in _several(record.files, f"{name}: files")
-    ]
-    words = _words(record.words)
-    return Source(name, rank, reader, files, record.provider, words, plugin.name)
+    if record.provider:
+        _check_provider(name, record.provider)
+    files = [absolute_path(one) for one in record.files]
+    return Source(name, rank, reader, files, record.provider, _words(record.words), plugin.name)
 
 
-def scheme_of(plugin: Plugin, record: Any) -> tuple[str, str, str]:
+def _scheme(plugin: Plugin, record: SecretScheme) -> tuple[str, str, str]:
     """Return scheme, provider and plugin."""
-    if not isinstance(record, SecretScheme):
-        raise TypeError(f"expected a SecretScheme, not {record!r}")
-    scheme = _text(record.scheme, "a SecretScheme's scheme")
+    scheme = record.scheme
     plain = scheme.replace("-", "").replace("+", "")
     if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):
         raise ValueError(f"{scheme!r:.80}: a scheme is lower-case letters, digits, - and +")
     if scheme in (*BUILT_IN_SCHEMES, "encrypted"):
         raise ValueError(f"{scheme}: this scheme is built in")
-    if not is_reference(_text(record.provider, f"{scheme}: provider")):
-        raise ValueError(f"{scheme}: provider must be a reference module:attr")
+    _check_provider(scheme, record.provider)
     return scheme, record.provider, plugin.name
 
 
-def _text(value: Any, what: str) -> str:
-    """Return `value`, a str that a file name could be; raises TypeError or ValueError."""
-    if type(value) is not str:
-        raise TypeError(f"{what}: expected a str, not {value!r:.80}")
-    if "\0" in value:
-        raise ValueError(f"{what}: holds a NUL")
-    os.fsencode(value)
-    return value
+def _check_provider(name: str, provider: str) -> None:
+    if not is_reference(provider):
+        raise ValueError(f"{name}: provider must be a reference module:attr")
 
 
-def absolute_path(value: Any, what: str) -> str:
-    if not _text(value, what).startswith("/"):
-        raise ValueError(f"{what}: expected an absolute path, not {value!r:.80}")
-    return str(value)
+def absolute_path(path: str) -> str:
+    if not path.startswith("/"):
+        raise ValueError(f"expected an absolute path, not {path!r:.80}")
+    return path
 
 
-def _several(value: Any, what: str) -> Iterable[Any]:
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"{what}: expected a tuple, not {value!r:.80}")
-    return value
+def _words(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(map(is_word, words)):
+        raise ValueError(f"words cannot be {words!r:.80}")
+    return tuple(words)
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    found = tuple(_text(word, "a word") for word in _several(value, "words"))
-    if not all(map(is_word, found)):
-        raise ValueError(f"words cannot be {found!r:.80}")
-    return found
+# The records of hooks of any plugin that the lock holds, by their kind.
+CHECKED: dict[type[Record], Callable[[Plugin, Any], Checked]] = {
+    CommandTree: _tree,
+    CommandDeclaration: _command,
+    CategoryDeclaration: _category,
+    EnvSource: _source,
+    SecretScheme: _scheme,
+}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,23 +15,10 @@ import importlib_metadata
 from host.errors import HostError, InstallationError
 from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.planning.cache_files import write_lock
-from host.planning.checked_records import (
-    absolute_path,
-    declared_of,
-    scheme_of,
-    source_of,
-    tree_of,
-)
+from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.planning.loading import LoadedPlugin, short_reason, source_files
 from host.planning.plugin_worker import PluginAnswer, query
-from host.records import (
-    BrokenPlugin,
-    CommandTree,
-    Disabled,
-    Installation,
-    PluginFile,
-    Watch,
-)
+from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
 from host.run.environment import LOAD_ORDER
 from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
@@ -100,8 +86,8 @@ def ask_plugins(
     collected.ask_builtin(builtin, ["prepare", *_ASKED] if prepare else _ASKED, record)
     others = collected.third_party(points)
     asked = [one for one in others if python and (directory_hooks or not one.file)]
-    for answer in query(asked, record):
-        collected.add(answer)
+    for one in asked:
+        collected.add(query(one, record))
     for plugin in others:
         collected.plugins.setdefault(plugin.name, plugin)
     return collected.lock()
@@ -149,8 +135,8 @@ class _Collected:
         self.stamps = stamps
         self.plugins: dict[str, Plugin] = {}
         self.files: list[PluginFile] = []
-        self.disabled: dict[str, tuple[tuple[str, ...], ...]] = {}
-        self.declared: list[tuple[int, Tree | Declared | Source | tuple[str, str, str]]] = []
+        self.disabled: dict[str, Sequence[Sequence[str]]] = {}
+        self.checked: list[tuple[int, Checked]] = []
 
     def ask_builtin(
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
@@ -204,29 +190,24 @@ class _Collected:
             plugin.broken = f"{hook}: {short_reason(str(error))}"
 
     def _add_record(self, plugin: Plugin, hook: str, record: Any) -> None:
-        place = plugin.hooks.get(hook, 0)
+        check_texts(record)
         if isinstance(record, Watch):
-            path = absolute_path(record.path, "a Watch's path")
-            self.stamps.setdefault(path, stamp(path))
-        elif isinstance(record, BrokenPlugin) and plugin.ours:
+            self.stamps.setdefault(absolute_path(record.path), stamp(record.path))
+        elif isinstance(record, BrokenPlugin):
             self.plugins.setdefault(record.plugin, Plugin(record.plugin)).broken = record.reason
-        elif hook == "env_sources":
-            self.declared.append((place, source_of(plugin, record)))
-        elif hook == "secret_schemes":
-            self.declared.append((place, scheme_of(plugin, record)))
-        elif isinstance(record, CommandTree):
-            self.declared.append((place, tree_of(plugin, record)))
-            plugin.trees = [*plugin.trees, record.path]
-        elif isinstance(record, PluginFile) and plugin.ours:
+        elif isinstance(record, PluginFile):
             self.files.append(record)
-        elif isinstance(record, Disabled) and plugin.ours:
+        elif isinstance(record, Disabled):
             self.disabled[record.plugin] = record.commands
         else:
-            self.declared.append((place, declared_of(plugin, record)))
+            check = CHECKED[type(record)]
+            self.checked.append((plugin.hooks.get(hook, 0), check(plugin, record)))
+            if isinstance(record, CommandTree):
+                plugin.trees = [*plugin.trees, record.path]
 
     def lock(self) -> Lock:
         """Return it all in order of precedence: the installation's own, then as plugins asked."""
-        found = [one for _, one in sorted(self.declared, key=lambda one: one[0])]
+        found = [one for _, one in sorted(self.checked, key=lambda one: one[0])]
         trees = [one for one in found if isinstance(one, Tree)]
         sources = [one for one in found if isinstance(one, Source)]
         return Lock(
@@ -235,6 +216,6 @@ class _Collected:
             sorted(sources, key=lambda one: LOAD_ORDER[one.reader]),
             self.plugins,
             self.stamps,
-            json.dumps(self.disabled).encode(),
+            self.disabled,
             [one for one in found if isinstance(one, tuple)],
         )

@@ -7,34 +7,20 @@ happens in the child. Its records come back as JSON and are checked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from host.errors import PluginError
+from host.planning.checked_records import CHECKED
 from host.planning.loading import LoadedPlugin
-from host.records import (
-    CategoryDeclaration,
-    CommandDeclaration,
-    CommandTree,
-    EnvSource,
-    Installation,
-    SecretScheme,
-    Watch,
-)
+from host.records import Installation, Watch
 from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
 
 DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
 
-_RECORDS: dict[str, Callable[..., Any]] = {
-    record.__name__: record
-    for record in (
-        *(CategoryDeclaration, CommandDeclaration, CommandTree, EnvSource, SecretScheme),
-        Watch,
-    )
-}
+_RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 
 
@@ -52,26 +38,15 @@ class PluginAnswer(NamedTuple):
     reason: str
 
 
-def query(
-    plugins: Sequence[Plugin], installation: Installation, deadline: float = DEADLINE
-) -> Iterator[PluginAnswer]:
-    """Yield an answer for each plugin, in order; one that fails harms no other.
-
-    One child asks all plugins, which is fast. A plugin that fails there may be the victim of
-    another one, so it is asked once more, alone.
-    """
-    answers = {}
-    if len(plugins) > 1:
-        with suppress(PluginError):
-            answers = {one.plugin.name: one for one in _query(plugins, installation, deadline / 3)}
-    for plugin in plugins:
-        answer = answers.get(plugin.name)
-        if answer is None or answer.reason:
-            try:
-                [answer] = _query([plugin], installation, deadline)
-            except PluginError as failure:
-                answer = PluginAnswer(plugin, (), {}, {}, str(failure))
-        yield answer
+def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE) -> PluginAnswer:
+    """Return what a plugin answers to the hooks of planning, asked in a child of its own."""
+    question = partial(_serialize, plugin, installation)
+    try:
+        rows, *rest = _in_child(question, installation.program, deadline)
+    except PluginError as failure:
+        return PluginAnswer(plugin, (), {}, {}, str(failure))
+    records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
+    return PluginAnswer(plugin, records, *rest)
 
 
 def call_hook(
@@ -107,21 +82,6 @@ def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any
         ) from None
     except ChildProcessError as failure:
         raise PluginError(str(failure)) from None
-
-
-def _query(
-    plugins: Sequence[Plugin], installation: Installation, deadline: float
-) -> list[PluginAnswer]:
-    def question() -> list[Any]:
-        return [_serialize(one, installation) for one in plugins]
-
-    answers = _in_child(question, installation.program, deadline)
-    return [
-        PluginAnswer(
-            plugin, [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows], *rest
-        )
-        for plugin, [rows, *rest] in zip(plugins, answers, strict=True)
-    ]
 
 
 def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:

@@ -129,26 +129,17 @@ def realpath(path: str) -> str:
     return real or "/"
 
 
-def stays_inside(directory: str, path: str) -> bool:
-    """Return whether a path from `directory` ends in it, wherever links lead.
-
-    Each folder on the way to both is looked at for that, which a plain name spares.
-    """
+def why_outside(directory: str, path: str) -> str:
+    """Return how a path from `directory` leaves it, wherever links lead; "" if it does not."""
     file = join(directory, path)
     if "/" not in path and path.strip(".") and not is_link(file):
-        return True
-    return realpath(file).startswith(realpath(directory) + "/")
-
-
-def why_outside(directory: str, path: str) -> str:
-    """Return how a path from `directory` leaves it, "" where it `stays_inside`."""
-    if stays_inside(directory, path):
+        return ""  # a plain name, which needs no realpath
+    target = realpath(file)
+    if target.startswith(realpath(directory) + "/"):
         return ""
     from os.path import normpath
 
-    file = join(directory, path)
     if normpath(file).startswith(f"{normpath(directory)}/"):
-        target = realpath(file)
         return f"{path} is a link, and its target {target} is outside the command's folder"
     return f"{path} is not inside the command's folder"
 

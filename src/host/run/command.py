@@ -3,7 +3,7 @@
 import sys
 
 from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
-from host.run import EFFECTS, dirname, is_file, join, stays_inside, why_outside
+from host.run import EFFECTS, dirname, is_file, join, why_outside
 from host.run.expand import is_name
 from host.run.json_file import NO_VARIABLE, Fields, read_json
 
@@ -29,12 +29,12 @@ _LONGEST_NAME = 70  # characters of a name in an error
 
 
 def is_word(text: str) -> bool:
-    """Tell whether `text` can name a category or a command: `[A-Za-z0-9][A-Za-z0-9._-]*`, ≤ 64."""
+    """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64."""
     return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= _WORD_LENGTH
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether `text` is a Python object reference, `package.module:attr`."""
+    """Return whether `text` is a Python object reference, `package.module:attr`."""
     module, colon, attribute = text.partition(":")
     return bool(colon) and all(
         part.isidentifier() for part in (*module.split("."), *attribute.split("."))
@@ -47,11 +47,6 @@ class Config:
     `follow` and `catalogues` are those of "team". `warnings` are `Problem`s: unknown keys that
     resemble one of these.
     """
-
-    __slots__ = (
-        *("catalogues", "commands_dir", "description", "follow", "min_version", "name"),
-        *("plugins_dir", "projects", "version", "warnings"),
-    )
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
@@ -121,6 +116,7 @@ class Definition:
     project                the `Project` whose command it is, None for any other
     default                in a category.json: the word of the command that runs without a word
     is_script              whether the file of the definition is what runs
+    allows_assistants      in a project.json: whether assistants may be offered the commands
     usage                  the line of a script's comment that shows how it is called
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and, perhaps, "description"
@@ -137,6 +133,7 @@ class Definition:
     above: "tuple[Definition, ...]" = ()
     project: "Project | None" = None
     usage = ""
+    allows_assistants = False
 
     def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
@@ -147,21 +144,23 @@ class Definition:
         self.entrypoint: str = fields.filled("entrypoint") or fields.filled("script")
         fields.known.add("script")
         self.os: tuple[str, ...] = fields.texts("os")
-        self.sudo_systems: tuple[str, ...] = fields.flag_or_systems("sudo", SYSTEMS)
+        self.sudo_systems: tuple[str, ...] = _sudo_systems(fields)
         self.sudo: bool = SYSTEM_OS in self.sudo_systems
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")
-        self.aliases: tuple[str, ...] = fields.names(
-            "aliases", is_word, "is not a word; use letters, digits and ._- (64 at most)"
-        )
+        self.aliases: tuple[str, ...] = fields.texts("aliases")
+        for alias in self.aliases:
+            if not is_word(alias):
+                fault = "is not a word; use letters, digits and ._- (64 at most)"
+                raise fields.refused("aliases", f'"{alias[:_LONGEST_NAME]}" {fault}')
         self.hidden: bool = fields.flag("hidden")
         self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
         needs = fields.array("requires", "an array of names and objects")
         self.own_requires: tuple[Requirement, ...] = _requirements(fields, needs) if needs else ()
         self.secrets: dict[str, str] = _secrets(fields)
-        self.examples: tuple[dict[str, Any], ...] = fields.records(
-            "examples", {"command": True, "description": False}
+        self.examples: tuple[dict[str, Any], ...] = tuple(
+            [_example(one) for one in fields.objects("examples")]
         )
         self.confirm: str = fields.filled("confirm")
         effects = fields.one_of("effects", EFFECTS)
@@ -170,7 +169,7 @@ class Definition:
         self.help: str = fields.one_of("help", HELP)
         self.starts_commands: bool = fields.flag("starts_commands")
         self.sources: bool = self._takes_sources(fields)
-        self.installed_when: dict[str, str] = fields.condition("installed_when")
+        self.installed_when: dict[str, str] = _condition(fields)
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
@@ -185,13 +184,8 @@ class Definition:
         if not self.in_python or fields.value("sources") is None:
             return True
         takes = fields.flag("sources")
-        for key, there in (
-            ("envs", self.envs),
-            ("env_files", self.env_files),
-            ("secrets", self.secrets),
-        ):
-            if there and not takes:
-                raise fields.refused(key, 'a command with "sources": false has none')
+        if not takes and (self.envs or self.env_files or self.secrets):
+            raise fields.refused("sources", "must be true beside envs, env_files or secrets")
         return takes
 
     def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
@@ -227,26 +221,26 @@ class Definition:
 
     @property
     def directory(self) -> str:
-        """Return the folder of `file`, "" where there is none."""
+        """The folder of `file`, "" where there is none."""
         return dirname(self.file)
 
     @property
     def in_python(self) -> bool:
-        """Tell whether `entrypoint` names an object of a module, not a file."""
+        """Whether `entrypoint` names an object of a module, not a file."""
         return is_reference(self.entrypoint)
 
     @property
     def has_entrypoint(self) -> bool:
-        """Tell whether there is something to run: a file in `directory`, or an object."""
+        """Whether there is something to run: a file in `directory`, or an object."""
         if self.in_python:
             return True
-        directory = self.directory
-        file = join(directory, self.entrypoint)
-        return file == self.file or (is_file(file) and stays_inside(directory, self.entrypoint))
+        directory, entrypoint = self.directory, self.entrypoint
+        is_inside = is_file(join(directory, entrypoint)) and not why_outside(directory, entrypoint)
+        return self.is_script or is_inside
 
     @property
     def compatible(self) -> bool:
-        """Tell whether this is a system that it runs on."""
+        """Whether this is a system that it runs on."""
         return not self.os or SYSTEM_OS in self.os
 
     @property
@@ -257,6 +251,29 @@ class Definition:
     def foreign_systems(self) -> list[Problem]:
         """Return the problem of names in `os` that are no systems, none if all of them are."""
         return _foreign(self.file or "its definition", "os", self.os)
+
+
+def _sudo_systems(fields: Fields) -> tuple[str, ...]:
+    if type(fields.value("sudo")) is list:
+        return fields.texts("sudo")
+    return SYSTEMS if fields.flag("sudo", "true, false or an array of system names") else ()
+
+
+def _condition(fields: Fields) -> dict[str, str]:
+    if fields.value("installed_when") is None:
+        return {}
+    inner = fields.inner("installed_when")
+    found = {key: text for key in ("command", "path") if (text := inner.text(key))}
+    if len(found) != 1:
+        raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
+    return found
+
+
+def _example(fields: Fields) -> dict[str, str]:
+    found = {"command": fields.text("command", required=True)}
+    if fields.value("description") is not None:
+        found["description"] = fields.text("description")
+    return found
 
 
 def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
@@ -311,12 +328,12 @@ def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:
     return [Problem(path, f"only {' and '.join(SYSTEMS)} count", hint, key)]
 
 
-def read_config(path: str) -> Config:
-    """Return the checked cli.json at `path`; raises InstallationError."""
+def read_config(path: str, remedy: str = "") -> Config:
+    """Return the checked cli.json; raises InstallationError, with `remedy` if there is none."""
     try:
         return Config(Fields(path, read_json(path)))
     except FileNotFoundError:
-        raise InstallationError(f"configuration file not found: {path}") from None
+        raise InstallationError(f"configuration file not found: {path}", remedy) from None
     except DefinitionError as error:
         raise InstallationError(error.problem) from None
 

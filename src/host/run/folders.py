@@ -1,7 +1,7 @@
-"""A tree of commands on disk: any depth, no recursion, no endless links; its places are paths.
+"""A tree of commands on disk: any depth, no recursion, no endless links.
 
-A place is the path that a command's words spell, `root/theme/set`. A folder there is a category or
-a command. A script there has that path, perhaps with an extension (`root/theme/set.sh`).
+The words of a command spell a path, `root/theme/set`. A folder there is a category or a command.
+A script there has that path, perhaps with an extension (`root/theme/set.sh`).
 """
 
 import _stat
@@ -13,15 +13,19 @@ from host.run.command import is_word, read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from host.run.command import Definition
+    from host.run.lock import Tree
+    from host.run.projects import Project
 
-_LONGEST_SHOWN = 400  # characters of a path
-_LARGEST = 1 << 20  # bytes of a command.json that is searched for an alias
-_MOST_BEYOND = 10_000  # directories behind one link that are searched for a command
+    Read = Callable[[str], Definition]
+    Scripts = list[tuple[list[str], str]]
+
+_LARGEST = 1 << 20  # bytes of a definition that is searched for a key
 _DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # in a category.json with defaults; escapes too
+_ALIASES = (b"aliases", b"\\u")
 _NO_SUBFOLDERS = 2  # links to a directory: from above and from itself
 _EXTENSIONS = (  # of scripts, in the order in which files of one word count
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
@@ -51,418 +55,348 @@ def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
     return words if all(map(is_word, words)) else []
 
 
-class FolderTree:
-    """A directory of categories, laid out like `commands/`.
+def refusal(path: str, root: str) -> str:
+    """Return why the file `path` in the tree at `root` cannot be a command, "" if it can."""
+    try:
+        mode = posix.lstat(path).st_mode
+        if _stat.S_ISLNK(mode):
+            target = realpath(path)
+            if not target.startswith(f"{realpath(root)}/"):
+                return f"it links to {target}, which is outside this tree"
+            mode = posix.stat(path).st_mode
+        if not _stat.S_ISREG(mode):
+            return "it is not a regular file"
+        if mode & 0o111:
+            return ""
+        with open(path, "rb", buffering=0) as file:
+            return "" if file.read(2) == b"#!" else "it is not executable and has no shebang"
+    except (OSError, ValueError) as failure:
+        return getattr(failure, "strerror", None) or str(failure)
 
-    `scripts` is None if only folders with a command.json are commands. Otherwise executable files
-    are commands too (CONTRACT 15), and it may have "prefix" and "split" for the names of those in
-    the root.
 
-    A link to a directory is followed, but no link below it, and none to a directory that contains
-    the tree; so every walk ends. Functions that take `problems` append what is left out or
-    cannot be read.
+class Node:
+    """What words name in one tree; `at` is a path, or words in a tree that a plugin declares.
+
+    The catalog sets `definition` to that of the command or category here, and `error` to what is
+    wrong with that file if commands lie below it all the same. `problems` are what is wrong in
+    the folder, known once it is listed.
     """
 
-    __slots__ = (
-        *("_above", "_bare", "_beyond", "_entrypoints", "_files", "_holding", "_last", "_left"),
-        *("_listing", "_names", "_owned", "_read", "_real", "_scripts", "_virtual", "dev"),
-        *("plugin", "root", "scripts"),
-    )
+    tree: "Tree"
+    at: "Any"
+    project: "Project | None" = None
+    definition: "Definition | None" = None
+    error: DefinitionError | None = None
 
-    project: "Any" = None
+    @property
+    def runnable(self) -> bool:
+        return self.definition is not None and self.definition.entrypoint != ""
+
+
+class FolderNode(Node):
+    """A place in a tree on disk: a folder, a script, both, or only the beginning of names.
+
+    A new one is the root of its tree; `enter` and `inside` lead to the others. A folder is listed
+    once. A link to a directory is followed, but no link below it, and none to a directory that
+    contains the tree; so every walk ends.
+    """
+
+    parent: "FolderNode | None" = None
+    is_folder = True
+    linked = False  # reached through a link
+    owned = False  # in a command's folder, where all files are the command's own
+    holds: bool | None = None
+    defaults: "tuple[Definition, ...] | None" = None
+    faults: tuple[Problem, ...] = ()
+    _odd_names: tuple[Problem, ...] = ()
+    _inside: "dict[str, FolderNode] | None" = None
+    _scripts: "Scripts | None" = None
 
     def __init__(
-        self,
-        root: str,
-        plugin: str = "",
-        dev: bool = False,
-        scripts: "Mapping[str, str] | None" = None,
-        read: "Callable[[str], Definition]" = read_definition,
+        self, tree: "Tree", read: "Read" = read_definition, project: "Project | None" = None
     ) -> None:
-        self.root = root.rstrip("/") or "/"
-        self.plugin = plugin
-        self.dev = dev
-        self.scripts = scripts
+        self.tree = tree
+        self.at = tree.path.rstrip("/") or "/"
+        self.project = project
         self._read = read
-        self._real = ""  # the root's real path, once a link makes it interesting
-        self._beyond: set[str] = set()  # places reached through a link
-        self._owned: set[str] = set()  # commands' folders, and those below: files there are theirs
-        self._holding: set[str] = set()  # places known to hold commands
-        self._last: Any = ("", [], [])  # the last place listed, its words, its problems
-        self._names: dict[str, list[str]] = {}  # words of the files in a folder that was listed
-        self._files: dict[str, list[str]] = {}  # the paths that may be the script of a place
-        self._bare: set[str] = set()  # places of scripts that are known to have no folder beside
-        self._scripts: dict[str, str] = {}  # the script of a place that was asked for
-        self._entrypoints: dict[str, str] = {}  # of categories, by their folders
-        self._virtual: dict[str, set[str]] = {}  # words of places that only names of files make
-        self._above: dict[str, tuple[Definition, ...]] = {}  # defaults for what is below a place
-        self._left: list[str] | None = None  # names in the root that are not split yet
-        self._listing: frozenset[str] = frozenset()  # all names there
 
-    def path_of(self, place: str, word: str) -> str:
-        return f"{place}/{word}" if place != "/" else f"/{word}"
+    def _child(
+        self, word: str, is_folder: bool, linked: bool, scripts: "Scripts | None" = None
+    ) -> "FolderNode":
+        node = FolderNode(self.tree, self._read, self.project)
+        node.at = f"{self.at}/{word}"
+        node.parent = self
+        node.is_folder = is_folder
+        node.linked = linked
+        node.owned = self.owned
+        node._scripts = scripts
+        return node
 
-    def enter(self, place: str, word: str) -> str:
-        """Return the place that `word` leads to from `place`, "" if there is nothing."""
-        if self.scripts and place == self.root:
-            self._split_names(self.scripts, word)
-        path = join(place, word)
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.faults + self._odd_names
+
+    def enter(self, word: str) -> "FolderNode | None":
+        """Return the node that `word` leads to, None if there is nothing."""
+        if self._inside is not None:
+            return self._inside.get(word)
+        at = join(self.at, word)
         try:
-            mode = posix.lstat(path).st_mode
+            mode = posix.lstat(at).st_mode
         except OSError:
             mode = 0
-        is_folder = _stat.S_ISDIR(mode)
-        if _stat.S_ISLNK(mode) and is_directory(path):
-            is_folder = self._follows(place, path)
-        if place in self._owned:
-            is_folder = is_folder and self._own(path)
-        elif not is_folder:
-            return path if path in self._virtual or self.script(path) else ""
-        if is_folder and place in self._beyond:
-            self._beyond.add(path)
-        return path if is_folder else ""
+        is_link = _stat.S_ISLNK(mode)
+        is_folder = _stat.S_ISDIR(mode) or (is_link and is_directory(at) and self._follows(at))
+        if self.owned and not _has_definition(at):
+            is_folder = False
+        node = self._child(word, is_folder, self.linked or is_link)
+        return node if is_folder or node.scripts else None
 
-    def command(self, place: str) -> "Definition | None":
-        """Return the definition of the command or category there, None without one.
+    def inside(self) -> "dict[str, FolderNode]":
+        """Return the nodes that one word leads to, sorted by it."""
+        if self._inside is None:
+            folders, files = self._listed() if self.is_folder else ({}, [])
+            scripts: dict[str, Scripts] = {}
+            for words, path in (*self.scripts, *self._accepted(files)):
+                if words:
+                    scripts.setdefault(words[0], []).append((words[1:], path))
+            self._inside = {
+                word: self._child(
+                    word, word in folders, folders.get(word, False), scripts.get(word, [])
+                )
+                for word in sorted({*folders, *scripts})
+            }
+        return self._inside
+
+    @property
+    def scripts(self) -> "Scripts":
+        """The scripts to which its words lead: the words that are left, and the file.
+
+        Words are left only where names of files in the root are split.
+        """
+        if self._scripts is None:
+            self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []
+        return self._scripts
+
+    @property
+    def script(self) -> str:
+        """The file of the script that has its words, "" for none."""
+        return next((path for words, path in self.scripts if not words), "")
+
+    def scripts_of(self, word: str) -> "Scripts":
+        """Return the scripts whose words begin with `word`, without listing the folder."""
+        names = [word + extension for extension in _EXTENSIONS]
+        if self.tree.scripts and self.parent is None:
+            begin = self.tree.scripts.get("prefix", "") + word
+            names = [name for name in self._listed()[1] if name.startswith(begin)]
+        found = (*self.scripts, *(self._accepted(names) if self.is_folder else ()))
+        return [(words[1:], path) for words, path in found if words[:1] == [word]]
+
+    def _accepted(self, names: "Iterable[str]") -> "Scripts":
+        """Return the words and path of each of these files that is a command."""
+        scripts = self.tree.scripts
+        if scripts is None or self.owned:
+            return []
+        found = []
+        for name in sorted(names):
+            words = words_of_script(name, {} if self.parent else scripts)
+            path = join(self.at, name)
+            if words and not refusal(path, self.tree.path):
+                found.append((words, path))
+        if not found:
+            return []
+        try:
+            category = self.category()
+        except DefinitionError:  # listing the folder reports it
+            category = None
+        entrypoint = join(self.at, category.entrypoint) if category else ""
+        return [(words, path) for words, path in found if path != entrypoint]
+
+    def command(self) -> "Definition | None":
+        """Return the definition of the command or category here, None without one.
 
         The folder is asked first: its command.json, then its script `main`. Then comes a script
         beside the folder. Raises DefinitionError.
         """
-        definition, main = None, ""
-        if place not in self._bare:
-            try:
-                definition = self._read(f"{place}/command.json")
-            except FileNotFoundError:
-                pass
-            if definition is not None and definition.entrypoint:
-                self._owned.add(place)
+        definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
+        if definition is None or not definition.entrypoint:
+            main = self._main()
+            if not (main or self.script):
                 return definition
-            main = self._main(place, definition)
-        file = main or self.script(place)
-        if not file:
-            return definition
-        if main:
-            self._owned.add(place)
-        if main and definition is not None:
-            definition.entrypoint = basename(main)
-        else:
-            definition = self._read(file)
-        definition.name = definition.name or basename(place)
+            if main and definition is not None:
+                definition.entrypoint = basename(main)
+            else:
+                definition = self._definition(main or self.script)
+        if definition is not None:
+            definition.name = definition.name or basename(self.at)
+            self.owned = self.owned or dirname(definition.file) == self.at
         return definition
 
-    def script(self, place: str) -> str:
-        """Return the file of the script that has the words of `place`, "" for none."""
-        if self.scripts is None or place == self.root:
-            return ""
-        found = self._scripts.get(place)
-        if found is None:
-            folder, word = dirname(place), basename(place)
-            paths = self._files.get(place, [])
-            if not paths and folder not in self._owned and folder not in self._names:
-                usual = _EXTENSIONS if script_word(word) == word else _EXTENSIONS[1:]
-                paths = [f"{place}{extension}" for extension in usual]
-            count = (one for one in paths if not self.refusal(one))
-            own = (one for one in count if basename(one) != self._entrypoint(dirname(one)))
-            found = self._scripts[place] = next(own, "")
-        return found
+    def category(self) -> "Definition | None":
+        """Return what the category.json says, None without one; raises DefinitionError."""
+        return self._definition(f"{self.at}/category.json")
 
-    def _entrypoint(self, folder: str) -> str:
-        """Return the entrypoint that the category.json in a folder names, which is no command."""
-        if folder not in self._entrypoints:
-            try:
-                category = self.category(folder)
-            except DefinitionError:  # listing the folder reports it
-                category = None
-            self._entrypoints[folder] = category.entrypoint if category else ""
-        return self._entrypoints[folder]
-
-    def refusal(self, path: str) -> str:
-        """Return why the file `path` cannot be a command, "" if it can."""
+    def _definition(self, path: str) -> "Definition | None":
+        """Return the definition in a file, None without one; raises DefinitionError."""
         try:
-            mode = posix.lstat(path).st_mode
-            if _stat.S_ISLNK(mode):
-                self._real = self._real or realpath(self.root)
-                target = realpath(path)
-                if not target.startswith(f"{self._real}/"):
-                    return f"it links to {target}, which is outside this tree"
-                mode = posix.stat(path).st_mode
-            if not _stat.S_ISREG(mode):
-                return "it is not a regular file"
-            if mode & 0o111:
-                return ""
-            with open(path, "rb", buffering=0) as file:
-                return "" if file.read(2) == b"#!" else "it is not executable and has no shebang"
-        except (OSError, ValueError) as failure:
-            return getattr(failure, "strerror", None) or str(failure)
+            definition = self._read(path)
+        except FileNotFoundError:
+            return None
+        if self.project is not None:
+            definition.project = self.project
+        return definition
 
-    def refused(self, place: str, word: str) -> "list[tuple[str, str]]":
-        """Return the files in `place` that have a word but cannot be its script, with reasons."""
-        takes = self.scripts is not None and place not in self._owned
-        paths = [f"{join(place, word)}{one}" for one in _EXTENSIONS] if takes else []
-        return [(path, self.refusal(path)) for path in paths if is_file(path)]
+    def _main(self) -> str:
+        """Return the script `main` that makes the folder a command, "" for none."""
+        if self.tree.scripts is None or self.parent is None or not self.is_folder:
+            return ""
+        if is_file(f"{self.at}/category.json"):
+            return ""
+        paths = [f"{self.at}/main{extension}" for extension in _EXTENSIONS]
+        return next((path for path in paths if not refusal(path, self.tree.path)), "")
 
-    def above(self, place: str) -> "tuple[Definition, ...]":
-        """Return the category.json definitions above a command, the outermost first.
+    @property
+    def has_below(self) -> bool:
+        """Whether anything is below the command here."""
+        if not self.owned:
+            return self.holds_commands()
+        try:
+            if posix.stat(self.at).st_nlink == _NO_SUBFOLDERS:
+                return False
+        except OSError:
+            return False
+        return bool(self.inside())
+
+    def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
+        """Return whether it has a category.json, or a command at or below it."""
+        if self.holds is None:
+            self.holds = self._search([] if problems is None else problems)
+        return self.holds
+
+    def _search(self, problems: list[Problem]) -> bool:
+        if not self.is_folder:
+            return any(words for words, _ in self.scripts)
+        if is_file(f"{self.at}/category.json"):
+            return True
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            if (node is not self and node.script) or node.has_command():
+                while node.parent and node is not self:  # all on the way down hold it too
+                    node = node.parent
+                    node.holds = True
+                return True
+            pending += node.inside().values()
+            problems += node.faults
+        return False
+
+    def has_command(self) -> bool:
+        """Return whether a folder is or holds a command, without listing all of it."""
+        if is_file(f"{self.at}/command.json"):
+            return True
+        has_scripts = self.tree.scripts == {} and not is_file(f"{self.at}/category.json")
+        try:
+            with posix.scandir(self.at) as entries:
+                for entry in entries:
+                    if entry.is_symlink() or not is_word(script_word(entry.name)):
+                        continue
+                    if is_file(f"{entry.path}/command.json"):
+                        return True
+                    if has_scripts and not refusal(entry.path, self.tree.path):
+                        return True
+        except OSError:
+            pass  # listing the folder reports it
+        return False
+
+    def above(self) -> "tuple[Definition, ...]":
+        """Return the definitions with defaults for a command here, the outermost first.
 
         Raises DefinitionError.
         """
         pending = []
-        at = place
-        while len(at) > len(self.root):
-            at = dirname(at)
-            if at in self._above:
-                break
-            pending.append(at)
-        found = self._above.get(at, ())
-        for at in reversed(pending):
-            own = self.category(at) if _has_defaults(f"{at}/category.json") else None
-            found = self._above[at] = (*found, own) if own else found
+        node = self.parent
+        while node is not None and node.defaults is None:
+            pending.append(node)
+            node = node.parent
+        found: tuple[Definition, ...] = (self.project.definition,) if self.project else ()
+        if node is not None and node.defaults is not None:
+            found = node.defaults
+        for node in reversed(pending):
+            has_some = _mentions(f"{node.at}/category.json", _DEFAULTS)
+            own = node.category() if has_some else None
+            found = node.defaults = (*found, own) if own else found
         return found
 
-    def category(self, place: str) -> "Definition | None":
-        """Return what the category.json there says, None without one; raises DefinitionError."""
-        try:
-            return self._read(f"{place}/category.json")
-        except FileNotFoundError:
-            return None
-
-    def words(self, place: str, problems: "list[Problem] | None" = None) -> list[str]:
-        """Return the names of the folders and scripts in `place` that can be words, sorted.
-
-        Names that start with a dot, and `__pycache__`, are passed over. The last place is not
-        read again.
-        """
-        if place != self._last[0]:
-            wrong: list[Problem] = []
-            if self.scripts and place == self.root:
-                self._split_names(self.scripts)
-            found = {*self._virtual.get(place, ())}
-            if not (found or self._scripts.get(place)) or is_directory(place):
-                found.update(self._listed(place, wrong, names=True))
-                names = () if place in self._owned else self._names.get(place, ())
-                found.update([word for word in names if self.script(join(place, word))])
-            self._last = (place, sorted(found), wrong)
-        if problems is not None:
-            problems += self._last[2]
-        words: list[str] = self._last[1]
-        return words
-
-    def has_below(self, place: str) -> bool:
-        """Return whether anything is below the command at `place`."""
-        if place in self._bare:
-            return place in self._virtual
-        if place not in self._owned:
-            return place in self._virtual or (is_directory(place) and self.holds_commands(place))
-        try:
-            if posix.stat(place).st_nlink == _NO_SUBFOLDERS:
-                return False
-        except OSError:
-            return False
-        return bool(self.words(place))
-
-    def holds_commands(self, place: str, problems: "list[Problem] | None" = None) -> bool:
-        """Return whether `place` is a category: it has a category.json, or a command below it.
-
-        Each directory is read once, however often the question comes.
-        """
-        if place in self._holding:
-            return True
-        if place in self._virtual:
-            inner = [join(place, word) for word in self._virtual[place]]
-            if any(self.script(one) or self.holds_commands(one) for one in inner):
-                return True
-        if (place in self._virtual or place in self._scripts) and not is_directory(place):
-            return False
-        found = self._first_definition(place, problems)
-        while len(found) >= len(place):  # all on the way down hold it too
-            self._holding.add(found)
-            found = dirname(found)
-        return place in self._holding
-
-    def aliased(self, place: str, alias: str) -> str:
-        """Return the word of the command in `place` that has `alias`, "" for none."""
-        for word in self.words(place):
-            path = join(place, word)
-            file = self.script(path) or f"{path}/command.json"
+    def aliased(self, alias: str) -> str:
+        """Return the word of the command in it that has `alias`, "" for none."""
+        for word, node in self.inside().items():
+            if not _mentions(node.script or f"{node.at}/command.json", _ALIASES):
+                continue
             try:
-                content = read_regular(file, _LARGEST, DefinitionError)
-                if b"aliases" not in content and b"\\u" not in content:  # a key may be escaped
-                    continue
-                definition = self.command(path)
-            except (FileNotFoundError, DefinitionError):
+                definition = node.command()
+            except DefinitionError:
                 continue
             if definition and definition.entrypoint and alias in definition.aliases:
                 return word
         return ""
 
-    def _split_names(self, scripts: "Mapping[str, str]", first: str = "") -> None:
-        """Take the words of scripts in the root from their names, `db-backup` as `db backup`.
+    def refused(self, word: str) -> "list[tuple[str, str]]":
+        """Return the files here that have a word but cannot be its script, with the reasons."""
+        takes = self.tree.scripts is not None and not self.owned
+        paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
+        reasons = [(path, refusal(path, self.tree.path)) for path in paths if is_file(path)]
+        return [(path, reason) for path, reason in reasons if reason]
 
-        Only those that begin with `first` are looked at, as a run needs few of them.
+    def _listed(self) -> "tuple[dict[str, bool], list[str]]":
+        """Return the words of its folders that count, each with whether a link leads there.
+
+        The names of other files come second. What is left out goes to the problems.
         """
-        if self._left is None:
-            self._names[self.root] = []
-            try:
-                self._left = sorted(posix.listdir(self.root))
-            except OSError:
-                self._left = []  # listing the root reports it
-            self._listing = frozenset(self._left)
-        begin = f"{scripts.get('prefix', '')}{first}"
-        taken = [name for name in self._left if name.startswith(begin)]
-        if taken:
-            self._left = [name for name in self._left if not name.startswith(begin)]
-        for name in taken:
-            place, words = self.root, words_of_script(name, scripts)
-            for word in words:
-                self._virtual.setdefault(place, set()).add(word)
-                place = join(place, word)
-            if words:
-                self._files.setdefault(place, []).append(join(self.root, name))
-                if words[0] not in self._listing:
-                    self._bare.add(place)
-
-    def _main(self, place: str, definition: "Definition | None") -> str:
-        """Return the script `main` that makes the folder `place` a command, "" for none."""
-        if self.scripts is None or place == self.root or not is_directory(place):
-            return ""
-        if is_file(f"{place}/category.json"):
-            return ""
-        if place in self._owned and definition is None:
-            return ""
-        paths = [f"{place}/main{extension}" for extension in _EXTENSIONS]
-        return next((path for path in paths if not self.refusal(path)), "")
-
-    def _own(self, path: str) -> bool:
-        """Return whether a folder below a command's folder is below the command too."""
-        if not (is_file(f"{path}/command.json") or is_file(f"{path}/category.json")):
-            return False
-        self._owned.add(path)
-        return True
-
-    def _listed(self, place: str, problems: list[Problem], *, names: bool) -> list[str]:
-        """Return the words of the folders in `place`, in no order, and note those of scripts.
-
-        With `names`, names of folders that cannot be words are problems.
-        """
-        found: list[str] = []
+        folders: dict[str, bool] = {}
         files: list[str] = []
-        beyond = place in self._beyond
         try:
-            with posix.scandir(place) as entries:
+            with posix.scandir(self.at) as entries:
                 for entry in entries:
-                    word = entry.name
-                    if is_word(word) and entry.is_dir(follow_symlinks=False):
-                        if beyond:
-                            self._beyond.add(entry.path)
-                        found.append(word)
-                    elif word.startswith((".", "__")):
+                    name = entry.name
+                    if name.startswith((".", "__")):
                         continue
-                    elif not _is_directory(entry):
-                        files.append(word)
-                    elif is_word(word):
-                        if self._follows(place, entry.path, problems):
-                            found.append(word)
-                    elif names:
+                    is_link = entry.is_symlink()
+                    if not (is_directory(entry.path) if is_link else entry.is_dir()):
+                        files.append(name)
+                    elif not is_word(name):
                         reason = (
                             "left out; a word has letters, digits and ._- "
                             "after a first letter or digit, at most 64 in all"
                         )
-                        problems.append(Problem(entry.path, reason))
+                        self._odd_names += (Problem(entry.path, reason),)
+                    elif self.owned and not _has_definition(entry.path):
+                        continue
+                    elif not is_link or self._follows(entry.path):
+                        folders[name] = self.linked or is_link
         except OSError as failure:
-            problems.append(Problem(_shortened(place), f"{failure.strerror}"))
-        return self._counted(place, found, files)
+            self.faults += (Problem(self.at, f"{failure.strerror}"),)
+        return folders, files
 
-    def _counted(self, place: str, folders: list[str], files: list[str]) -> list[str]:
-        """Return the words of the `folders` in `place` that count, and note those of scripts."""
-        if place in self._owned:
-            return [word for word in folders if self._own(join(place, word))]
-        if self.scripts is not None and not (self.scripts and place == self.root):
-            scripts: dict[str, list[str]] = {}
-            for name in sorted(files):
-                if is_word(word := script_word(name)):
-                    scripts.setdefault(word, []).append(join(place, name))
-            self._names[place] = [*scripts]
-            self._bare.update([join(place, word) for word in scripts.keys() - {*folders}])
-            self._files.update({join(place, word): scripts[word] for word in scripts})
-        return folders
-
-    def _follows(self, place: str, path: str, problems: "list[Problem] | None" = None) -> bool:
-        """Return whether the link `path` in `place` is followed, and remember that it is."""
-        if place in self._beyond:
+    def _follows(self, path: str) -> bool:
+        """Return whether the link `path` in it to a directory is followed."""
+        if self.linked:
             return False
-        self._real = self._real or realpath(self.root)
         target = realpath(path)
-        if f"{self._real}/".startswith(f"{target.rstrip('/')}/"):
-            if problems is not None:
-                reason = f"left out; it links to {target}, which contains this tree"
-                problems.append(Problem(path, reason))
+        if f"{realpath(self.tree.path)}/".startswith(f"{target.rstrip('/')}/"):
+            reason = f"left out; it links to {target}, which contains this tree"
+            self.faults += (Problem(path, reason),)
             return False
-        self._beyond.add(path)
         return True
 
-    def _first_definition(self, place: str, problems: "list[Problem] | None") -> str:
-        """Return the directory of the first definition that makes `place` a category.
 
-        That is `place` itself with a category.json, else the first at or below it with
-        a command.json; "" when there is none.
-        """
-        if is_file(f"{place}/category.json"):
-            return place
-        near = _command_in(place)
-        if near:
-            return near
-        problems = [] if problems is None else problems
-        pending = [place]
-        left = _MOST_BEYOND
-        while pending:
-            at = pending.pop()
-            if is_file(join(at, "command.json")):
-                return at
-            left -= at in self._beyond
-            if not left:
-                problems.append(Problem(place, "searched no further; it links to a large tree"))
-                return ""
-            inner = sorted(self._listed(at, problems, names=False))
-            if any(self.script(join(at, word)) for word in self._names.get(at, ())):
-                return at
-            pending += [join(at, word) for word in inner]
-        return ""
+def _has_definition(folder: str) -> bool:
+    return is_file(f"{folder}/command.json") or is_file(f"{folder}/category.json")
 
 
-def _command_in(place: str) -> str:
-    """Return a directory right below `place` with a command.json, no link; "" for none.
-
-    Most categories have one, and what else is in there need not be listed to tell so.
-    """
-    try:
-        with posix.scandir(place) as entries:
-            for entry in entries:
-                known = is_word(entry.name) and not entry.is_symlink()
-                if known and is_file(f"{entry.path}/command.json"):
-                    return entry.path
-    except OSError:
-        pass  # listing the folder reports it
-    return ""
-
-
-def _has_defaults(file: str) -> bool:
-    """Return whether a category.json may hold defaults for commands; a run parses no others."""
+def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
+    """Return whether a definition may have one of these keys; parsing costs more than this."""
     try:
         content = read_regular(file, _LARGEST, DefinitionError)
     except (FileNotFoundError, DefinitionError):
         return False
-    return any(mark in content for mark in _DEFAULTS)
-
-
-def _is_directory(entry: "posix.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a link that loops
-
-
-def _shortened(path: str) -> str:
-    """Return a path to show; one that is too long for the system is too long for a line."""
-    if len(path) <= _LONGEST_SHOWN:
-        return path
-    return f"{path[:_LONGEST_SHOWN]}… ({len(path)} characters)"
+    return any(key in content for key in keys)

@@ -1,6 +1,5 @@
 """Python object references, `package.module:attr` → the object; where they are looked for."""
 
-import os
 import sys
 
 from host.errors import PluginError, Problem
@@ -34,39 +33,14 @@ def complete_import_path(needed: str = "") -> None:
         return
     import site
 
-    with StdoutOnStderr():
+    stdout, sys.stdout = sys.stdout, sys.stderr  # a `.pth` file may print
+    try:
         site.main()
+    finally:
+        sys.stdout = stdout
 
 
 def _finds(package: str) -> bool:
     from _frozen_importlib_external import PathFinder
 
     return PathFinder.find_spec(package) is not None
-
-
-class StdoutOnStderr:
-    """Sends what is printed meanwhile to stderr, also by code below Python."""
-
-    def __init__(self) -> None:
-        self._saved = -1
-        self._inheritable = True
-
-    def __enter__(self) -> None:
-        try:
-            sys.stdout.flush()
-            self._inheritable = os.get_inheritable(1)
-            self._saved = os.dup(1)
-            os.dup2(2, 1)
-        except (OSError, AttributeError):
-            pass  # there is no stdout, or no stderr
-
-    def __exit__(self, *_: object) -> None:
-        if self._saved < 0:
-            return
-        try:
-            sys.stdout.flush()
-        except (OSError, ValueError, AttributeError):
-            pass  # it was closed meanwhile
-        finally:
-            os.dup2(self._saved, 1, self._inheritable)
-            os.close(self._saved)

@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from host.run.catalog import Read
-    from host.run.projects import ProjectTree
+    from host.run.projects import Project
 
 
 class Layout:
@@ -151,8 +150,6 @@ def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
 class OpenInstallation:
     """A layout with what its cli.json says and its caller's environment; its lock has its `key`."""
 
-    __slots__ = ("commands_dir", "config", "environ", "key", "layout", "locks", "plugins_dir")
-
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
         cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
         python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
@@ -163,17 +160,17 @@ class OpenInstallation:
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = lock_places(layout.lock_file, cache_home)
         interpreter = dirname(sys.executable)  # python and python3 of one environment
-        directories = f"{layout.root}\n{self.commands_dir}\n{self.plugins_dir}"
-        directories += f"\n{config.min_version}" if config.min_version else ""
-        self.key = f"{directories}\n{__file__}\n{sys.version}\n{interpreter}\n{python_path}"
+        directories = (layout.root, self.commands_dir, self.plugins_dir)
+        code = (__file__, sys.version, interpreter, python_path)
+        self.key = "\n".join([*directories, config.min_version, *code])
 
     @property
     def indexes(self) -> tuple[str, ...]:
         """Where an index of definitions may be: beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
 
-    def around(self, read: "Read") -> "tuple[list[ProjectTree], list[Problem]]":
-        """Return the trees of the projects around the current directory, and what is wrong."""
+    def around(self) -> "tuple[list[Project], list[Problem]]":
+        """Return the projects around the current directory, and what is wrong."""
         program, environ = self.layout.program, self.environ
         if RUN in environ:
             from host.run.nested import without_outer_run
@@ -182,9 +179,9 @@ class OpenInstallation:
         roots = [*project_roots(program, home(environ))] if self.config.projects else ()
         if not roots:
             return [], []
-        from host.run.projects import project_trees
+        from host.run.projects import usable_projects
 
-        return project_trees(roots, program, self.commands_dir, environ, read)
+        return usable_projects(roots, program, self.commands_dir, environ)
 
     def cached(self, kind: str) -> str:
         """Return the path of a file in the user's cache directory."""
@@ -219,16 +216,9 @@ class OpenInstallation:
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
     """Return the installation at `layout`; raises InstallationError when it is none."""
-    try:
-        config = read_config(layout.config_file)
-    except InstallationError as error:
-        usual = join(layout.root, "core/cli.json")
-        if layout.default and layout.config_file == usual and not is_there(usual):
-            raise InstallationError(
-                error.what, f"to make an installation run: {layout.program} self init"
-            ) from None
-        raise
-    return OpenInstallation(layout, config, environ)
+    is_usual = layout.default and layout.config_file == join(layout.root, "core/cli.json")
+    remedy = f"to make an installation run: {layout.program} self init" if is_usual else ""
+    return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)
 
 
 def _escaped(path: str) -> str:

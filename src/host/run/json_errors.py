@@ -5,11 +5,9 @@ import re
 from itertools import count
 
 from host.errors import DefinitionError, Problem
+from host.run.json_file import NotStrictError
 
 _BLANKS = " \n\t\r"
-_LEXEME = r'("(?:\\.|[^"\\])*")(\s*:)?|[^\s\[\]{},:"]+'
-
-
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
 _DEEPEST = 20  # levels whose keys have a place; a definition has five
 
@@ -18,15 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-class NotStrictError(ValueError):
-    """A repeated key, or a constant such as NaN: what is wrong, and what stands in the text."""
-
-
 def syntax_error(path: str, text: str, failure: Exception | None) -> DefinitionError:
     """Return the error for text that the scanner refused with `failure`, or read only in part."""
     if isinstance(failure, NotStrictError):
         what, token = failure.args
-        keys_and_constants = (one for one in re.finditer(_LEXEME, text) if one[2] or not one[1])
+        keys_and_constants = (one for one in _TOKEN.finditer(text) if one[2] or not one[1])
         found = [one.start() for one in keys_and_constants if (one[1] or one[0]) == token]
         position = found[-1] if found else 0
     else:

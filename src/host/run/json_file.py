@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 NO_VARIABLE = "cannot name a variable; use letters, digits and _"
 _MOST_UNKNOWN = 100  # unknown keys that are compared with ours
-_LONGEST_SHOWN = 70  # characters of a name in an error
 _SIZE_LIMIT = 16 * 1024 * 1024
 
 
@@ -23,6 +22,10 @@ def read_json(path: str) -> "Any":
     strict JSON (duplicate keys and NaN included).
     """
     return parse_json(path, read_regular(path, _SIZE_LIMIT, DefinitionError))
+
+
+class NotStrictError(ValueError):
+    """A repeated key, or a constant such as NaN: what is wrong, and what stands in the text."""
 
 
 class Number(float):
@@ -68,16 +71,12 @@ class _Rules:
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
         made = dict(pairs)
         if len(made) != len(pairs):
-            from host.run.json_errors import NotStrictError
-
             key = next(key for key, _ in pairs if made.pop(key, made) is made)
             raise NotStrictError(f'the key "{key}" stands twice in one object', f'"{key}"')
         return made
 
     @staticmethod
     def parse_constant(name: str) -> "Any":
-        from host.run.json_errors import NotStrictError
-
         raise NotStrictError(f"{name} is not JSON; expected a number", name)
 
 
@@ -126,8 +125,6 @@ class Fields:
 
     def extra(self) -> "dict[str, Any]":
         """Return what stands under keys that nobody asked for."""
-        if self.values.keys() <= self.known:
-            return {}
         return {key: one for key, one in self.values.items() if key not in self.known}
 
     def misspelt(self) -> tuple[Problem, ...]:
@@ -165,8 +162,6 @@ class Fields:
     def text(self, key: str, required: bool = False) -> str:
         value = self.typed(key, str, "a string")
         if value is None and required:
-            if key in self.values:
-                raise self.wrong(key, "a string", None)
             raise self.refused(key, f"missing; {self._slip(key)}")
         return self.clean(key, value) if value else ""
 
@@ -174,7 +169,7 @@ class Fields:
         """Return which key resembles the missing `key`, or else what is expected."""
         from host.run.suggestions import SURELY, closest
 
-        near = [one for one in self.values if closest(one, (key,), SURELY)]
+        near = [one for one in self.values if one != key and closest(one, (key,), SURELY)]
         return f'"{near[0]}" looks like it' if near else "expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:
@@ -203,26 +198,12 @@ class Fields:
     def flag(self, key: str, expected: str = "true or false") -> bool:
         return self.typed(key, bool, expected) is True
 
-    def flag_or_systems(self, key: str, every: tuple[str, ...]) -> tuple[str, ...]:
-        """Return an array of system names; for true `every` one."""
-        if isinstance(self.value(key), list):
-            return self.texts(key)
-        return every if self.flag(key, "true, false or an array of system names") else ()
-
     def texts(self, key: str) -> tuple[str, ...]:
         items = self.array(key, "an array of strings")
         for item in items:
             if type(item) is not str:
                 raise self.refused(key, f"expected an array of strings, found {_kind(item)} in it")
         return tuple([self.clean(key, item) for item in items])
-
-    def names(self, key: str, is_one: "Callable[[str], bool]", fault: str) -> tuple[str, ...]:
-        """Return an array of names; `fault` says what is wrong with a text that is none."""
-        found = self.texts(key)
-        for item in found:
-            if not is_one(item):
-                raise self.refused(key, f'"{item[:_LONGEST_SHOWN]}" {fault}')
-        return found
 
     def array(self, key: str, expected: str) -> "list[Any]":
         return self.typed(key, list, expected) or []
@@ -240,19 +221,6 @@ class Fields:
                 raise self.wrong(f"{key}.{name}", "a string, number or boolean", item)
         return found
 
-    def records(self, key: str, members: dict[str, bool]) -> "tuple[dict[str, Any], ...]":
-        """Return an array of objects: `members` are their string keys, true when required."""
-        return tuple(
-            [
-                {
-                    member: text
-                    for member, required in members.items()
-                    if (text := one.text(member, required)) or one.value(member) is not None
-                }
-                for one in self.objects(key)
-            ]
-        )
-
     def objects(self, key: str) -> "list[Fields]":
         """Return the fields of each object of an array."""
         return [
@@ -263,16 +231,6 @@ class Fields:
     def inner(self, key: str) -> "Fields":
         """Return the fields of the object under `key`."""
         return Fields(self.path, self.value(key), f"{self._inside}{key}")
-
-    def condition(self, key: str) -> dict[str, str]:
-        value = self.value(key)
-        if value is None:
-            return {}
-        members = ("command", "path")
-        if not isinstance(value, dict) or sum(value.get(one) is not None for one in members) != 1:
-            raise self.wrong(key, '{"command": NAME} or {"path": PATH}', value)
-        inner = self.inner(key)
-        return {one: inner.text(one) for one in members if value.get(one) is not None}
 
 
 def _kind(value: "Any") -> str:

@@ -1,8 +1,7 @@
 """The lock's format: what plugins declared, and the stamps that show whether it still holds.
 
 `host.planning.cache_files` writes it and `_parse` reads it; each record has a `row`, which makes it
-again. It is a line of JSON, a line with the words of disabled plugins, and a line for each
-definition that a plugin declares in code.
+again. It is a line of JSON and a line for each definition that a plugin declares in code.
 It holds places and names, and the definitions of commands that plugins declare in code;
 never what a source says, never code. A checksum rejects what is not
 as written; stamps of every file and directory that was looked at reject what is no
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 10 "
+FORMAT = b"cli-host lock 11 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
@@ -40,41 +39,29 @@ class Tree(Record):
     scripts: "Mapping[str, str] | None" = None
 
 
-class Declared:
+class Declared(Record):
     """A command or category declared in code: its words, and what its command.json would hold.
 
     A run reads the lock with all of them and needs one definition at most, so the `json` of
     each is read when it is asked for. A category has no entrypoint: nothing `runs`.
     """
 
-    __slots__ = ("_definition", "json", "ours", "plugin", "runs", "words")
+    words: tuple[str, ...]
+    json: bytes
+    plugin: str
+    ours: bool = False
+    runs: bool = True
 
-    def __init__(
-        self,
-        words: "Iterable[str]",
-        json: bytes,
-        plugin: str,
-        ours: bool = False,
-        runs: bool = True,
-    ) -> None:
-        self.words = tuple(words)
-        self.json = json
-        self.plugin = plugin
-        self.ours = ours
-        self.runs = runs
-        self._definition: Definition | None = None
+    _checked = None
 
     @property
     def definition(self) -> "Definition":
         """Return it checked; raises DefinitionError, which who builds the lock finds out."""
-        if self._definition is None:
+        if self._checked is None:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
             fields = parse_json(owner, self.json)
-            self._definition = parse_declared(owner, fields, ours=self.ours)
-        return self._definition
-
-    def row(self) -> "list[Any]":
-        return [self.words, self.plugin, self.ours, self.runs]
+            self._checked = parse_declared(owner, fields, ours=self.ours)
+        return self._checked
 
 
 class Source(Record):
@@ -90,11 +77,11 @@ class Source(Record):
     reader: str
     files: "Sequence[str]" = ()
     provider: str = ""
-    words: tuple[str, ...] = ()
+    words: "Sequence[str]" = ()
     plugin: str = ""
 
     def serves(self, words: tuple[str, ...]) -> bool:
-        return words[: len(self.words)] == self.words
+        return words[: len(self.words)] == tuple(self.words)
 
 
 class Plugin(Record):
@@ -130,8 +117,8 @@ class Lock(Record):
 
     `schemes` are those of secret references: scheme, provider, plugin.
     `plugins` by name, in the order in which they are asked. `stamps` were taken of each
-    path before it was looked at. `disabled_json` is read only to explain an unknown word:
-    the words of the commands of each disabled plugin.
+    path before it was looked at. `disabled` has the words of the commands of disabled plugins,
+    by the plugin's name, which explain an unknown word.
     """
 
     trees: "list[Tree]"
@@ -139,14 +126,14 @@ class Lock(Record):
     sources: "Sequence[Source]" = ()
     plugins: "Mapping[str, Plugin]" = _NOTHING
     stamps: "Mapping[str, str]" = _NOTHING
-    disabled_json: bytes = b"{}"
+    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _NOTHING
     schemes: "Sequence[Sequence[str]]" = ()
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the name of the disabled plugin that has a command or category `words`, or ""."""
-        for plugin, commands in parse_json("lock", self.disabled_json).items():
-            if any(command[: len(words)] == [*words] for command in commands):
-                return str(plugin)
+        for plugin, commands in self.disabled.items():
+            if any([*command[: len(words)]] == [*words] for command in commands):
+                return plugin
         return ""
 
     def warnings(self, program: str) -> list[str]:
@@ -195,24 +182,21 @@ def _parse(content: bytes, key: str) -> Lock | None:
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None
-    whole, disabled_json, *definitions = body.split(b"\n")
+    whole, *definitions = body.split(b"\n")
     values = parse_json("lock", whole)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
         return None
-    sources = [Source.of_row(row) for row in values["sources"]]
-    for source in sources:
-        source.words = tuple(source.words)
     plugins = [Plugin.of_row(row) for row in values["plugins"]]
     return Lock(
         [Tree.of_row(row) for row in values["trees"]],
         [
-            Declared(words, json, *whose)
+            Declared.of_row((tuple(words), json, *whose))
             for (words, *whose), json in zip(values["commands"], definitions, strict=True)
         ],
-        sources,
+        [Source.of_row(row) for row in values["sources"]],
         {plugin.name: plugin for plugin in plugins},
         values["stamps"],
-        disabled_json,
+        values["disabled"],
         values["schemes"],
     )
 

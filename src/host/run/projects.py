@@ -10,12 +10,12 @@ import posix
 from host.errors import DefinitionError, Problem
 from host.run import basename, dirname, join, realpath
 from host.run.command import Definition
-from host.run.folders import FolderTree
 from host.run.json_file import Fields, read_json
+from host.run.lock import Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated by `:`
 
@@ -26,45 +26,36 @@ class Project:
     `environ` is the caller's environment; `is_named` is true if its CLI_TRUST names the project.
     """
 
-    __slots__ = ("_read", "_safe", "commands_dir", "environ", "file", "folder", "root")
-
     def __init__(self, root: str, program: str, environ: "Mapping[str, str]") -> None:
         self.root = root
         self.folder = join(root, f".{program}")
         self.commands_dir = f"{self.folder}/commands"
         self.file = f"{self.folder}/project.json"
         self.environ = environ
-        self._read: "tuple[Definition | None, bool] | None" = None
+        self._definition: Definition | None = None
         self._safe: set[str] = set()
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of its commands."""
+        return Tree(self.commands_dir, scripts={})
 
     @property
     def is_named(self) -> bool:
         return self.root in self.environ.get(TRUST, "").split(":")
 
     @property
-    def _content(self) -> "tuple[Definition | None, bool]":
-        if self._read is None:
-            try:
-                self._read = read_project(self.file)
-            except FileNotFoundError:
-                self._read = (None, False)
-        return self._read
-
-    @property
-    def definition(self) -> Definition | None:
-        """What project.json says, None without one; raises DefinitionError."""
-        return self._content[0]
-
-    @property
-    def allows_assistants(self) -> bool:
-        """Whether its owner agrees that an assistant is offered its commands."""
-        return self._content[1]
+    def definition(self) -> Definition:
+        """What project.json says; raises DefinitionError."""
+        if self._definition is None:
+            self._definition = read_project(self.file)
+        return self._definition
 
     @property
     def name(self) -> str:
         """The name in project.json, or else that of the directory."""
         try:
-            name = self.definition.name if self.definition else ""
+            name = self.definition.name
         except DefinitionError:
             name = ""
         return name or basename(self.root) or self.root
@@ -101,48 +92,27 @@ class Project:
         raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))
 
 
-class ProjectTree(FolderTree):
-    """The commands of a project, whose definitions name it; project.json has their defaults."""
-
-    __slots__ = ("project",)
-
-    def __init__(self, project: Project, read: "Callable[[str], Definition]") -> None:
-        def read_marked(path: str) -> Definition:
-            definition = read(path)
-            definition.project = project
-            return definition
-
-        super().__init__(project.commands_dir, scripts={}, read=read_marked)
-        self.project: Project = project
-
-    def above(self, place: str) -> tuple[Definition, ...]:
-        own = self.project.definition
-        return (*((own,) if own else ()), *super().above(place))
+def read_project(path: str) -> Definition:
+    """Return what a project.json says, which may be missing; raises DefinitionError."""
+    try:
+        fields = Fields(path, read_json(path))
+    except FileNotFoundError:
+        fields = Fields(path, {})
+    allows_assistants = fields.flag("assistants")
+    definition = Definition(path, fields, required=False)
+    definition.allows_assistants = allows_assistants
+    return definition
 
 
-def read_project(path: str) -> tuple[Definition, bool]:
-    """Return what a project.json says, and whether assistants may be offered the commands.
-
-    Raises DefinitionError, FileNotFoundError.
-    """
-    fields = Fields(path, read_json(path))
-    assistants = fields.flag("assistants")
-    return Definition(path, fields, required=False), assistants
-
-
-def project_trees(
-    roots: "Iterable[str]",
-    program: str,
-    commands_dir: str,
-    environ: "Mapping[str, str]",
-    read: "Callable[[str], Definition]",
-) -> tuple[list[ProjectTree], list[Problem]]:
-    """Return the trees of the projects in these directories.
+def usable_projects(
+    roots: "Iterable[str]", program: str, commands_dir: str, environ: "Mapping[str, str]"
+) -> tuple[list[Project], list[Problem]]:
+    """Return the projects in these directories, and what is wrong with them.
 
     A project that somebody else could have written is a problem instead. `commands_dir` is the
     installation's own, which is no project.
     """
-    trees: list[ProjectTree] = []
+    projects: list[Project] = []
     problems: list[Problem] = []
     for root in roots:
         project = Project(root, program, environ)
@@ -154,12 +124,12 @@ def project_trees(
         except DefinitionError as error:
             problems.append(error.problem)
             continue
+        projects.append(project)
         try:
-            problems += project.definition.warnings if project.definition else ()
+            problems += project.definition.warnings
         except DefinitionError as error:
             problems.append(error.problem)
-        trees.append(ProjectTree(project, read))
-    return trees, problems
+    return projects, problems
 
 
 def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:

@@ -9,8 +9,6 @@
 Only the first 16 KiB are read. A run loads this for a script, and for nothing else.
 """
 
-import posix
-
 from host.errors import DefinitionError, Problem
 from host.run import basename
 from host.run.json_file import Fields, parse_json
@@ -25,30 +23,9 @@ _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
 _SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
 _NO_PROSE = (  # lines for programs, and what heads a file
-    *(
-        "!",
-        "shellcheck ",
-        "vim:",
-        "vi:",
-        "ex:",
-        "-*-",
-        "coding:",
-        "coding=",
-        "usage:",
-        "@",
-        "mise ",
-    ),
-    *(
-        "[mise] ",
-        "eslint",
-        "pylint:",
-        "noqa",
-        "type:",
-        "mypy:",
-        "ruff:",
-        "rubocop:",
-        "frozen_string",
-    ),
+    *("!", "shellcheck ", "vim:", "vi:", "ex:", "-*-", "coding:", "coding=", "usage:", "@"),
+    *("mise ", "[mise] ", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
+    "frozen_string",
 )
 _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
@@ -116,17 +93,12 @@ def block_text(lines: "list[str]", problem_path: str = "") -> str:
 
 def _head(path: str) -> bytes:
     try:
-        descriptor = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        with open(path, "rb", buffering=0) as file:
+            return file.read(_MOST_READ)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError:
         return b""  # a run reports it
-    try:
-        return posix.read(descriptor, _MOST_READ)
-    except OSError:
-        return b""
-    finally:
-        posix.close(descriptor)
 
 
 def _block(path: str, lines: "list[str]") -> "dict[str, str]":

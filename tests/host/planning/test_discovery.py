@@ -124,5 +124,5 @@ def test_rights_hang_on_the_distribution(
     monkeypatch.setattr(discovery, "entry_points", lambda: points)
     lock = discovery.ask_plugins(places, python=True)
     assert lock.trees == []
-    assert "expected one of CategoryDeclaration" in lock.plugins["builtin.pretender"].broken
+    assert "expected one of CommandTree" in lock.plugins["builtin.pretender"].broken
     assert lock.disabled_owner(["x"]) == ""

@@ -91,7 +91,7 @@ def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[
     plugins_dir = str(made.root / "plugins")
     plugins = [Plugin(name, name, file=f"{plugins_dir}/{name}/h.py") for name in sorted(files)]
     installation = Installation("cli", str(made.root), "", plugins_dir, "")
-    return {one.plugin.name: one for one in query(plugins, installation, deadline)}
+    return {one.name: query(one, installation, deadline) for one in plugins}
 
 
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)

@@ -164,7 +164,7 @@ def test_reading_takes_time_in_proportion_to_what_is_read(tmp_path, make):
 TYPES = {
     "no name": ({"name": ...}, "name", "a string"),
     "no description": ({"description": ...}, "description", "a string"),
-    "name is null": ({"name": None}, "name", "a string, found null"),
+    "name is null": ({"name": None}, "name", "missing; expected a string"),
     "name is a number": ({"name": 1}, "name", "a string, found a number"),
     "name is a boolean": ({"name": True}, "name", "a string, found true"),
     "name is an array": ({"name": []}, "name", "a string, found an array"),
@@ -215,7 +215,7 @@ TYPES = {
     "effects is no word of ours": (
         {"effects": "delete"}, "effects", "one of read, change, destroy; found delete"
     ),
-    "installed_when": ({"installed_when": "x"}, "installed_when", '{"command": NAME}'),
+    "installed_when": ({"installed_when": "x"}, "installed_when", "an object"),
     "installed_when both": (
         {"installed_when": {"command": "a", "path": "b"}},
         *("installed_when", '{"command": NAME} or {"path": PATH}'),
@@ -310,7 +310,7 @@ def test_sources_is_a_key_of_python_commands():
     found = parse_declared("p", {**python, "sources": False})
     assert (found.sources, found.extra) == (False, {})
     for key, value in (("envs", {"A": "1"}), ("env_files", [".env"])):
-        with pytest.raises(DefinitionError, match=f'p: "{key}": a command with "sources": false'):
+        with pytest.raises(DefinitionError, match='p: "sources": must be true beside envs'):
             parse_declared("p", {**python, "sources": False, key: value})
     with pytest.raises(DefinitionError, match='p: "sources": expected true or false'):
         parse_declared("p", {**python, "sources": "no"})

@@ -8,7 +8,7 @@ import pytest
 
 from host.errors import Problem
 from host.run.catalog import Catalog
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode
 from host.run.lock import Lock, Tree
 from testing.installation import command
 
@@ -27,8 +27,12 @@ def folder(tmp_path):
     return make
 
 
-def words_in(tree, place, problems=None):
-    return tree.words(str(place), problems)
+def node_at(root, *words):
+    """Return the node that words lead to in the tree at `root`."""
+    node = FolderNode(Tree(str(root)))
+    for word in words:
+        node = node.enter(word)
+    return node
 
 
 def test_links_are_followed_once(folder):
@@ -37,9 +41,8 @@ def test_links_are_followed_once(folder):
     (commands / "linked").symlink_to(top / "elsewhere")
     (commands / "a" / "self").symlink_to("self")
     (top / "elsewhere" / "more").symlink_to(top)
-    tree = FolderTree(str(commands))
-    assert words_in(tree, commands) == ["a", "linked"]
-    assert words_in(tree, commands / "linked") == ["y", "z"]
+    assert [*node_at(commands).inside()] == ["a", "linked"]
+    assert [*node_at(commands, "linked").inside()] == ["y", "z"]
     catalog = Catalog(Lock([Tree(str(commands))]))
     assert catalog.find(["linked", "y"]).kind == "command"
     assert catalog.find(["linked", "more"]).words == ("linked",)
@@ -50,12 +53,13 @@ def test_links_are_followed_once(folder):
 def test_a_link_to_a_directory_that_the_tree_lies_in_is_left_out(folder, target):
     commands = folder("commands/a/x") / "commands"
     (commands / "up").symlink_to(target if target != "." else commands)
-    told = []
-    tree = FolderTree(str(commands))
-    assert words_in(tree, commands, told) == ["a"]
-    [line] = told
+    node = node_at(commands)
+    assert node.enter("up") is None
+    node = node_at(commands)
+    assert [*node.inside()] == ["a"]
+    [line] = node.problems
     assert str(line).startswith(f"{commands}/up: left out; it links to /")
-    assert tree.enter(str(commands), "up") == ""
+    assert node.enter("up") is None
 
 
 def test_a_link_to_a_category_beside_it_counts(folder):
@@ -63,21 +67,7 @@ def test_a_link_to_a_category_beside_it_counts(folder):
     (commands / "b").symlink_to("a")
     assert Catalog(Lock([Tree(str(commands))])).find(["b", "x"]).words == ("b", "x")
     (commands / "a" / "loop").symlink_to("..")
-    tree = FolderTree(str(commands))
-    assert words_in(tree, commands / "a") == ["x"]
-
-
-def test_a_large_tree_behind_a_link_is_searched_no_further(folder, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("host.run.folders._MOST_BEYOND", 20)
-    commands = folder("commands/a/x") / "commands"
-    large = tmp_path_factory.mktemp("large")
-    for number in range(30):
-        (large / f"d{number}" / "inner").mkdir(parents=True)
-    (commands / "large").symlink_to(large)
-    told = []
-    tree = FolderTree(str(commands))
-    assert not tree.holds_commands(str(tree.enter(str(commands), "large")), told)
-    assert [*map(str, told)] == [f"{commands}/large: searched no further; it links to a large tree"]
+    assert [*node_at(commands, "a").inside()] == ["x"]
 
 
 def test_loops_without_commands_end(tmp_path):
@@ -85,9 +75,9 @@ def test_loops_without_commands_end(tmp_path):
     deep.mkdir(parents=True)
     (deep / "back").symlink_to(tmp_path)
     (deep / "up").symlink_to("..")
-    assert not FolderTree(str(tmp_path)).holds_commands(str(tmp_path))
+    assert not node_at(tmp_path).holds_commands()
     (deep / "command.json").write_text("{}")
-    assert FolderTree(str(tmp_path)).holds_commands(str(tmp_path))
+    assert node_at(tmp_path).holds_commands()
 
 
 def test_what_is_left_out_is_told(tmp_path):
@@ -96,25 +86,35 @@ def test_what_is_left_out_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "loop").symlink_to("loop")
-    told: list[Problem] = []
-    tree = FolderTree(str(tmp_path))
-    assert words_in(tree, tmp_path, told) == ["good"]
-    assert sorted(one.path for one in told) == sorted(
+    node = node_at(tmp_path)
+    assert [*node.inside()] == ["good"]
+    assert sorted(one.path for one in node.problems) == sorted(
         str(tmp_path / name) for name in ("sp ace", "x" * 65, "-dash", "é")
     )
-    told.clear()
-    assert words_in(tree, tmp_path / "none", told) == []
-    assert [*map(str, told)] == [f"{tmp_path}/none: No such file or directory"]
-    assert words_in(tree, tmp_path / "none") == []
+    node = node_at(tmp_path / "none")
+    assert [*node.inside()] == []
+    assert [*map(str, node.problems)] == [f"{tmp_path}/none: No such file or directory"]
 
 
-def test_a_place_is_read_once_and_tells_each_time_what_is_wrong(folder):
+def test_a_folder_is_listed_once(folder):
     commands = folder("commands/a/x", "commands/a/not a word") / "commands"
-    tree, told = FolderTree(str(commands)), []
-    assert tree.aliased(str(commands / "a"), "other") == ""
+    node = node_at(commands, "a")
+    assert node.aliased("other") == ""
     (commands / "a" / "later").mkdir()
-    assert words_in(tree, commands / "a", told) == words_in(tree, commands / "a", told) == ["x"]
-    assert [": left out;" in str(one) for one in told] == [True, True]
+    assert [*node.inside()] == ["x"]
+    assert [": left out;" in str(one) for one in node.problems] == [True]
+
+
+def test_a_folder_that_cannot_be_read_is_a_problem_of_the_one_above(folder):
+    commands = folder("commands/a/x") / "commands"
+    deep = commands / "b" / ("d" * 200)
+    deep.mkdir(parents=True)
+    found: list[Problem] = []
+    node = node_at(commands, "b")
+    os.rmdir(deep)
+    os.rmdir(commands / "b")
+    assert not node.holds_commands(found)
+    assert [*map(str, found)] == [f"{commands}/b: No such file or directory"]
 
 
 def make_deep(path, levels: int) -> None:
@@ -147,7 +147,7 @@ def test_deep_trees(install):
     words = ["d"] * 800
     try:
         assert made.run(*words).all == (0, "deep\n", "")
-        assert FolderTree(str(commands)).holds_commands(str(commands / "d"))
+        assert node_at(commands, "d").holds_commands()
         result = made.run(timeout=50)
         assert (result.status, result.stderr) == (0, "")
         result = made.run("self", "list")
@@ -169,7 +169,7 @@ def test_trees_deeper_than_a_path_can_be(install):
             assert result.status == 0, words
             warned = words[0] == "self"
             assert result.stderr.count("\n") == warned
-            assert ("characters): File name too long" in result.stderr) == warned
+            assert ("File name too long" in result.stderr) == warned
         result = made.run(*["d"] * 3_000)
         assert (result.status, result.stderr.count("\n")) == (1, 1)
         assert result.stderr.endswith("command.json: File name too long\n")

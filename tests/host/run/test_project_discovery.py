@@ -11,7 +11,7 @@ import pytest
 from host.errors import Problem
 from host.run.catalog import Catalog
 from host.run.lock import Lock, Tree
-from host.run.projects import ProjectTree
+from host.run.projects import Project
 from testing.installation import Made, command
 from testing.projects import BUILD, Shop
 
@@ -197,8 +197,8 @@ def test_settings_apply_to_a_projects_command(shop: Shop) -> None:
 def test_a_run_of_the_installation_looks_for_no_project(shop: Shop) -> None:
     looked = []
 
-    def around(read: object) -> tuple[list[ProjectTree], list[Problem]]:
-        looked.append(read)
+    def around() -> tuple[list[Project], list[Problem]]:
+        looked.append(1)
         return [], []
 
     catalog = Catalog(Lock([Tree(f"{shop.made.root}/commands", scripts={})]), around=around)

@@ -10,7 +10,8 @@ import pytest
 
 from host.errors import DefinitionError
 from host.run.command import read_definition
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode, refusal
+from host.run.lock import Tree
 from testing.installation import Made
 
 Install = Callable[..., Made]
@@ -46,12 +47,11 @@ def test_which_files_are_commands(
     (tmp_path / name).write_text(text)
     (tmp_path / name).chmod(mode)
     for listed in (False, True):
-        tree = FolderTree(str(tmp_path), scripts={})
-        words = tree.words(tree.root) if listed else ["db", "db.v2", "db.conf"]
-        found = {one: tree.command(tree.path_of(tree.root, one)) for one in words}
+        node = FolderNode(Tree(str(tmp_path), scripts={}))
+        words = [*node.inside()] if listed else ["db", "db.v2", "db.conf"]
+        found = {one: inner.command() for one in words if (inner := node.enter(one))}
         runs = [one for one, definition in found.items() if definition and definition.entrypoint]
-        assert runs == [word] * bool(word)
-        assert [one for one in words if tree.enter(tree.root, one)] == [word] * bool(word)
+        assert runs == [*found] == [word] * bool(word)
 
 
 def test_a_link_counts_if_its_target_is_in_the_tree(tmp_path: Path) -> None:
@@ -63,11 +63,36 @@ def test_a_link_counts_if_its_target_is_in_the_tree(tmp_path: Path) -> None:
     (root / "out").symlink_to("../outside")
     (root / "gone").symlink_to("nowhere")
     (root / "loop").symlink_to("loop")
-    tree = FolderTree(str(root), scripts={})
-    assert [one for one in tree.words(tree.root) if tree.command(f"{root}/{one}")] == ["in"]
-    assert (
-        tree.refusal(f"{root}/out") == f"it links to {tmp_path}/outside, which is outside this tree"
-    )
+    inside = FolderNode(Tree(str(root), scripts={})).inside()
+    assert [word for word, node in inside.items() if node.command()] == ["in"]
+    reason = f"it links to {tmp_path}/outside, which is outside this tree"
+    assert refusal(f"{root}/out", str(root)) == reason
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["entered", "listed"])
+def test_names_in_the_root_are_split(tmp_path: Path, listed: bool) -> None:
+    (tmp_path / "db").mkdir()
+    for name in ("om-db-backup", "om-db", "om-theme", "other", "db/dump.sh", "db/om-x"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+    root = FolderNode(Tree(str(tmp_path), scripts={"prefix": "om-", "split": "-"}))
+    found = {}
+    for words in ("db", "db backup", "db dump", "db om-x", "theme", "other", "om-theme"):
+        node: FolderNode | None = root
+        for word in words.split():
+            if listed and node:
+                node.inside()
+            node = node and node.enter(word)
+        found[words] = node.script.removeprefix(f"{tmp_path}/") if node else None
+    assert found == {
+        "db": "om-db",
+        "db backup": "om-db-backup",
+        "db dump": "db/dump.sh",
+        "db om-x": "db/om-x",
+        "theme": "om-theme",
+        "other": None,
+        "om-theme": None,
+    }
+    assert root.refused("other") == []  # only its name is against it
 
 
 COMMENTS = {

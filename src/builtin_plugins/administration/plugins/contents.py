@@ -25,7 +25,7 @@ from host.cli.contents import contents
 from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
@@ -80,9 +80,11 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
         commands = declared | commands
     ignored: list[Problem] = []
     if tree.scripts is not None:
-        folders = FolderTree(tree.path, scripts=tree.scripts)
         for words in ((), *(one.words for one in found.categories)):
-            for one in left_out(folders, os.path.join(tree.path, *words)):
+            node: FolderNode | None = FolderNode(tree)
+            for word in words:
+                node = node and node.enter(word)
+            for one in left_out(node) if node else ():
                 path = os.path.relpath(one.problem.path, tree.path)
                 ignored.append(Problem(path, one.problem.text))
     return PluginContents(commands, hooks, tuple(problems), tuple(ignored), manifest)

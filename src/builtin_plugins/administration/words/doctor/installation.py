@@ -28,7 +28,6 @@ from builtin_plugins.store import abandoned
 from host import HostError, OperationError, version_problem
 from host.cli.trust import project_contents
 from host.planning.cache_files import can_be_made
-from host.run.command import read_definition
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
 
@@ -185,10 +184,10 @@ def _copies_of_the_environment() -> Iterator[str]:
 
 def projects(subject: Subject) -> Iterator[Finding]:
     """Yield the projects that cannot be used, and hints about those that are not trusted."""
-    trees, wrong = subject.session.installation.around(read_definition)
+    found, wrong = subject.session.installation.around()
     yield from (Finding("", one) for one in wrong)
-    for tree in trees:
-        root, commands = tree.project.root, project_contents(tree.project).commands
+    for project in found:
+        root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):
             what = f"{root}: commands of this project are not trusted, so they ask before they run"
             yield finding(what, f"{subject.program} self trust {root}", hint=True)

@@ -16,7 +16,8 @@ from host.cli.trust import project_contents
 from host.cli.unknown_words import find_whole
 from host.run.catalog import Catalog
 from host.run.command import read_definition
-from host.run.projects import Project, ProjectTree
+from host.run.folders import FolderNode
+from host.run.projects import Project
 
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
@@ -61,7 +62,7 @@ def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[
     elif len(words) == 1 and os.path.isdir(words[0]):
         project = Project(os.path.realpath(words[0]), session.program, session.caller)
         if os.path.isdir(project.commands_dir):
-            yield from lint.tree(ProjectTree(project, read_definition))
+            yield from lint.tree(FolderNode(project.tree, read_definition, project))
         else:
             yield from lint.directory(project.root)
     elif "/" in "".join(words):
@@ -73,19 +74,19 @@ def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[
             yield Finding("definition", error.problem)
             return
         for node in nodes:
-            if node.tree.root:
-                yield from lint.tree(node.tree, node.at)
+            if isinstance(node, FolderNode):
+                yield from lint.tree(node)
 
 
 def _project_findings(session: Session) -> Iterator[Finding]:
     """Yield wrong definitions of projects, and hints about commands that other ones hide."""
-    trees, wrong = session.installation.around(read_definition)
+    projects, wrong = session.installation.around()
     yield from (Finding("project", one) for one in wrong)
-    if not trees:
+    if not projects:
         return
-    catalog = Catalog(session.plugins_known, around=lambda _: (trees, []))
-    for tree in trees:
-        inside = project_contents(tree.project)
+    catalog = Catalog(session.plugins_known, around=lambda: (projects, []))
+    for project in projects:
+        inside = project_contents(project)
         yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
             own, winner = command.definition.file, ""

@@ -22,7 +22,8 @@ from host import Definition, HostError, Problem
 from host.cli.variables import settings_names
 from host.run.command import read_config
 from host.run.environment import FRAMEWORK_NAMES
-from host.run.folders import FolderTree
+from host.run.folders import FolderNode
+from host.run.lock import Tree
 from host.run.script_help import script_gets_help
 
 
@@ -56,7 +57,7 @@ class Lint:
         else:
             yield from package_findings(root)
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
-            yield from self.tree(FolderTree(root, scripts=None if is_package else {}))
+            yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
     def installation(self, root: str, config_file: str) -> Iterator[Finding]:
         try:
@@ -66,7 +67,7 @@ class Lint:
             return
         self.count += 1
         yield from (Finding("definition", one) for one in config.warnings)
-        yield from self.tree(FolderTree(os.path.join(root, config.commands_dir), scripts={}))
+        yield from self.tree(FolderNode(Tree(os.path.join(root, config.commands_dir), scripts={})))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
         for problem in registry.problems_of(registry_path(plugins_dir)):
@@ -88,33 +89,32 @@ class Lint:
                 return
         if manifest.hooks:
             yield from hook_findings(manifest.hooks_file)
-        yield from self.tree(FolderTree(manifest.tree, scripts=manifest.scripts))
+        yield from self.tree(FolderNode(Tree(manifest.tree, scripts=manifest.scripts)))
 
-    def tree(self, tree: FolderTree, start: str = "") -> Iterator[Finding]:
-        """Check what is in a tree of commands, or from the place `start` on."""
-        problems: list[Problem] = []
-        pending = [start or tree.root]
+    def tree(self, start: FolderNode) -> Iterator[Finding]:
+        """Check what is at a place in a tree of commands, and below it."""
+        pending = [start]
         while pending:
-            place = pending.pop()
-            command = yield from self._place(tree, place)
-            owns = command is not None and not command.is_script
-            words = tree.words(place, None if owns else problems)
-            if owns:
-                yield from _unreachable(place, words)
-            elif tree.scripts is not None or (place != tree.root and tree.holds_commands(place)):
-                yield from left_out(tree, place)
-            pending += [tree.path_of(place, word) for word in reversed(words)]
-        yield from (Finding("definition", one) for one in problems)
+            node = pending.pop()
+            command = yield from self._place(node)
+            inside = node.inside()
+            if command is not None and not command.is_script:
+                yield from _unreachable(node.at, [*inside])
+            else:
+                yield from (Finding("definition", one) for one in node.problems)
+                if node.tree.scripts is not None or (node.parent and node.holds_commands()):
+                    yield from left_out(node)
+            pending += reversed(inside.values())
 
-    def _place(self, tree: FolderTree, place: str) -> Generator[Finding, None, Definition | None]:
+    def _place(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
         """Check the category and the command at a place; return the command."""
         command = None
-        for read in (tree.category, tree.command):
+        for read in (node.category, node.command):
             try:
-                definition = read(place)
+                definition = read()
                 if definition is None:
                     continue
-                definition.inherit(tree.above(place))
+                definition.inherit(node.above())
             except HostError as error:
                 yield Finding("definition", error.problem)
                 continue
@@ -126,23 +126,22 @@ class Lint:
             yield from definitions.variables(definition, self._known)
             if definition.entrypoint:
                 yield from script_findings(definition, self._environ, self.shell_scripts)
-                command = definition if read == tree.command else None
+                command = definition if read == node.command else None
         if command is not None:
-            yield from self._taken_aliases(tree, place, command)
+            yield from self._taken_aliases(node, command)
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
-            words = place.removeprefix(tree.root).strip("/") or os.path.basename(place)
+            words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
             self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
         return command
 
-    def _taken_aliases(
-        self, tree: FolderTree, place: str, command: Definition
-    ) -> Iterator[Finding]:
+    def _taken_aliases(self, node: FolderNode, command: Definition) -> Iterator[Finding]:
         """Yield the aliases that never count, as a word or an earlier command has them."""
-        folder, file = os.path.dirname(place), command.file
+        folder, file = node.parent, command.file
+        words = folder.inside() if folder else {}
         for index, alias in enumerate(command.aliases):
-            is_word = alias in tree.words(folder)
-            owner = "the word" if is_word else self._aliases.setdefault((folder, alias), file)
+            seen = self._aliases.setdefault((os.path.dirname(node.at), alias), file)
+            owner = "the word" if alias in words else seen
             if owner != file:
                 text = f"{alias} is taken by {owner}, which goes before"
                 yield Finding("alias", Problem(file, text, "take another", f"aliases[{index}]"))
