@@ -13,10 +13,11 @@ if gc.isenabled():
     # A run ends before it has garbage to look for: while it loads, Python would, six times.
     gc.set_threshold(20_000)
 
-from host.errors import HostError
+from host.errors import HostError, UsageError
 from host.run import dirname, is_file, join
 from host.run.command import check_runnable
 from host.run.environment import (
+    REPORT,
     RUN,
     AttendedReader,
     RunReader,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from host.run.catalog import Match
     from host.run.command import Definition
+    from host.run.environment import Layers
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
@@ -177,12 +179,31 @@ def plan_run(
     if definition.secrets:
         reader.secrets()
         check_required(definition, layers)
-    plan = exec_of(program, found.words, definition, file, args, layers.environment())
+    exported = _exported(layers, environ)
+    plan = exec_of(program, found.words, definition, file, args, exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
     return plan
+
+
+def _exported(layers: "Layers", environ: "Mapping[str, str]") -> dict[str, str]:
+    """Return the environment of the command.
+
+    A caller that masks what the command prints gets it too, with the values that lost: as
+    NAME=value and NUL for each, then one NUL more.
+    """
+    exported = layers.environment()
+    if REPORT in environ:
+        lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
+        text = "".join(f"{name}={value}\0" for name, value in (*exported.items(), *lost))
+        try:
+            with open(int(environ[REPORT]), "wb") as pipe:
+                pipe.write(encode(f"{text}\0"))
+        except (ValueError, OSError) as failure:
+            raise UsageError(f"{REPORT}: {failure}") from None
+    return exported
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":

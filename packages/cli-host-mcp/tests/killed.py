@@ -6,19 +6,22 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
 
 from cli_host_mcp import runs
 from cli_host_mcp.guard import Guard
-from cli_host_mcp.processes import TERM, VARIABLE, Processes
+from cli_host_mcp.processes import TERM, Processes
+from host import Variable
 
 STATES = (
     *("told of the call", "forked", "started", "told of its group", "asked what to hide"),
     *("listening", "ending"),
 )
-_COMMAND = "trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait"
+_REPORT = "printf 'A=a\\0\\0' >&$CLI_REPORT_FD"  # as the program does before the command starts
+_COMMAND = f"{_REPORT}; trap '' TERM INT; sleep 300 & setsid sleep 301 & echo up; wait; wait"
 _state = sys.argv[-1]
 
 
@@ -48,10 +51,8 @@ class Told(Guard):
         at("told of its group" if processes.group else "told of the call")
 
 
-async def hidden(processes: Processes) -> set[str]:
-    """Start something, as settings.conf is read."""
-    if _state == "asked what to hide":
-        _popen(["sleep", "302"], env={**os.environ, VARIABLE: processes.mark})
+def hidden(variables: Mapping[str, Variable]) -> set[str]:
+    assert variables["A"].value == "a"
     at("asked what to hide")
     return set()
 

@@ -258,3 +258,21 @@ def test_secrets_of_settings_that_take_long(tmp_path: Path) -> None:
         assert assistant.call("show__slow").blocks == ["<********>\n"]
         running = [assistant.start("show__slow") for _ in range(3)]
         assert [one.result(60).blocks for one in running] == [["<********>\n"]] * 3
+
+
+def test_a_secret_is_requested_once(tmp_path: Path) -> None:
+    """Its provider gives another value each time: what the run got is what is masked."""
+    cli = made(tmp_path)
+    mint = tmp_path / "mint"
+    mint.write_text(f'#!/bin/sh\necho x >>{tmp_path}/requests\necho "$1minted-$$"\n')
+    mint.chmod(0o755)
+    (cli.root / "config/settings.conf").write_text(f"API_TOKEN=$({mint})\n")
+    cli.command(
+        "show fresh",
+        'echo "<$API_TOKEN> <$DB> <$FILE_KEY>"\n',
+        secrets={"DB": f"run:{mint}"},
+        env_files=[f"run:{mint} FILE_KEY="],
+    )
+    with connected(cli, "2026-07-28") as assistant:
+        assert assistant.call("show__fresh").blocks == ["<********> <********> <********>\n"]
+    assert (tmp_path / "requests").read_text() == 3 * "x\n"

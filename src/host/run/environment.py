@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from host.run.lock import Lock, Source
 
 RUN = "CLI_RUN"  # what each run exports for the runs inside it: see `host.run.nested`
+REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
 FRAMEWORK_NAMES = (
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
@@ -260,7 +261,7 @@ def read_sources(
     those of a command line without words. A Python command with `"sources": false` has no
     sources. Raises SourceError.
     """
-    system = {name: value for name, value in environ.items() if name != RUN}
+    system = {name: value for name, value in environ.items() if name not in (RUN, REPORT)}
     if definition.args:
         from host.run.argument_parser import parse, without
 

@@ -204,6 +204,20 @@ def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
                 assert name == "token" or b"from-file" not in file.read()
 
 
+def test_a_caller_that_masks_gets_the_variables(install):
+    made = install(files({"TOKEN": "run:give t", "OTHER": "run:give o"}, envs={"LANG": "lost"}))
+    made.write({"commands/a/b/main.sh": 'echo "$TOKEN ${CLI_REPORT_FD-unset}"\n'})
+    reading, writing = os.pipe()
+    caller = env(made, LANG="won", CLI_REPORT_FD=str(writing))
+    assert made.run("a", "b", env=caller, pass_fds=[writing]).all == (0, "t unset\n", "")
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        *pairs, last, end = pipe.read().split(b"\0")
+    assert {b"TOKEN=t", b"OTHER=o", b"LANG=won", b"LANG=lost", b"COMMAND_NAME=b"} <= {*pairs}
+    assert (last, end) == (b"", b"")
+    assert asked(made) == 2
+
+
 def test_the_help_page_names_references_and_asks_nobody(install):
     made = install(
         files({"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"])

@@ -15,16 +15,20 @@ import anyio.to_thread
 from cli_host_mcp.guard import Guard
 from cli_host_mcp.masking import Mask
 from cli_host_mcp.output import Lines, Stream
+from cli_host_mcp.problem import SecretsUnknownError
 from cli_host_mcp.processes import GRACE, KILL, TERM, VARIABLE, Processes
+from host import Variable
 
 _PIECE = 1 << 16
 _TICK = 0.1  # seconds between two looks for progress
 _STEP = 0.02
 _DEATH = 3.0  # seconds for what was killed to be gone, on a busy machine
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
+_REPORT = "CLI_REPORT_FD"  # the run writes its variables to this descriptor, before it starts
+_REPORT_END = b"\0\0"
 
 Progress = Callable[[int, str], Awaitable[None]]
-Hidden = Callable[[Processes], Awaitable[set[str]]]
+Hidden = Callable[[Mapping[str, Variable]], set[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,9 @@ class Runner:
         hidden: Hidden,
         progress: Progress,
     ) -> Ending:
-        """Run `argv`; `hidden` tells what its output must not show.
+        """Run `argv`; `hidden` returns what its output must not show, from its variables.
 
-        Raises OSError where it cannot be started.
+        Raises OSError if it cannot be started, SecretsUnknownError.
         """
         processes = Processes(secrets.token_hex(8))
         marked = {**environ, VARIABLE: processes.mark}
@@ -88,7 +92,7 @@ class Runner:
         status = None
         try:
             with anyio.move_on_after(self._limits.seconds):
-                running.listen(await hidden(processes), self._limits.output)
+                running.listen(hidden(await running.variables()), self._limits.output)
                 status = await running.finish(progress)
             return Ending(status, *running.said())
         finally:
@@ -101,21 +105,51 @@ class _Running:
     def __init__(
         self, argv: Sequence[str], environ: Mapping[str, str], processes: Processes
     ) -> None:
-        self._process = subprocess.Popen(
-            argv,
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,  # no terminal to ask on, and a process group
-            close_fds=False,  # all of ours end with exec, so that the guard finds what it starts
-        )
+        self._environ = environ
+        self._variables, writing = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                env={**environ, _REPORT: str(writing)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # no terminal to ask on, and a process group
+                pass_fds=[writing],
+            )
+        except OSError:
+            os.close(self._variables)
+            raise
+        finally:
+            os.close(writing)
         self._processes = processes
         processes.group = self._process.pid
         self._streams: dict[str, Stream] = {}
         self._over = {"stdout": anyio.Event(), "stderr": anyio.Event()}
         self._lines = Lines()
+
+    async def variables(self) -> dict[str, Variable]:
+        """Return the variables that the run reports before it becomes the command.
+
+        A run that ends without a report starts no command. Its messages are masked by what
+        this server's environment has.
+        """
+        report = b""
+        while not report.endswith(_REPORT_END):
+            await anyio.wait_readable(self._variables)
+            piece = os.read(self._variables, _PIECE)
+            if not piece:
+                break
+            report += piece
+        else:
+            return _parsed(report)
+        with anyio.move_on_after(_DEATH):
+            while self._process.poll() is None:  # noqa: ASYNC110 - a process has no event
+                await anyio.sleep(_STEP)
+        if self._process.returncode is None:
+            raise SecretsUnknownError("its secrets could not be determined; the command was ended")
+        return {name: Variable(name, value, "", 1) for name, value in self._environ.items()}
 
     def listen(self, hidden: set[str], limit: int) -> None:
         self._streams = {name: Stream(Mask(hidden), limit) for name in self._over}
@@ -140,6 +174,7 @@ class _Running:
         return status
 
     def close(self) -> None:
+        os.close(self._variables)
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe:
                 pipe.close()
@@ -173,6 +208,18 @@ class _Running:
     async def _send(self, progress: Progress) -> None:
         for number, line in self._lines.taken():
             await progress(number, line)
+
+
+def _parsed(report: bytes) -> dict[str, Variable]:
+    """Return each variable with its value and, as shadows, the values that lost."""
+    found: dict[str, Variable] = {}
+    for pair in report.removesuffix(_REPORT_END).split(b"\0"):
+        name, _, value = pair.decode("utf-8", "surrogateescape").partition("=")
+        one = Variable(name, value, "", 1)
+        winner = found.setdefault(name, one)
+        if winner.value != value:
+            found[name] = winner.replaced(shadows=(*winner.shadows, one))
+    return found
 
 
 async def end(processes: Processes) -> None:

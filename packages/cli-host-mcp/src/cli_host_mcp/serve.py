@@ -13,7 +13,6 @@ from cli_host_mcp.choice import Choice, all_commands, choice_options
 from cli_host_mcp.guard import Guard
 from cli_host_mcp.offer import ASKS, Offer
 from cli_host_mcp.problem import ChoiceError
-from cli_host_mcp.secrets_worker import SecretsWorker
 from cli_host_mcp.toolbox import searches
 from host import Program
 
@@ -68,33 +67,31 @@ def command(
         instructions = f"{len(served)} commands of {program.name}: find, describe, run them."
     else:
         instructions = f"The commands of {program.name}; each tool runs one."
-    secrets, guard = SecretsWorker(), Guard()
-    secrets.start()
+    guard = Guard()
     guard.start()
     offer = Offer(choice, served, search, confirm)
-    _serve(program, (secrets, guard), (offer, instructions), (max_output, timeout, jobs))
+    _serve(program, guard, (offer, instructions), (max_output, timeout, jobs))
 
 
 def _serve(
     program: Program,
-    workers: tuple[SecretsWorker, Guard],
+    guard: Guard,
     offered: tuple[Offer, str],
     limited: tuple[int, float, int],
 ) -> NoReturn:
     """Serve; then exit, or die of the signal that ended it."""
-    import anyio  # and the SDK, which takes half a second: the workers are there before
+    import anyio  # and the SDK, which takes half a second: the guard is there before
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for
 
-    secrets, guard = workers
     offer, instructions = offered
 
     async def main() -> int:
         max_output, timeout, jobs = limited
         threads_for(jobs)
         limits = Limits(max_output, timeout)
-        tools = Tools(offer, Runner(guard, limits), secrets, limits, jobs)
+        tools = Tools(offer, Runner(guard, limits), limits, jobs)
         return await serve(program, tools, instructions)
 
     number = anyio.run(main)

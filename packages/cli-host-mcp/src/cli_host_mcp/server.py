@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
 
@@ -16,13 +16,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from cli_host_mcp.asking import Asking
+from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
 from cli_host_mcp.problem import CallError, SecretsUnknownError
-from cli_host_mcp.processes import Processes
 from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
-from cli_host_mcp.secrets_worker import SecretsWorker
 from cli_host_mcp.wire import Wire
-from host import HostError, Program, printable
+from host import HostError, Program, Variable, declared_secrets, printable
 
 _MOST_WAITING = 64  # calls beyond those that run
 _LAST_ANSWERS = 1.0  # seconds for a client that ends to read them
@@ -35,12 +34,9 @@ _Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 class Tools:
     """Answers the requests of a client; `jobs` runs at once, the others wait."""
 
-    def __init__(
-        self, offer: Offer, runner: Runner, secrets: SecretsWorker, limits: Limits, jobs: int
-    ) -> None:
+    def __init__(self, offer: Offer, runner: Runner, limits: Limits, jobs: int) -> None:
         self._offer = offer
         self._runner = runner
-        self._secrets = secrets
         self._limits = limits
         self._jobs = jobs
         self._turn = anyio.CapacityLimiter(jobs)
@@ -94,8 +90,8 @@ class Tools:
         async def progress(number: int, line: str) -> None:
             await ctx.session.report_progress(number, message=line)
 
-        async def hidden(processes: Processes) -> set[str]:
-            return await self._secrets.ask(call.command.words, processes)
+        def hidden(variables: Mapping[str, Variable]) -> set[str]:
+            return secrets_of(variables, declared_secrets(call.command.definition, variables))
 
         async with self._turn:
             ending = await self._runner.run(call.argv, caller_environment(), hidden, progress)
