@@ -107,6 +107,28 @@ def test_secrets_are_resolved_once_and_here(cli: Cli) -> None:
     assert asked.read_text() == "x\n"
 
 
+def test_references_in_env_files_are_resolved_once_and_here(cli: Cli) -> None:
+    asked = cli.home / "asked"
+    give = f"run:sh -c 'echo x >>{asked}; echo TOKEN=hidden; echo REGION=here; echo STAGE=file'"
+    cli.command(
+        'echo "$TOKEN $REGION $STAGE $URL $(ls -A "${0%/*}")"\n',
+        env_files=[give, "file:variables"],
+        envs={"STAGE": "envs", "URL": "https://$REGION"},
+        secrets={"PIN": "file:pin.txt"},
+    )
+    folder = cli.root / "commands/demo/do"
+    (folder / "variables").write_text("REGION=there\n")
+    (folder / "pin.txt").write_text("1234\n")
+    done = cli.run("web[01-02]")
+    shown = "hidden there envs https://there command.json\nmain.sh\n"
+    assert [one["stdout"] for one in done.hosts().values()] == [shown] * 2
+    assert asked.read_text() == "x\n"
+    cli.command("echo ran\n", env_files=["none:x"])
+    done = cli.run("web[01-02]")
+    assert (done.status, done.stdout) == (1, b"")
+    assert '"env_files": none:x: unknown scheme none' in done.stderr
+
+
 def test_a_command_that_asks_first(cli: Cli) -> None:
     cli.command("echo ran\n", confirm="Restart?")
     refused = cli.run("web01")

@@ -177,6 +177,10 @@ class Definition:
         warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
         if type(fields.value("sudo")) is list:
             warnings += _foreign(fields.path, "sudo", fields.texts("sudo"))
+        is_for_others = file.endswith(("/category.json", "/project.json"))
+        if self.secrets and is_for_others and not self.entrypoint:
+            text = "has no effect here, unlike env_files; only the definition of a command counts"
+            warnings.append(Problem(fields.path, text, key="secrets"))
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def _takes_sources(self, fields: Fields) -> bool:

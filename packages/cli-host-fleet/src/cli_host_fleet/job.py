@@ -62,6 +62,7 @@ class Job:
         self._elevation: Elevation | None = None
         self._requires: Sequence[Sequence[str]] = ()
         self._secrets: Mapping[str, str] = {}
+        self._referenced: Mapping[str, str] = {}  # from `env_files` that are references
         self._declared = program.arguments(order.command, order.args)
         try:
             if order.stdin:
@@ -121,12 +122,13 @@ class Job:
     ) -> dict[str, str]:
         """Return the command's environment on a host; raises HostError."""
         command = self.order.command
-        caller = variables.caller_there(os.environ, host.variables, facts)
+        inventory = {**self._referenced, **host.variables}
+        caller = variables.caller_there(os.environ, inventory, facts)
         found = self._program.environment(command.words, caller, facts)
         for name, value in self._secrets.items():
             if name in found and found[name].rank == _SECRETS:
                 found[name] = found[name].replaced(value=value)
-        asked = {*host.variables, *self.order.asked, *command.definition.required_envs}
+        asked = {*inventory, *self.order.asked, *command.definition.required_envs}
         asked.update(one.env for one in command.definition.args)
         given = {name: caller[name] for name in asked if name in caller}
         return self._chosen(list(found.values()), given, place)
@@ -154,15 +156,25 @@ class ShippedJob(Job):
         if definition.is_script:
             self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
         else:
-            self.shipment.add_tree(command.directory, self._folder, definition.env_files)
+            references = [*definition.env_files, *definition.secrets.values()]
+            files = [one.partition(":")[2].partition("#")[0] for one in references if ":" in one]
+            stays = [*definition.env_files, *filter(None, files)]
+            self.shipment.add_tree(command.directory, self._folder, stays)
         self.shipment.close()
 
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
         super().connect(calling, elevation)
         command = self.order.command
-        if command.definition.secrets:
+        definition = command.definition
+        entries = [name for one in (*definition.above, definition) for name in one.env_files]
+        references = tuple(one for one in entries if ":" in one)
+        if definition.secrets or references:
             found = self._program.environment(command.words, os.environ, secrets=True)
             self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
+            # Sources of a host find them in the caller's environment, and can expand them.
+            self._referenced = {
+                name: one.value for name, one in found.items() if one.source.startswith(references)
+            }
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         systems = self.order.command.definition.os

@@ -49,7 +49,7 @@ class Shipment:
         """Add the files and links below `directory`; raises FleetError.
 
         A link that leaves the directory goes as the file that it leads to. Files of variables
-        stay here, as their values travel in the environment.
+        and of secrets stay here, as their values travel in the environment.
         """
         stays = [*_ENV_FILES, *(_REFERENCE.sub("*", os.path.normpath(one)) for one in env_files)]
         top = os.path.realpath(directory)
