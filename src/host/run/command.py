@@ -29,12 +29,12 @@ _LONGEST_NAME = 70  # characters of a name in an error
 
 
 def is_word(text: str) -> bool:
-    """Tell whether `text` can name a category or a command: `[A-Za-z0-9][A-Za-z0-9._-]*`, ≤ 64."""
+    """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64 characters."""
     return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= _WORD_LENGTH
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether `text` is a Python object reference, `package.module:attr`."""
+    """Return whether `text` is a Python object reference, `package.module:attr`."""
     module, colon, attribute = text.partition(":")
     return bool(colon) and all(
         part.isidentifier() for part in (*module.split("."), *attribute.split("."))
@@ -232,12 +232,12 @@ class Definition:
 
     @property
     def in_python(self) -> bool:
-        """Tell whether `entrypoint` names an object of a module, not a file."""
+        """Return whether `entrypoint` names an object of a module, not a file."""
         return is_reference(self.entrypoint)
 
     @property
     def has_entrypoint(self) -> bool:
-        """Tell whether there is something to run: a file in `directory`, or an object."""
+        """Return whether the entrypoint exists: a file in `directory`, or an object."""
         if self.in_python:
             return True
         directory = self.directory
@@ -246,7 +246,7 @@ class Definition:
 
     @property
     def compatible(self) -> bool:
-        """Tell whether this is a system that it runs on."""
+        """Return whether the command runs on this system."""
         return not self.os or SYSTEM_OS in self.os
 
     def foreign_systems(self) -> list[Problem]:
