@@ -88,6 +88,9 @@ def _prose(docstring: str) -> str:
         if code and line and not line.startswith("    "):
             lines += ["```", ""]
             code = False
+        if not code and line.startswith("    ") and lines[-1] == "":
+            lines.append("```text")
+            code = True
         if not code and line.endswith("::"):
             lines += [line[:-1], "", "```python"]
             code = True

@@ -113,10 +113,10 @@ def discover_commands(
 def env_sources(installation: Installation) -> Iterable[EnvSource]:
     """Return the sources that contribute variables, each with its rank.
 
-    Called when the lock is built. Ranks: 1 the caller's environment, which nothing
-    outranks, 2 `envs` of a command.json, 3 settings.conf, 4 `.env` files; a plugin's is
-    from 2 to 4, 2.5 for one between `envs` and settings.conf. The sources are read in a
-    run, and then only for the commands served::
+    Called when the lock is built. Rank 1 is the caller's environment, 2 `envs` of a
+    command.json, 3 settings.conf, 4 `.env` files. A plugin's rank is from 2 to 4, such as 2.5
+    for a source between `envs` and settings.conf. A run reads the sources of its command
+    only::
 
         @hookimpl
         def env_sources(installation):

@@ -75,11 +75,11 @@ class Command(Record):
             return error.what
 
     def indicators(self, terminal: Terminal) -> list[str]:
-        """Return what stands behind its row, in the fixed order.
+        """Return the marks of its row, in this order.
 
-        `✓` (`[installed]` where stdout cannot print it), `[plugin]`, `[project]`, `[dev]`,
-        `[sudo]`, `[destroy]`, the systems of a command that is not for this one, and `[missing]`
-        where a run would find no entrypoint: it is no file, or not in the command's folder.
+        `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`, `[dev]`,
+        `[sudo]`, `[destroy]`, and the systems of a command for other systems. The last one is
+        `[missing]`: the entrypoint is no file, or not in the command's folder.
         """
         definition = self.definition
         check = CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]"

@@ -198,9 +198,9 @@ class Program:
         The value of a secret (rank 4.5) is its reference; with `secrets` the providers are asked
         for the values, and `env_files` that are references are read, too.
 
-        Each call reads what a run would read, as settings.conf and providers may answer
-        differently for each command: bash starts for settings.conf (5 ms, and what the file
-        itself takes), Python for a provider (50 ms). Raises SourceError, UsageError::
+        Each call reads the sources of a run, because settings.conf and providers may answer
+        differently for each command. It starts bash for settings.conf (5 ms, plus the time of
+        the file) and Python for a provider (50 ms). Raises SourceError, UsageError::
 
             command = program.find(("deploy", "status"))
             found = program.environment(command.words)

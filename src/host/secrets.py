@@ -80,10 +80,10 @@ def masked(
 ) -> dict[str, Variable]:
     """Return the variables as people may see them: as `self env` shows them.
 
-    The value of a name that `is_secret`, or that is one of `secrets` (`declared_secrets`), is
-    `********`, also where another value or one that is shadowed contains it; the credentials of
-    an address are `…`. `caller` has what only the
-    caller sets, whose secrets count as well, by default this process's environment::
+    A value is shown as `********` if `is_secret` accepts its name, or if `secrets`
+    (`declared_secrets`) has it. The same holds inside other values and shadowed ones. The
+    credentials of an address are `…`. `caller` has the variables that only the caller sets,
+    whose secrets are masked, too; by default it is this process's environment::
 
         found = Program.current().environment(("deploy", "status"))
         for name, one in masked(found).items():

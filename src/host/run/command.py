@@ -29,7 +29,7 @@ _LONGEST_NAME = 70  # characters of a name in an error
 
 
 def is_word(text: str) -> bool:
-    """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64."""
+    """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64 characters."""
     return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= _WORD_LENGTH
 
 
@@ -235,7 +235,7 @@ class Definition:
 
     @property
     def has_entrypoint(self) -> bool:
-        """Whether there is something to run: a file in `directory`, or an object."""
+        """Whether the entrypoint exists: a file in `directory`, or an object."""
         if self.in_python:
             return True
         directory, entrypoint = self.directory, self.entrypoint
@@ -244,12 +244,12 @@ class Definition:
 
     @property
     def compatible(self) -> bool:
-        """Whether this is a system that it runs on."""
+        """Whether the command runs on this system."""
         return not self.os or SYSTEM_OS in self.os
 
     @property
     def is_listed(self) -> bool:
-        """Tell whether listings show it without --all."""
+        """Whether listings show it without --all."""
         return self.compatible and not self.hidden
 
     def foreign_systems(self) -> list[Problem]:

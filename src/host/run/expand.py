@@ -25,10 +25,10 @@ def expand(
     `lookup` gives a variable's value, or None when it is unset. Replaced are
     `$NAME`, `${NAME}` and `${NAME<op>word}` with the operators `:-` `-` `:=` `=`
     `:+` `+` `:?` `?`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
-    their backslash. An inserted value is never looked at again. Whatever a shell
-    would execute, glob or split stays as written, `$$` with the name or braces behind
-    it, and so do `${…}` of any other form and `:?` with an unset name, for which `warn`
-    is called once. Takes linear time::
+    their backslash. An inserted value is not expanded again. Text that a shell would
+    execute, glob or split stays as written, and so does `$$` with the name or braces
+    behind it. Any other `${…}`, and `:?` with an unset name, stay as written, too; `warn`
+    is called once for them. Takes linear time::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
