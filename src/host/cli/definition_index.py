@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-from host.errors import DefinitionError, HostError, Problem
+from host.errors import HostError
 from host.planning.cache_files import replace
 from host.run import command as definition_files
 from host.run import read_regular
@@ -102,9 +102,6 @@ class KnownDefinition(Definition):
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, which a listing seldom needs."""
-        try:
-            whole = definition_files.read_definition(self.file)
-        except FileNotFoundError:
-            raise DefinitionError(Problem(self.file, "is gone")) from None
+        whole = definition_files.read_definition(self.file)
         self.__dict__.update({**vars(whole), **self.__dict__})  # its tree may have changed some
         return object.__getattribute__(self, name)
