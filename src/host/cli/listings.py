@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 from host.cli.contents import Contents
 from host.cli.global_options import (
     FORMATS,
@@ -79,7 +77,6 @@ def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
-    gc.disable()  # a listing makes no garbage, so collecting it only costs time
     everything_below = deep or format == "tree"
     inside = session.listed(found.words, deep=everything_below, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
