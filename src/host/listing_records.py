@@ -82,9 +82,9 @@ class Command(Record):
         `[missing]`: the entrypoint is no file, or not in the command's folder.
         """
         definition = self.definition
-        check = CHECK_MARK if terminal.can_print(CHECK_MARK) else "[installed]"
+        is_plain = self.installed and not terminal.can_print(CHECK_MARK)
         marks = {
-            check: self.installed,
+            "[installed]" if is_plain else CHECK_MARK: self.installed,
             "[plugin]": self.plugin,
             "[project]": self.project,
             "[dev]": self.dev,

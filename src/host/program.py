@@ -149,8 +149,8 @@ class Program:
         UsageError, with the nearest names, where they name none.
         """
         found = self._session.find(tuple(words))
-        named = found.words if found.kind == "command" else tuple(words)
-        found, _ = find_command(self._session, named)
+        if found.kind != "command":
+            found, _ = find_command(self._session, tuple(words))
         return command_of(found)
 
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
-_MOST_READ = 1 << 20  # bytes of what it prints
 
 
 class Offer:
@@ -245,4 +244,4 @@ def _printed(definition: "Definition", program: str) -> "Sequence[str]":
         )
     except (OSError, subprocess.SubprocessError):
         return []
-    return done.stdout[:_MOST_READ].decode("utf-8", "replace").splitlines()
+    return done.stdout.decode("utf-8", "replace").splitlines()

@@ -50,7 +50,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
                 if not found.has_below:
                     continue
             runs = found.definition is not None and found.definition.entrypoint != ""
-            project = all(node.project for node in found.nodes) and found.nodes[0].project
+            project = found.nodes[0].project  # projects come last, so all of it is theirs
             named = project.name if project else ""
             categories.append(Category(found.words, found.name, found.description, runs, named))
             if deep:

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-from host.errors import DefinitionError, HostError, Problem
+from host.errors import HostError
 from host.planning.cache_files import replace
 from host.run import command as definition_files
 from host.run import read_regular
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
-FORMAT = f"cli-host index 8 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
+FORMAT = f"cli-host index 9 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
@@ -58,12 +58,12 @@ class DefinitionIndex:
         now = (changed, written, status.st_size, status.st_ino, status.st_dev)
         entry = self._entries.get(path)
         if entry is not None and entry[0] == now:
-            return KnownDefinition(path, entry[1])
+            return KnownDefinition(path, *entry[1:])
         definition = definition_files.read_definition(path)
         if max(changed, written) < self._settled:
-            kept = {name: getattr(definition, name) for name in _KEPT}
-            kept |= {name: () for name in _KEPT_IF_EMPTY if not getattr(definition, name)}
-            self._entries[path] = (now, kept)
+            kept = tuple([getattr(definition, name) for name in _KEPT])
+            empty = tuple([name for name in _KEPT_IF_EMPTY if not getattr(definition, name)])
+            self._entries[path] = (now, kept, empty)
             self._has_changed = True
         return definition
 
@@ -97,14 +97,13 @@ class DefinitionIndex:
 class KnownDefinition(Definition):
     """A definition from the index; attributes that are not kept there come from the file."""
 
-    def __init__(self, file: str, kept: "dict[str, Any]") -> None:
-        self.__dict__.update(kept, file=file)
+    def __init__(self, file: str, kept: "tuple[Any, ...]", empty: "tuple[str, ...]") -> None:
+        self.file = file
+        self.__dict__.update(zip(_KEPT, kept, strict=True))
+        self.__dict__.update(dict.fromkeys(empty, ()))
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file, which a listing seldom needs."""
-        try:
-            whole = definition_files.read_definition(self.file)
-        except FileNotFoundError:
-            raise DefinitionError(Problem(self.file, "is gone")) from None
+        whole = definition_files.read_definition(self.file)
         self.__dict__.update({**vars(whole), **self.__dict__})  # its tree may have changed some
         return object.__getattribute__(self, name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 from host.cli.contents import Contents
 from host.cli.global_options import (
     FORMATS,
@@ -16,7 +14,7 @@ from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown
 from host.errors import PluginError, UsageError
-from host.listing_records import Command, Listing
+from host.listing_records import Listing
 from host.run.catalog import RESERVED, Match
 from host.run.importing import load_reference
 
@@ -79,7 +77,6 @@ def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the listing of a category, rendered; raises UsageError for an unknown format."""
-    gc.disable()  # a listing makes no garbage, so collecting it only costs time
     everything_below = deep or format == "tree"
     inside = session.listed(found.words, deep=everything_below, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
@@ -102,6 +99,10 @@ def rendered(
     about = found if found.words else config
     runs = found.definition is not None and found.definition.entrypoint != ""
     at_root = not found.words and not deep
+    setup = [one for one in inside.commands if one.words[0] == _SETUP]
+    installed = ask(session, "is_installed", [{"command": one} for one in setup])
+    for command, answer in zip(setup, installed, strict=True):
+        command.installed = bool(answer)
     listing = Listing(
         program=session.program,
         words=found.words,
@@ -109,7 +110,7 @@ def rendered(
         description=about.description,
         version="" if found.words else config.version,
         categories=inside.categories,
-        commands=_with_installed(session, inside.commands),
+        commands=inside.commands,
         deep=deep,
         everything=everything,
         runnable=runs,
@@ -131,16 +132,6 @@ def root_notes(program: str) -> Iterator[str]:
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"
     yield f"More: {DOCS}"
-
-
-def _with_installed(session: Session, commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """Return the commands with `installed` answered for those of `setup`, all asked at once."""
-    asked = [{"command": one} for one in commands if one.words[0] == _SETUP]
-    answers = iter(ask(session, "is_installed", asked))
-    return tuple(
-        one.replaced(installed=bool(next(answers))) if one.words[0] == _SETUP else one
-        for one in commands
-    )
 
 
 def ask(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -253,6 +254,7 @@ class Session:
         """Return what the category `words` holds, or with `deep` all below it."""
         from host.cli.contents import contents
 
+        gc.disable()  # a listing makes no garbage, so collecting it only costs time
         if not deep:
             return contents(self.catalog, words)
         from host.cli.definition_index import DefinitionIndex

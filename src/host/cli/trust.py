@@ -80,15 +80,13 @@ def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
     yield f"The project {project.name} in {project.root} has commands that never ran here:"
     for one in commands:
         definition = one.definition
-        about = f"  {definition.description}" if definition.description else ""
-        sudo = " [sudo]" if definition.sudo else ""
-        yield f"  {' '.join(one.words)}{about}  [{definition.effects}]{sudo}"
-    definition = project.definition
-    names = ", ".join(definition.envs)
-    if names:
-        yield f"project.json sets {names} for all of them."
-    if definition.env_files:
-        yield f"project.json reads {', '.join(definition.env_files)} for all of them."
+        effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
+        texts = [" ".join(one.words), definition.description, effects]
+        yield f"  {'  '.join(filter(None, texts))}"
+    defaults = project.definition
+    for verb, names in (("sets", defaults.envs), ("reads", defaults.env_files)):
+        if names:
+            yield f"project.json {verb} {', '.join(names)} for all of them."
 
 
 def changed_lines(project: Project, paths: Iterable[str]) -> Iterator[str]:

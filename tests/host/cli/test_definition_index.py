@@ -16,7 +16,6 @@ from host import Listing
 from host.cli import definition_index
 from host.cli.contents import contents
 from host.cli.definition_index import DefinitionIndex, KnownDefinition
-from host.errors import DefinitionError
 from host.run.catalog import Catalog
 from host.run.command import read_definition
 from host.run.installation import OpenInstallation, find_layout, open_installation
@@ -130,10 +129,6 @@ def test_what_is_known_is_not_read_again(made: Made) -> None:
     assert known.extra["x-own"] == {"a": [1, 2.5]}
     assert all(hasattr(known, name) for name in vars(read_definition(known.file)))
     assert not hasattr(known, "other")
-    gone = index.read_definition(f"{made.root}/commands/demo/plain/command.json")
-    shutil.rmtree(made.root / "commands/demo/plain")
-    with pytest.raises(DefinitionError, match=r"plain/command.json: is gone"):
-        _ = gone.envs
 
 
 def test_it_holds_no_value_of_a_variable(made: Made) -> None:

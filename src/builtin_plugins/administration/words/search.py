@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 from host import Command, OperationError
 from host.cli.listings import rendered
 
@@ -17,7 +15,6 @@ def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> 
 
     Of several words each must be there somewhere; the case of letters makes no difference.
     """
-    gc.disable()  # as for any listing
     wanted = [word.casefold() for word in text]
     inside = session.listed((), deep=True, everything=all)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
