@@ -53,11 +53,14 @@ class _Request(NamedTuple):
 
 
 class _Session(requests.Session):
-    """A session that checks where redirects lead."""
+    """A session that checks where redirects lead, and does not read what else they say."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         location = super().get_redirect_target(resp)
-        return follow(resp.url, location) if location else None
+        if not location:
+            return None
+        resp.close()
+        return follow(resp.url, location)
 
 
 _USUAL = Limits()

@@ -322,6 +322,17 @@ def test_a_redirect_never_leaves_https() -> None:
         follow("https://host/a", "http://localhost/x")
 
 
+def test_what_a_redirect_says_is_not_waited_for(site: httpserver.Site, target: Path) -> None:
+    def slow(handler: httpserver.Handler) -> None:
+        handler.head(302, location="/file", content_length=100)
+        handler.wfile.flush()
+        time.sleep(10)
+
+    site.add("/file", BODY)
+    download(site.add("/slow", slow), target, limits=Limits(stall=3, attempts=1))
+    assert target.read_bytes() == BODY
+
+
 def test_credentials_do_not_follow_a_redirect(site: httpserver.Site, target: Path) -> None:
     with httpserver.running() as other:
         elsewhere = other.add("/file", BODY)
