@@ -104,9 +104,10 @@ def _calls(
 
 
 def _has_terminal() -> bool:
-    """Return whether stderr is a terminal in whose foreground this process is."""
+    """Return whether this process is in the foreground of a terminal."""
     try:
-        return posix.tcgetpgrp(2) == posix.getpgrp()
+        with open("/dev/tty", "rb") as terminal:  # stderr may be a file
+            return posix.tcgetpgrp(terminal.fileno()) == posix.getpgrp()
     except OSError:
         return False
 

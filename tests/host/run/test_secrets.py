@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from testing.installation import command
+from testing.installation import IMPORTABLE, command
 from testing.projects import BUILD, Shop
 
 SHOW = '#!/bin/bash\necho "$TOKEN|$OTHER"\n'
@@ -97,6 +97,69 @@ def test_each_failing_reference_has_its_line_and_all_are_asked_at_once(install):
     assert (done.status, done.stdout, done.stderr.count("\n")) == (1, "", 2)
     assert "secrets.TOKEN" in done.stderr
     assert "secrets.OTHER" in done.stderr
+
+
+PROVIDERS = """
+import os, time
+def upper(references, environ):
+    return {one: KeyError("gone") if "none" in one else one.upper() for one in references}
+def hangs(references, environ):
+    time.sleep(60)
+def raises(references, environ):
+    raise SystemExit("locked")
+def numbers(references, environ):
+    return dict.fromkeys(references, 1)
+def ends(references, environ):
+    os._exit(0)
+"""
+HOOKS = """
+from host import SecretScheme, hookimpl
+@hookimpl
+def secret_schemes():
+    for name in ("upper", "hangs", "raises", "numbers", "ends"):
+        yield SecretScheme(name, f"{module}:{name}")
+"""
+# The reference of a second secret, and why it has no value.
+OF_PLUGINS = {
+    "an exception for one": ("upper:none", "gone"),
+    "one that hangs": ("hangs:x", "did not answer within 1 s; CLI_SECRETS_TIMEOUT sets more"),
+    "one that raises": ("raises:x", "raised SystemExit: locked"),
+    "no text": ("numbers:x", "returned no string for it"),
+    "one that ends the process": ("ends:x", "ended the process instead of answering"),
+}
+
+
+@pytest.fixture(scope="module")
+def of_plugins(shared_install):
+    module = IMPORTABLE / f"providers_of_secrets_{os.getpid()}.py"
+    try:
+        module.write_text(PROVIDERS)
+    except OSError:
+        pytest.skip(f"{IMPORTABLE} cannot be written")
+    hooks = f"module = {f'{IMPORTABLE.name}.{module.stem}'!r}\n{HOOKS}"
+    made = shared_install(files({}))
+    made.write({"plugins/p/plugin.json": {"name": "p", "hooks": "h.py"}, "plugins/p/h.py": hooks})
+    yield made
+    module.unlink()
+
+
+def test_a_scheme_of_a_plugin(of_plugins):
+    secrets = {"TOKEN": "upper:a$HOME", "OTHER": "upper:b"}
+    of_plugins.write({"commands/a/b/command.json": command(secrets=secrets)})
+    home = f"{of_plugins.home}".upper()
+    assert of_plugins.run("a", "b").all == (0, f"UPPER:A{home}|UPPER:B\n", "")
+
+
+@pytest.mark.parametrize(("reference", "reason"), OF_PLUGINS.values(), ids=[*OF_PLUGINS])
+def test_a_provider_of_a_plugin_that_fails(of_plugins, reference, reason):
+    secrets = {"TOKEN": "upper:a", "OTHER": reference}
+    of_plugins.write({"commands/a/b/command.json": command(secrets=secrets)})
+    done = of_plugins.run("a", "b", env={"CLI_SECRETS_TIMEOUT": "1"})
+    assert (done.status, done.stdout) == (1, "")
+    [*others, last] = done.stderr.splitlines()
+    assert f'"secrets.OTHER": {reference}: ' in last
+    assert reason in last
+    assert len(others) == (reference == "ends:x")  # it ends the process of all
 
 
 def test_a_secret_counts_as_set_and_has_its_type(install):
