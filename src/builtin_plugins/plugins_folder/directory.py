@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from builtin_plugins.plugins_folder.json_object import read_object, text
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
@@ -20,10 +21,6 @@ from builtin_plugins.plugins_folder.registry import (
 )
 from builtin_plugins.store import Store
 from host import HostError, PluginError, Problem, Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
@@ -102,7 +99,8 @@ class DirectoryPlugin(Record):
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
     """Return the plugins in registry order, then the unregistered by name."""
-    here = [name for name in names_in(plugins_dir) if _is_candidate(plugins_dir, name)]
+    here = [one for one in names_in(plugins_dir) if one != REGISTRY and one[:1] != "."]
+    here = [one for one in here if one[:2] != "__" and os.path.isdir(f"{plugins_dir}/{one}")]
     found = [
         _plugin(plugins_dir, name, entry)
         for name, entry in registry.entries.items()
@@ -116,11 +114,6 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
         elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found
-
-
-def _is_candidate(plugins_dir: str, name: str) -> bool:
-    is_visible = name != REGISTRY and not name.startswith((".", "__"))
-    return is_visible and os.path.isdir(os.path.join(plugins_dir, name))
 
 
 def names_in(directory: str) -> list[str]:

@@ -21,14 +21,10 @@ def read_object(path: str) -> dict[str, Any]:
             values = json.loads(file.read(_LARGEST).decode("utf-8-sig"), object_pairs_hook=_unique)
     except FileNotFoundError:
         raise
-    except json.JSONDecodeError as failure:
-        problem = Problem(path, failure.msg, line=failure.lineno, column=failure.colno)
-        raise PluginError(problem) from None
-    except RecursionError:
-        raise PluginError(Problem(path, "arrays and objects are nested too deeply")) from None
-    except (OSError, ValueError) as failure:
-        what = str(getattr(failure, "strerror", failure))
-        raise PluginError(Problem(path, what)) from None
+    except (OSError, ValueError, RecursionError) as failure:
+        what = getattr(failure, "msg", "") or getattr(failure, "strerror", "") or str(failure)
+        line, column = getattr(failure, "lineno", 0), getattr(failure, "colno", 0)
+        raise PluginError(Problem(path, what, line=line, column=column)) from None
     if not isinstance(values, dict):
         raise PluginError(Problem(path, "expected an object"))
     return values

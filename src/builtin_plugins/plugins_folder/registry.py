@@ -246,12 +246,10 @@ def _read(path: str) -> dict[str, Any] | None:
             problem = Problem(path, what, "bring that back, or remove the link")
             raise PluginError(problem) from None
         return None
-    version = text(path, values, "version").split(".")[0]
-    if not version.isdecimal():
-        raise PluginError(Problem(path, f'expected a string such as "{FORMAT}"', key="version"))
-    if int(version[:9]) > int(FORMAT.split(".", maxsplit=1)[0]):
-        what = f"format {values['version']} is newer than this program"
-        raise PluginError(Problem(path, what, "update this program"))
+    version = text(path, values, "version")
+    if version.partition(".")[0] != FORMAT.partition(".")[0]:
+        what = f"this program reads {FORMAT}, not {version[:20]}"
+        raise PluginError(Problem(path, what, "update this program", key="version"))
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise PluginError(Problem(path, "expected an array of objects", key="plugins"))

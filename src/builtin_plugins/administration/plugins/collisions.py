@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
+from builtin_plugins.administration.plugins.inventory import declarations, points_of
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
@@ -17,7 +18,7 @@ from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES, Catalog, Match
 from host.run.installation import Layout
-from host.run.lock import Lock, Plugin
+from host.run.lock import Lock
 
 
 def check_collisions(
@@ -38,7 +39,7 @@ def check_collisions(
                 "and only one of a name works",
                 "ask for another name" if there.ours else "remove that one first",
             )
-    own, others = _parted(lock, entry)
+    own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
     names = [one.name for one in entries if not one.is_package]
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
@@ -62,7 +63,7 @@ def check_collisions_in_copy(
         check_starts(python, changed)
         return
     layout, failing = session.layout, f"{changed} does not start"
-    known = sorted(_words(_parted(session.plugins_known, entry)[0]))
+    known = sorted(_words(declarations(session.plugins_known, entry)[0]))
     given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
     environ, seconds = tx.environ, tx.seconds
     printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
@@ -83,14 +84,14 @@ def _answer() -> None:
     layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
     lock = Session(layout, os.environ, messages, safe=False).plugins_known
     entry = Entry(name, "pip")
-    (own, others), after = _parted(lock, entry), Catalog(lock)
+    (own, others), after = declarations(lock, entry), Catalog(lock)
 
     def is_kept(there: Match) -> bool:
         found = after.find(there.words)
         return (found.directories, found.plugin) == (there.directories, there.plugin)
 
     taken = _taken(_words(own).difference(map(tuple, known)), others, is_kept)
-    points = _points(lock, entry)
+    points = points_of(lock, entry)
     has_contents = any(one.hooks or one.broken for one in points)
     warnings = Lock([], plugins={one.name: one for one in points}).warnings(program)
     print(json.dumps([has_contents, warnings, taken]))  # noqa: T201 - the answer
@@ -126,28 +127,6 @@ def _taken(
         elif one[0] in NOT_CATEGORIES:
             taken[f"{' '.join(one)} cannot be called: {one[0]} is reserved"] = True
     return taken
-
-
-def _parted(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
-    """Return the declarations of the plugin, and those of all others."""
-    names, places = {entry.name}, set()
-    if entry.is_package:
-        points = _points(lock, entry)
-        names, places = {one.name for one in points}, {path for one in points for path in one.trees}
-    parts: list[Lock] = []
-    for is_own in (True, False):
-        trees = [
-            one
-            for one in lock.trees
-            if (one.path in places if entry.is_package else one.plugin in names) == is_own
-        ]
-        commands = [one for one in lock.commands if (one.plugin in names) == is_own]
-        parts.append(Lock(trees, commands))
-    return parts[0], parts[1]
-
-
-def _points(lock: Lock, entry: Entry) -> list[Plugin]:
-    return [one for one in lock.plugins.values() if one.reference and one.project == entry.name]
 
 
 def _words(lock: Lock) -> set[Words]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from builtin_plugins.administration.plugins.hooks_source import Words, read_sour
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
+from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
 from host.hookspecs import PROJECT
@@ -30,6 +33,12 @@ from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+_PACKAGE_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+_PACKAGE_NAME = re.compile(
+    r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
+    r"name\s*=\s*[\"']?([A-Za-z0-9._-]+)",
+    re.MULTILINE,
+)
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
 _METADATA = ("Name", "Version", "Summary")
@@ -132,11 +141,11 @@ def _check_record(found: Any, root: str) -> None:
 
 
 def read_installed(name: str) -> PluginContents:
-    """Return the contents of an installed distribution, empty if it is not installed."""
+    """Return the contents of an installed distribution, none if they cannot be read."""
     found = find_distribution(name)
     try:
         return _of_distribution(found) if found else PluginContents()
-    except OSError:
+    except (OSError, ValueError):
         return PluginContents()
 
 
@@ -172,3 +181,39 @@ def placed(problem: Problem, root: str, called: str) -> Problem:
     """Return a problem below `root` that names the place inside what is `called` so instead."""
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
     return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(called)
+
+
+def is_package(root: str) -> bool:
+    """Return whether pip could install the directory `root`."""
+    return any(os.path.isfile(os.path.join(root, one)) for one in ("pyproject.toml", "setup.py"))
+
+
+def refuse_package(
+    entry: Entry, root: str, commands: Iterable[Words], program: str, address: str
+) -> None:
+    """Raise PluginError if the directory `root` is a Python package and no directory plugin.
+
+    `address` is the repository that it is in, in pip's form, "" for none.
+
+    A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
+    its settings in a pyproject.toml there. An entry point for plugins settles it.
+    """
+    if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
+        return
+    text = ""
+    for name in _PACKAGE_FILES:
+        with suppress(OSError):
+            text += Path(root, name).read_text("utf-8", "replace")
+    if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
+        return
+    found = _PACKAGE_NAME.search(text)
+    name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
+    ways = f"from an index: {add} pip:{name}; or build a wheel and add that"
+    if address:
+        ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
+    raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)
+
+
+def _is_in_package(root: str, words: Words) -> bool:
+    above = (os.path.join(root, *words[:end]) for end in range(1, len(words)))
+    return any(os.path.isfile(os.path.join(one, "__init__.py")) for one in above)

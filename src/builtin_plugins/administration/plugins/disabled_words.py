@@ -6,16 +6,12 @@ from collections.abc import Iterator
 
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.plugins_folder.registry import effective_registry
-from host import Disabled, HostError, Installation, hookimpl
+from host import Disabled, Installation, hookimpl
 
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[Disabled]:
     for name, entry in effective_registry(installation.plugins_dir).entries.items():
-        if entry.enabled:
-            continue
-        try:
+        if not entry.enabled:
             contents = source_of(entry).contents_now(installation.plugins_dir)
-        except HostError:
-            continue  # `self plugin list` reports it
-        yield Disabled(name, tuple(contents.commands))
+            yield Disabled(name, tuple(contents.commands))

@@ -28,7 +28,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         free("--split", "TEXT", "What separates words in the names of scripts."),
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "user/repo is on GitLab."),
-        argument("--bitbucket", "user/repo is on Bitbucket."),
+        argument("--bitbucket", "user/repo is on Bitbucket.", conflicts=["--gitlab"]),
         argument("--team", "Add it for the whole team, in registry.json."),
         argument("--force", "Add it though a command has words already taken."),
         YES,
@@ -52,15 +52,10 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
 _ELSEWHERE = {"enable": "enable_disable:enable", "disable": "enable_disable:disable"}
 # What people type instead, behind the program's name or behind `self`.
 _SYNONYMS = {
-    "add": ("install", "add", "plugin install", "plugin get", "plugin link", "plugin new"),
+    "add": ("install", "add", "plugin install"),
     "list": ("plugins", "plugin ls"),
-    "remove": (
-        *("remove", "rm", "plugin rm", "plugin uninstall"),
-        *("plugin delete", "plugin del", "plugin unlink"),
-    ),
-    "rollback": ("plugin revert", "plugin downgrade"),
-    "search": ("plugin find",),
-    "show": ("plugin info", "plugin view"),
+    "remove": ("remove", "rm", "plugin rm", "plugin uninstall"),
+    "show": ("plugin info",),
     "sync": ("sync",),
     "update": ("plugin upgrade",),
 }

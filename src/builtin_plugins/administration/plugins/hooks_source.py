@@ -11,6 +11,7 @@ from host.hookspecs import HOOKS
 from host.run.command import is_reference, parse_declared
 
 Words = tuple[str, ...]
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def read_source(
@@ -22,7 +23,7 @@ def read_source(
     """
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as failure:
+    except _UNREADABLE as failure:
         line = getattr(failure, "lineno", None) or 1
         what = f"not Python: {getattr(failure, 'msg', failure)}"
         problems.append(Problem(name, what, line=line))
@@ -65,7 +66,7 @@ def references(source: bytes) -> Iterator[tuple[int, str]]:
     """Yield each "module:attr" that hooks write out for a provider or a command, with its line."""
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except _UNREADABLE:
         return
     for one in ast.walk(module):
         values: list[ast.expr | None] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.plugins_folder.directory import (
@@ -16,14 +18,9 @@ from host import Record, UsageError, masked_text
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
-from host.run.lock import Declared, Lock, Plugin, Tree
+from host.run.lock import Lock, Plugin, Tree
 from host.run.suggestions import closest
 from host.run.text import EMPTY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 
 class Row(Record):
@@ -31,7 +28,7 @@ class Row(Record):
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
     distribution. `points` are the names of a distribution's entry points; listings and warnings
-    use these. `trees` hold its commands, `declared` are those in Python.
+    use these. `own` has its commands, `hooks` are those that it implements.
     """
 
     entry: Entry
@@ -39,9 +36,7 @@ class Row(Record):
     reason: str = ""
     root: str = ""
     points: Sequence[str] = ()
-    trees: Sequence[str] = ()
-    scripts: Mapping[str, str] | None = None
-    declared: Sequence[Declared] = ()
+    own: Lock = Lock([])
     hooks: Sequence[str] = ()
 
     @property
@@ -49,18 +44,14 @@ class Row(Record):
         return f"{self.state}, pinned" if self.entry.pinned else self.state
 
     @property
-    def _catalog(self) -> Catalog:
-        return Catalog(Lock([Tree(one, scripts=self.scripts) for one in self.trees], self.declared))
-
-    @property
     def words(self) -> list[str]:
         """Return the first words of its commands."""
-        catalog = self._catalog
+        catalog = Catalog(self.own)
         return sorted(one.words[0] for one in catalog.children(catalog.find(()))[0])
 
     def described(self) -> dict[str, Any]:
         """Return the row of the JSON listing."""
-        commands = contents(self._catalog, (), deep=True).commands
+        commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
         del fields["versions"], fields["removing"]
         return {
@@ -83,18 +74,22 @@ def inventory(session: Session) -> list[Row]:
     if registry.damage:
         session.messages.warn(registry.damage)
     directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)}
-    points = _points_by_distribution(lock)
-    rows = []
-    for entry in registry.entries.values():
-        if entry.is_package:
-            rows.append(_distribution_row(entry, points.pop(entry.name, []), lock, program))
-        else:
-            rows.append(_directory_row(entry, directories.pop(entry.name, None), lock, program))
-    rows += [_directory_row(one.new_entry, one, lock, program) for one in directories.values()]
-    for name, found in sorted(points.items()):
-        entry = Entry(name, "pip", version=found[0].version)
-        rows.append(_distribution_row(entry, found, lock, program))
-    return rows
+    entries = list(registry.entries.values())
+    known = {one.name for one in entries if not one.is_package}
+    entries += [one.new_entry for name, one in directories.items() if name not in known]
+    packages = {one.name for one in entries if one.is_package}
+    others = {
+        one.project: Entry(one.project, "pip", version=one.version)
+        for one in lock.plugins.values()
+        if one.reference and not one.ours and one.project not in packages
+    }
+    entries += [others[name] for name in sorted(others)]
+    return [
+        _distribution_row(one, lock, program)
+        if one.is_package
+        else _directory_row(one, directories.get(one.name), lock, program)
+        for one in entries
+    ]
 
 
 def find_row(rows: list[Row], name: str) -> Row | None:
@@ -104,12 +99,10 @@ def find_row(rows: list[Row], name: str) -> Row | None:
     """
     from packaging.utils import canonicalize_name
 
+    project = canonicalize_name(name)
     exact = [row for row in rows if row.entry.name == name]
-    near = [
-        row for row in rows if row.entry.is_package and row.entry.name == canonicalize_name(name)
-    ]
-    pointed = [row for row in rows if name in row.points]
-    return next(iter([*exact, *near, *pointed]), None)
+    near = [row for row in rows if row.entry.is_package and row.entry.name == project]
+    return next(iter([*exact, *near, *(row for row in rows if name in row.points)]), None)
 
 
 def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
@@ -143,14 +136,13 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
     if not reason and not os.path.isdir(said.tree):
         reason = f"there is no directory {said.tree}"
     if entry.is_local:  # its author may be working on it
-        entry = _with(entry, **said.facts)
+        entry = entry.replaced(**{key: value for key, value in said.facts.items() if value})
     return Row(
         entry,
         "broken" if reason else _switched(entry),
         reason,
         plugin.root,
-        trees=[said.tree] if said.tree else [],
-        scripts=said.scripts,
+        own=Lock([Tree(said.tree, scripts=said.scripts)] if said.tree else []),
         hooks=list(known.hooks) if known and said.hooks else (),
     )
 
@@ -159,43 +151,53 @@ def _switched(entry: Entry) -> str:
     return "enabled" if entry.enabled else "disabled"
 
 
-def _with(entry: Entry, **fields: Any) -> Entry:
-    return entry.replaced(**{name: value for name, value in fields.items() if value})
+def points_of(lock: Lock, entry: Entry) -> list[Plugin]:
+    """Return the plugins of a distribution: its entry points."""
+    return [one for one in lock.plugins.values() if one.reference and one.project == entry.name]
 
 
-def _points_by_distribution(lock: Lock) -> dict[str, list[Plugin]]:
-    found: dict[str, list[Plugin]] = {}
-    for plugin in lock.plugins.values():
-        if plugin.reference and not plugin.ours:
-            found.setdefault(plugin.project, []).append(plugin)
-    return found
+def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
+    """Return what the plugin declares, and what all others do."""
+    points = points_of(lock, entry) if entry.is_package else []
+    names = {one.name for one in points} if entry.is_package else {entry.name}
+    places = {path for one in points for path in one.trees}
+    trees = [
+        one
+        for one in lock.trees
+        if (one.path in places if entry.is_package else one.plugin == entry.name)
+    ]
+    return (
+        Lock(trees, [one for one in lock.commands if one.plugin in names]),
+        Lock(
+            [one for one in lock.trees if one not in trees],
+            [one for one in lock.commands if one.plugin not in names],
+        ),
+    )
 
 
-def _distribution_row(entry: Entry, points: list[Plugin], lock: Lock, program: str) -> Row:
-    state, recorded = _switched(entry), entry.version
-    versions = [point.version for point in points]
-    if not points:
+def _distribution_row(entry: Entry, lock: Lock, program: str) -> Row:
+    points = points_of(lock, entry)
+    if points:
+        version = points[0].version
+    else:
         from builtin_plugins.administration.program.environment.distributions import (
-            installed_version,
+            installed_version,  # here, as importlib_metadata costs a listing 35 ms
         )
 
-        versions = [installed_version(entry.name) or ""]
-    entry = _with(entry, version=versions[-1])
-    reason = "; ".join(point.broken for point in points if point.broken)
+        version = installed_version(entry.name) or ""
+    state, reason = _switched(entry), "; ".join(point.broken for point in points if point.broken)
     if reason:
         state = "broken"
-    elif not versions[-1] and not points:
+    elif not version:
         state = "missing"
         reason = f"the distribution is not installed; {program} self plugin sync brings it back"
-    elif recorded not in ("", entry.version):
-        reason = f"{recorded} was added; {entry.version} is installed now"
-    names = [point.name for point in points]
+    elif entry.version not in ("", version):
+        reason = f"{entry.version} was added; {version} is installed now"
     return Row(
-        entry,
+        entry.replaced(version=version or entry.version),
         state,
         reason,
-        points=names,
-        trees=[tree for point in points for tree in point.trees],
-        declared=[one for one in lock.commands if one.runs and one.plugin in names],
+        points=[point.name for point in points],
+        own=declarations(lock, entry)[0],
         hooks=[hook for point in points for hook in point.hooks],
     )

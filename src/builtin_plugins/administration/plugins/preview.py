@@ -11,7 +11,7 @@ from builtin_plugins.administration.plugins.sources.base import Staged, source_o
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.program.environment.installations import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
-from host import Definition, HostError, masked_text, width_of
+from host import Definition, masked_text, width_of
 from host.cli.session import Session
 
 _MOST_LEFT_OUT = 10  # files that are named
@@ -27,7 +27,7 @@ def preview(session: Session, former: Entry | None, staged: Staged, *, force: bo
     if former is None:
         session.show_lines(*_plan_lines(entry, found))
     else:
-        before = _contents_now(former, session.installation.plugins_dir)
+        before = source_of(former).contents_now(session.installation.plugins_dir)
         session.show_lines(*change_lines(former, entry, before, found))
     for problem in found.problems:
         session.messages.warn(problem)
@@ -72,14 +72,6 @@ def _uses(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _contents_now(entry: Entry, plugins_dir: str) -> PluginContents:
-    """Return the contents of the current version, empty if they cannot be read."""
-    try:
-        return source_of(entry).contents_now(plugins_dir)
-    except (HostError, OSError):
-        return PluginContents()
-
-
 def change_lines(
     former: Entry, entry: Entry, before: PluginContents, after: PluginContents
 ) -> list[str]:
@@ -92,6 +84,16 @@ def change_lines(
         if fresh := [name for name in new if name not in old]:
             lines.append(f"  ! new {what}: {', '.join(fresh)}")
     return lines
+
+
+def why_it_stays(session: Session, entry: Entry) -> str:
+    """Return why `update` leaves a plugin as it is, "" if it does not."""
+    if entry.is_local:
+        return "every edit is live"
+    if source_of(entry).is_one_version:
+        other = f"another version comes with: {session.program} self plugin add WHEEL"
+        return f"stays at {version_text(entry)}; {other}"
+    return f"stays at {entry.ref or version_text(entry)}" if entry.pinned else ""
 
 
 def version_text(entry: Entry) -> str:

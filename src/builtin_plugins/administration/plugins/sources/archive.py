@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.sources.base import ARCHIVES, DirectorySource, Staged
+from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource, Staged
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 
 
-class Source(DirectorySource):
+class Source(PluginSource):
     """An archive; its members are checked before the first one is written."""
 
     suffixes = ARCHIVES
@@ -26,7 +26,6 @@ class Source(DirectorySource):
         sha256 = bring_file(self.address, self.entry.sha256, packed, tx)
         rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
         extract(packed, Path(tx.tree), rules, called=self.entry.source, seconds=tx.seconds)
-        packed.unlink()
         return self.described(self.entry.replaced(sha256=sha256), tx, tx.tree, self.entry.source)
 
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from packaging.requirements import Requirement
 
 from builtin_plugins.administration.plugins.contents import (
     PluginContents,
+    is_package,
     placed,
     read_contents,
+    refuse_package,
 )
-from builtin_plugins.administration.plugins.python_package import is_package, refuse_package
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry
-from host import HostError, PluginError, Record
+from host import HostError, PluginError, Record, UsageError
 from host.cli.session import Session
-
-if TYPE_CHECKING:
-    from packaging.requirements import Requirement
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 
@@ -43,9 +42,11 @@ class Staged(Record):
 class PluginSource:
     """One plugin and where it comes from; the base of the class of each kind.
 
-    `entry` is the plugin's entry in the registry, as far as it is known before fetching:
-    commit, version and sha256 are set to fetch exactly that, and "" for the newest. `address`
-    is what is fetched and may contain credentials. `least` is the oldest acceptable version.
+    The methods here serve directory plugins; `plugins/<name>` is a link to the current version.
+
+    `entry` is the plugin's entry in the registry, as far as it is known before fetching; its
+    source has no credentials. `address` is what is fetched and may contain some. With a commit or
+    checksum exactly that version is fetched, else the newest that is not older than `version`.
     """
 
     suffixes: tuple[str, ...] = ()  # of the files of this kind, in paths and https addresses
@@ -55,10 +56,11 @@ class PluginSource:
     is_one_version = False  # another version has another source, as with a wheel
     ref_in_address = ""
 
-    def __init__(self, entry: Entry, address: str = "", least: str = "") -> None:
+    def __init__(self, entry: Entry) -> None:
+        self.address = entry.source
         self.entry = entry
-        self.address = address or entry.source
-        self.least = least
+        with suppress(UsageError):  # one that cannot be fetched can still be removed
+            self.entry = entry.replaced(source=self.stored(entry.source))
 
     # How a user and the registry write a source of this kind.
 
@@ -87,79 +89,11 @@ class PluginSource:
         """Report whether the source as the user wrote it is met by a single version."""
         return False
 
-    def exact(self) -> PluginSource:
-        """Return the source for exactly the version that the entry records."""
-        entry = self.entry.replaced(source=self.stored(self.entry.source))
-        return type(self)(entry, self.entry.source)
-
-    def newest(self) -> PluginSource:
-        """Return the source for the newest version; a pinned checksum stays."""
-        sha256 = self.entry.sha256 if self.entry.pinned else ""
-        source = self.stored(self.entry.source)
-        entry = self.entry.replaced(source=source, commit="", version="", sha256=sha256)
-        return type(self)(entry, self.entry.source, "" if entry.pinned else self.entry.version)
-
     # How a version is fetched, and what is installed now.
 
     def fetch(self, tx: Transaction) -> Staged:
         """Stage a version; nothing of the plugin is run."""
         raise NotImplementedError
-
-    def build(self, tx: Transaction) -> Staged:
-        """Build and stage what was fetched unbuilt; this runs the package's own code."""
-        raise NotImplementedError
-
-    def kept_version(self, tx: Transaction) -> Staged | None:
-        """Return the version of the entry if installing it needs no fetching."""
-        return None
-
-    def is_present(self, plugins_dir: str) -> bool:
-        """Report whether the version that the entry records is the current one here."""
-        raise NotImplementedError
-
-    def contents_now(self, plugins_dir: str) -> PluginContents:
-        """Return the contents of the current version; raises HostError, OSError."""
-        raise NotImplementedError
-
-    def needs(self, found: PluginContents) -> list[Requirement]:
-        """Return the packages that a version with these contents needs here."""
-        return []
-
-    def pip_address(self) -> str:
-        """Return the repository in the form that pip takes, "" for none."""
-        return ""
-
-    # How it is installed and removed. The first step of each takes long, so it runs before
-    # the registry is held; an error in the second one runs the `undo` steps.
-
-    def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
-        """Do whatever `install` needs; raises HostError."""
-
-    def install(self, tx: Transaction, undo: ExitStack) -> None:
-        """Make the version of the entry, which is kept by now, the current one."""
-        raise NotImplementedError
-
-    def prepare_removal(self, tx: Transaction) -> bool:
-        """Return whether there is something to remove."""
-        return True
-
-    def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        """Remove the plugin; return where its only copy is kept, "" if there is another."""
-        raise NotImplementedError
-
-
-def source_class(kind: str) -> type[PluginSource]:
-    """Return the class of one of `KINDS`: `Source` in the module with the name of the kind."""
-    found: type[PluginSource] = import_module(f"{__package__}.{kind}").Source
-    return found
-
-
-def source_of(entry: Entry) -> PluginSource:
-    return source_class(entry.kind)(entry)
-
-
-class DirectorySource(PluginSource):
-    """A source of directory plugins; `plugins/<name>` is a link to the current version."""
 
     def described(self, entry: Entry, tx: Transaction, root: str, called: str = "") -> Staged:
         """Return the directory `root` with the entry completed from its plugin.json.
@@ -191,19 +125,61 @@ class DirectorySource(PluginSource):
             )
         return Staged(entry, found)
 
+    def build(self, tx: Transaction) -> Staged:
+        """Build and stage what was fetched unbuilt; this runs the package's own code."""
+        raise NotImplementedError
+
+    def kept_version(self, tx: Transaction) -> Staged | None:
+        """Return the version of the entry if installing it needs no fetching."""
+        return None
+
     def is_present(self, plugins_dir: str) -> bool:
+        """Report whether the version that the entry records is the current one here."""
         store = store_of(plugins_dir, self.entry.name)
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
     def contents_now(self, plugins_dir: str) -> PluginContents:
-        root = os.path.join(plugins_dir, self.entry.name)
-        return read_contents(root, self.entry.scripts)
+        """Return the contents of the current version, none if they cannot be read."""
+        try:
+            return read_contents(os.path.join(plugins_dir, self.entry.name), self.entry.scripts)
+        except (HostError, OSError):
+            return PluginContents()
+
+    def needs(self, found: PluginContents) -> list[Requirement]:
+        """Return the packages that a version with these contents needs here."""
+        return []
+
+    def pip_address(self) -> str:
+        """Return the repository in the form that pip takes, "" for none."""
+        return ""
+
+    # How it is installed and removed. The first step of each takes long, so it runs before
+    # the registry is held; an error in the second one runs the `undo` steps.
+
+    def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
+        """Do whatever `install` needs; raises HostError."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
+        """Make the version of the entry, which is kept by now, the current one."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
+    def prepare_removal(self, tx: Transaction) -> bool:
+        """Return whether there is something to remove."""
+        return True
+
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
+        """Remove the plugin; return where its only copy is kept, "" if there is another."""
         return set_aside(tx.plugins_dir, self.entry.name, undo)
+
+
+def source_class(kind: str) -> type[PluginSource]:
+    """Return the class of one of `KINDS`: `Source` in the module with the name of the kind."""
+    found: type[PluginSource] = import_module(f"{__package__}.{kind}").Source
+    return found
+
+
+def source_of(entry: Entry) -> PluginSource:
+    return source_class(entry.kind)(entry)
 
 
 def _suggested_name(source: str) -> str:

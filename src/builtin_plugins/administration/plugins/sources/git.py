@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
+from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
@@ -30,22 +29,11 @@ _SITES = {
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _QUOTED = re.compile(r"[\s@#;]")  # what ends a path in pip's addresses
-_WANTED = "refs/cli/wanted"
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
-_PLAIN = {  # part of a message of git → its meaning here
-    "does not appear to be a git repository": "there is no git repository",
-    "' not found": "there is no git repository, or it asks for a login",
-    "could not read Username": "it asks for a login; write https://USER:TOKEN@HOST/…, or --ssh",
-    "Authentication failed": "the login is refused",
-    "Could not resolve host": "the host is not known; is there a network?",
-    "unable to look up": "the host is not known; is there a network?",
-    "Failed to connect to": "the host cannot be reached",
-    "unable to connect to": "the host cannot be reached",
-}
 
 
-class Source(DirectorySource):
+class Source(PluginSource):
     """A branch, tag or commit of a repository."""
 
     is_from_git = True
@@ -85,13 +73,8 @@ class Source(DirectorySource):
 def git_address(text: str) -> str:
     """Return the address of the repository at `text`, a URL; raises UsageError for others."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
-    stored = without_credentials(address)
     if address.partition("://")[0].lower() not in _SCHEMES:
         raise UsageError(f"{masked_text(address)}: {FETCHED}")
-    if urlsplit(stored).query != urlsplit(address).query:
-        raise UsageError(
-            f"{stored}: git takes no secret in a query", "write https://USER:TOKEN@HOST/…"
-        )
     return address
 
 
@@ -146,17 +129,20 @@ def _bring(git: Git, address: str, commit: str) -> str:
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         try:
-            wanted = f"{commit}:{_WANTED}"
-            ask_server(git, address, "fetch", "--depth=1", *options, "--", address, wanted)
+            ask_server(git, address, "fetch", "--depth=1", *options, "--", address, commit)
         except GitTimeoutError:
             raise
         except OperationError:
-            pass
+            pass  # this server gives only branches and tags
         else:
-            return _full_name(git, address, _WANTED)
+            return commit
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
     ask_server(git, address, "fetch", *options, "--", address, *branches)
-    return _full_name(git, address, commit)
+    try:
+        found = git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+    except OperationError:
+        raise OperationError(f"{address}: there is no commit {commit}") from None
+    return found.decode().strip()
 
 
 def ask_server(git: Git, address: str, *arguments: str) -> bytes:
@@ -164,21 +150,10 @@ def ask_server(git: Git, address: str, *arguments: str) -> bytes:
     try:
         return git(*arguments)
     except OperationError as error:
-        for said, plain in _PLAIN.items():
-            if said in str(error):
-                raise OperationError(f"{address}: {plain}") from None
         scheme, found, rest = address.partition("://")
         host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
         hint = f"check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
         raise type(error)(f"{address}: {error}", hint) from None
-
-
-def _full_name(git: Git, address: str, name: str) -> str:
-    try:
-        found = git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    except OperationError:
-        raise OperationError(f"{address}: there is no commit {name}") from None
-    return found.decode().strip()
 
 
 def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:

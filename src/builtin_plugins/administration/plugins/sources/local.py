@@ -6,13 +6,13 @@ import os
 from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.reconcile import set_aside
-from builtin_plugins.administration.plugins.sources.base import DirectorySource, Staged
+from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.files.atomic import write_link
 from host import OperationError
 
 
-class Source(DirectorySource):
+class Source(PluginSource):
     """A directory of the user; it is neither copied nor changed."""
 
     @staticmethod
@@ -26,8 +26,6 @@ class Source(DirectorySource):
     def fetch(self, tx: Transaction) -> Staged:
         source, root = self.address, os.path.realpath(self.address)
         plugins_dir = os.path.realpath(tx.plugins_dir)
-        if not os.path.isdir(root):
-            raise OperationError(f"{source}: no such directory")
         if os.path.dirname(root) == plugins_dir:
             raise OperationError(f"{source}: is in the plugins directory, so it works as is")
         if plugins_dir.startswith(os.path.join(root, "")):

@@ -112,7 +112,7 @@ def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[st
     wheels = {
         tag: wheel
         for wheel in package.get("wheels", ())
-        for tag in parse_wheel_filename(_name_of(wheel))[3]
+        for tag in parse_wheel_filename(_place_of(wheel)[1])[3]
     }
     wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # the best comes first
     return _bring(wheel, sha256, tx.tree, tx) if wheel else ("", str(package["version"]))
@@ -132,18 +132,16 @@ def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     return dict(package)
 
 
-def _name_of(file: dict[str, Any]) -> str:
-    return os.path.basename(str(file.get("name") or unquote(urlsplit(_address_of(file)).path)))
-
-
-def _address_of(file: dict[str, Any]) -> str:
-    return str(file.get("url") or file.get("path") or "")
+def _place_of(file: dict[str, Any]) -> tuple[str, str]:
+    """Return the address or path of a file in uv's lock, and its name."""
+    address = str(file.get("url") or file.get("path") or "")
+    path = unquote(urlsplit(address).path)
+    name = str(file.get("name") or os.path.basename(path))
+    return (path if address.startswith("file://") else address), name
 
 
 def _bring(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
     """Copy or download a file of uv's lock; return its path and its SHA-256, checked."""
-    address, path = _address_of(file), os.path.join(directory, _name_of(file))
-    if address.startswith("file://"):
-        address = unquote(urlsplit(address).path)
-    listed = file.get("hashes", {}).get("sha256", "")
+    address, name = _place_of(file)
+    path, listed = os.path.join(directory, name), file.get("hashes", {}).get("sha256", "")
     return path, bring_file(address, sha256 or listed, Path(path), tx)

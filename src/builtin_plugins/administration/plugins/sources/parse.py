@@ -43,22 +43,20 @@ def parse_source(
     if (site or ssh) and not SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
         raise UsageError(f"{option} goes with user/repository; {masked_text(text)} is none")
-    by_form = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
-    kind, address = by_form
-    make = source_class(kind)
-    entry = Entry("", kind, make.stored(address), sha256=sha256.lower())
-    in_source = make(entry, address).ref_in_address
-    if ref and in_source:
-        raise UsageError(f"--ref {ref}: the source names {in_source} already")
-    ref = ref or in_source
+    kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
+    source = source_of(Entry("", kind, address, sha256=sha256.lower()))
+    source.stored(address)  # raises UsageError if it is none
+    if ref and source.ref_in_address:
+        raise UsageError(f"--ref {ref}: the source names {source.ref_in_address} already")
+    ref = ref or source.ref_in_address
     if _NO_REF.search(ref):
         raise UsageError(f"--ref {ref}: not a branch, tag or commit")
-    source = make(entry.replaced(ref=ref, dev=entry.is_local), address)
     if ref and not source.is_from_git:
-        raise UsageError(f"--ref goes with a git repository; {entry.source} is none")
+        raise UsageError(f"--ref goes with a git repository; {source.entry.source} is none")
     if sha256 and not source.has_checksum:
         raise UsageError("--sha256 goes with an archive or a wheel", "git has --ref COMMIT")
-    source.entry = source.entry.replaced(pinned=source.is_pinned)
+    facts = {"dev": source.entry.is_local, "pinned": source.is_pinned}
+    source.entry = source.entry.replaced(ref=ref, **facts)
     return source
 
 
@@ -78,12 +76,8 @@ def checked_entry(entry: Entry) -> Entry:
     return entry.replaced(source=found.source, ref=found.ref) if entry.is_package else entry
 
 
-def _suffixes() -> dict[str, str]:
-    return {suffix: kind for kind in KINDS for suffix in source_class(kind).suffixes}
-
-
 def _by_suffix(path: str) -> str:
-    found = (kind for suffix, kind in _suffixes().items() if path.lower().endswith(suffix))
+    found = (kind for kind in KINDS if path.lower().endswith(source_class(kind).suffixes))
     return next(found, "")
 
 
@@ -105,7 +99,8 @@ def _by_path(text: str) -> tuple[str, str]:
         raise OperationError(f"{masked_text(text)}: no such file or directory")
     if kind := _by_suffix(path):
         return kind, path
-    raise UsageError(f"{masked_text(text)}: a file that ends in none of {' '.join(_suffixes())}")
+    suffixes = [suffix for kind in KINDS for suffix in source_class(kind).suffixes]
+    raise UsageError(f"{masked_text(text)}: a file that ends in none of {' '.join(suffixes)}")
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
@@ -26,7 +26,6 @@ from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.sources.requirements import (
-    is_exact,
     parse_package_repository,
     parse_requirement,
 )
@@ -62,14 +61,14 @@ class Source(PluginSource):
     suffixes = (_WHEEL,)
     name_hint = ""  # a distribution's name is its own
 
-    def __init__(self, entry: Entry, address: str = "", least: str = "") -> None:
-        super().__init__(entry, address, least)
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry)
         self.repository = None
-        with suppress(UsageError):  # one that cannot be fetched can still be removed
+        with suppress(UsageError):
             self.repository = parse_package_repository(self.address)
+        self.ref_in_address = self.repository.ref if self.repository else ""
         self.is_from_git = bool(self.repository)
         self.has_checksum = not self.repository
-        self.ref_in_address = self.repository.ref if self.repository else ""
         is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
         self.is_one_version = is_wheel and not self.repository
 
@@ -94,9 +93,10 @@ class Source(PluginSource):
 
     @property
     def is_pinned(self) -> bool:
-        if self.repository:
-            return False
-        return self.is_one_version or is_exact(parse_requirement(self.entry.source))
+        if self.repository or self.is_one_version:
+            return self.is_one_version
+        versions = parse_requirement(self.entry.source).specifier
+        return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
     def fetch(self, tx: Transaction) -> Staged:
         complete_import_path()
@@ -110,15 +110,15 @@ class Source(PluginSource):
             return Staged(entry.replaced(name=name), PluginContents(), unbuilt=True)
         requirement = parse_requirement(self.entry.source)
         name = self.entry.name or canonicalize_name(requirement.name)
-        if self.entry.version:
-            try:  # of somebody else's registry
-                requirement.specifier = SpecifierSet(f"=={self.entry.version}")
-            except InvalidSpecifier:
-                what = f"{self.entry.source}: {self.entry.version} is no version"
-                raise UsageError(what) from None
-        else:
-            with suppress(InvalidVersion):  # the newest with a wheel may be older than this one
-                requirement.specifier &= SpecifierSet(f">={Version(self.least).public}")
+        if version := self.entry.version:
+            try:
+                at_least = f">={Version(version).public}"
+            except InvalidVersion:
+                raise UsageError(f"{self.entry.source}: {version} is no version") from None
+            if self.entry.sha256:
+                requirement.specifier = SpecifierSet(f"=={version}")
+            else:  # the newest with a wheel may be older than this one
+                requirement.specifier &= SpecifierSet(at_least)
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
         path, found = package_index.find(requirement, self.entry.sha256, tx)
         if path:

@@ -9,7 +9,8 @@ from urllib.parse import quote, unquote
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from builtin_plugins.administration.plugins.sources.git import FETCHED, git_address, write_files
+from builtin_plugins.administration.plugins.contents import is_package
+from builtin_plugins.administration.plugins.sources.git import git_address, write_files
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.registry import Entry
@@ -37,14 +38,6 @@ def _requirement(text: str) -> Requirement | None:
     except InvalidRequirement:
         return None
     return None if found.marker else found
-
-
-def is_exact(requirement: Requirement) -> bool:
-    """Report whether only one version meets the requirement."""
-    return any(
-        one.operator in ("==", "===") and not one.version.endswith(".*")
-        for one in requirement.specifier
-    )
 
 
 class PackageRepository(NamedTuple):
@@ -77,7 +70,7 @@ class PackageRepository(NamedTuple):
         asked = wanted.replaced(source=without_credentials(self.address), version="")
         found = write_files(asked, self.address, tx, os.path.join(tx.area, "files"))
         place = self.place(tx)
-        if not any(os.path.isfile(os.path.join(place, x)) for x in ("pyproject.toml", "setup.py")):
+        if not is_package(place):
             raise PluginError(
                 f"{wanted.source}: there is no pyproject.toml and no setup.py",
                 "" if self.subdirectory else "name its directory with #subdirectory=DIRECTORY",
@@ -95,9 +88,7 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     if found is None or not found.url or not found.url.startswith("git+"):
         return None
     address, _, fragment = found.url.removeprefix("git+").partition("#")
-    scheme, found_scheme, rest = address.partition("://")
-    if not found_scheme:
-        raise UsageError(f"{masked_text(text)}: {FETCHED}")
+    scheme, _, rest = git_address(address).partition("://")
     host, slash, path = rest.partition("/")
     before, at, after = path.rpartition("@")
     if at and not after:
@@ -107,5 +98,4 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     parts = subdirectory.split("/")
     if fragment and (subdirectory == fragment or {"", ".", ".."} & {*parts}):
         raise UsageError(f"{masked_text(text)}: expected #subdirectory=DIRECTORY at its end")
-    address = git_address(f"{scheme}://{host}{slash}{path}")
-    return PackageRepository(found, address, ref, subdirectory)
+    return PackageRepository(found, f"{scheme}://{host}{slash}{path}", ref, subdirectory)

@@ -8,7 +8,7 @@ from builtin_plugins.administration.plugins.install import (
     ensure_built,
     install,
 )
-from builtin_plugins.administration.plugins.preview import heading, preview, version_text
+from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import (
@@ -58,8 +58,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     hooks come, and on a terminal asks first.
     """
     timeout = checked_timeout(timeout)
-    if gitlab and bitbucket:
-        raise UsageError("--gitlab and --bitbucket do not go together")
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
         if ref or sha256:
@@ -72,7 +70,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--name does not go with a distribution; its name is its own")
     if name:
         wanted.entry = wanted.entry.replaced(name=name)
-        check_new_name(wanted.entry, ())
     if prefix or split:
         if wanted.entry.is_package:
             raise UsageError("--prefix and --split go with a directory of scripts")
@@ -136,13 +133,8 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
         same = (one for one in entries.values() if one.came_from == wanted.came_from)
         return next((one for one in same if _is_present(session, one)), None)
     there = entries.get(wanted.name)
-    if (
-        there is None
-        or (there.is_package and wanted.is_package)
-        or there.came_from == wanted.came_from
-    ):
-        return there
-    if _is_present(session, there) or there.source != wanted.source:
+    are_packages = there is not None and there.is_package and wanted.is_package
+    if there is not None and not are_packages and there.came_from != wanted.came_from:
         raise PluginError(f"{_installed(session, there)}{source_of(wanted).name_hint}")
     return there
 
@@ -159,12 +151,5 @@ def _installed(session: Session, entry: Entry) -> str:
 def _ways(session: Session, entry: Entry) -> list[str]:
     """Return how to update a plugin and how to remove it."""
     command = f"{session.program} self plugin"
-    update = f"update it with: {command} update {entry.name}"
-    if entry.pinned:
-        update = f"it stays at {entry.ref or version_text(entry)}"
-    if source_of(entry).is_one_version:
-        update = f"update it with: {command} add WHEEL"
-    return [
-        "every edit is live" if entry.dev else update,
-        f"remove it with: {command} remove {entry.name}",
-    ]
+    update = why_it_stays(session, entry) or f"update it with: {command} update {entry.name}"
+    return [update, f"remove it with: {command} remove {entry.name}"]

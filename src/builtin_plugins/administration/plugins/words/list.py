@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from builtin_plugins.administration.plugins.inventory import Row, inventory
 from host import masked_text, printable, width_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from host.cli.session import Session
+from host.cli.session import Session
 
 _MOST_WORDS = 5
 _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
 from builtin_plugins.administration.plugins.sources.base import source_of
-from host import HostError, masked_text
+from host import masked_text
 from host.cli.session import Session
 
 
@@ -23,7 +22,8 @@ def command(session: Session, name: str, format: str) -> None:
 
 
 def _lines(row: Row, plugins_dir: str) -> list[str]:
-    entry, found = row.entry, _contents(row, plugins_dir)
+    entry, found = row.entry, source_of(row.entry).contents_now(plugins_dir)
+    commands = {one.words: one.definition for one in row.own.commands} | dict(found.commands)
     kept = kept_versions(plugins_dir, entry)
     facts = {
         "name": entry.name,
@@ -46,17 +46,7 @@ def _lines(row: Row, plugins_dir: str) -> list[str]:
     if hooks:
         where = f" ({entry.hooks})" if entry.hooks else ""
         lines.append(f"{'hooks:':<13}{', '.join(hooks)}{where}")
-    lines.append(f"{'commands:':<13}{len(found.commands) or 'none'}")
-    lines += command_lines(found.commands.items())
+    lines.append(f"{'commands:':<13}{len(commands) or 'none'}")
+    lines += command_lines(commands.items())
     lines += [f"problem: {one}" for one in found.problems if str(one) != row.reason]
     return lines
-
-
-def _contents(row: Row, plugins_dir: str) -> PluginContents:
-    """Return the contents of a plugin, none if they cannot be read: the state has the reason."""
-    try:
-        found = source_of(row.entry).contents_now(plugins_dir)
-    except (HostError, OSError):
-        found = PluginContents()
-    declared = {one.words: one.definition for one in row.declared}
-    return found.replaced(commands=declared | dict(found.commands))

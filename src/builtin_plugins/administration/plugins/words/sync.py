@@ -105,7 +105,7 @@ def bring(
         raise OperationError("the registry records no commit, version or sha256 of it")
     with transaction(session, timeout) as tx:
         source = source_of(entry)
-        staged = source.kept_version(tx) or source.exact().fetch(tx)
+        staged = source.kept_version(tx) or source.fetch(tx)
         if keep:
             staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:

@@ -6,11 +6,10 @@ from functools import partial
 
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_row
-from builtin_plugins.administration.plugins.preview import preview, version_text
+from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
@@ -43,42 +42,32 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
 
 def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
     label = entry.name
-    if entry.is_local:
-        session.show_lines(f"{label}: is a directory of yours; every edit is live")
-        return
-    if entry.pinned:
-        session.show_lines(f"{label}: {_stays(session, entry)}")
+    if why := why_it_stays(session, entry):
+        if entry.pinned and not source_of(entry).is_present(session.installation.plugins_dir):
+            back = f"bring it back with: {session.program} self plugin sync"
+            why = f"{version_text(entry)} is not what is installed; {back}"
+        session.show_lines(f"{label}: {why}")
         return
     entry = checked_entry(entry)
     with transaction(session, timeout) as tx:
-        staged = source_of(entry).newest().fetch(tx)
-        known = entry.commit or entry.version
-        is_newest = staged.unbuilt and known == (staged.entry.commit or staged.entry.version)
-        if staged.unbuilt and dry_run and not is_newest:
-            new = version_text(staged.entry)
-            session.show(f"{label}: {version_text(entry)} → {new}, which is to be built\n")
-            return
-        if not is_newest:
-            staged = ensure_built(session, staged, tx, yes=yes)
-        staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
-        if is_newest or staged.entry.version_dir == entry.version_dir:
+        staged = source_of(entry.replaced(commit="", sha256="")).fetch(tx)
+        new = staged.entry
+        if staged.unbuilt:
+            is_newest = (new.commit or new.version) == (entry.commit or entry.version)
+        else:
+            is_newest = new.version_dir == entry.version_dir
+        if is_newest:
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
+        if staged.unbuilt and dry_run:
+            change = f"{version_text(entry)} → {version_text(new)}"
+            session.show_lines(f"{label}: {change}, which is to be built")
+            return
+        staged = ensure_built(session, staged, tx, yes=yes)
+        staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         preview(session, entry, staged)
         if dry_run:
             return
         confirm(f"Update {label}?", yes, "stays as it is")
         install(session, staged.entry, tx)
     session.show_lines(f"updated {label}")
-
-
-def _stays(session: Session, entry: Entry) -> str:
-    """Return where a pinned plugin is, and what brings it elsewhere."""
-    command = f"{session.program} self plugin"
-    here = installed_version(entry.name) if entry.is_package else None
-    if here and here != entry.version:
-        return f"{here} is installed, not {entry.version}; bring that back with: {command} sync"
-    stays = f"stays at {entry.ref or version_text(entry)}"
-    if source_of(entry).is_one_version:
-        return f"{stays}; another version comes with: {command} add WHEEL"
-    return stays

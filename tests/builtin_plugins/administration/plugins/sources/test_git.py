@@ -361,11 +361,14 @@ def test_repositories_without_a_commit(install: Install, repository: Repository)
     repository.git("init", "-q")
     assert plugin(made, "add", repository.url, "--name", "other").all == (1, "", said)
     nothing = plugin(made, "add", f"{repository.url}/nothing")
-    assert nothing.all == (1, "", f"cli: {repository.url}/nothing: there is no git repository\n")
+    assert (nothing.status, nothing.stdout, nothing.stderr.count("\n")) == (1, "", 1)
+    said = f"cli: {repository.url}/nothing: git ls-remote: fatal: "
+    assert nothing.stderr.startswith(said)
+    assert "does not appear to be a git repository" in nothing.stderr
     for scheme in ("https", "git"):  # nobody listens there
         away = plugin(made, "add", f"{scheme}://127.0.0.1:9/x.git")
-        said = f"cli: {scheme}://127.0.0.1:9/x.git: the host cannot be reached\n"
-        assert away.all == (1, "", said)
+        assert (away.status, away.stdout, away.stderr.count("\n")) == (1, "", 1)
+        assert away.stderr.startswith(f"cli: {scheme}://127.0.0.1:9/x.git: git ls-remote: ")
 
 
 @pytest.mark.parametrize("options", ["--shared", "--depth=1", "--bare --mirror", "--reference ."])

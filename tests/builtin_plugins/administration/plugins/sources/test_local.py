@@ -51,7 +51,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
         "NAME  VERSION  KIND         STATE    WORDS  SOURCE\n"
         f"acme  1.2      local [dev]  enabled  demo   {source}\n"
     )
-    assert plugin(made, "update").stdout == "acme: is a directory of yours; every edit is live\n"
+    assert plugin(made, "update").stdout == "acme: every edit is live\n"
     removed = plugin(made, "remove", "acme")
     assert removed.stdout == f"removed acme\nits files are untouched: {source}\n"
     assert (source / "demo/hi/main.sh").exists()

@@ -136,7 +136,9 @@ SITES = {
     "--ssh pip:acme": "--ssh goes with user/repository; pip:acme is none",
     "--gitlab pip:acme": "--gitlab goes with user/repository; pip:acme is none",
     "--bitbucket ./acme": "--bitbucket goes with user/repository; ./acme is none",
-    "--gitlab --bitbucket a/b": "--gitlab and --bitbucket do not go together",
+    "--gitlab --bitbucket a/b": (
+        "self plugin add: --bitbucket and --gitlab cannot be given together"
+    ),
 }
 
 
