@@ -15,8 +15,8 @@ _ORDER = ("command", "category", "cli", "plugin", "project", "registry", "catalo
 _HEAD = """# File formats
 
 This page lists the keys of all files. It is made from the JSON Schemas in `core/schema/` of every
-installation. Files that the program writes name their schema in `$schema`, so that editors complete and check
-them. `cli self lint` checks them, too. [The reference](reference.md) explains the keys.
+installation. Files that the program writes name their schema in `$schema`, so that editors complete
+and check them. `cli self lint` checks them, too. [The reference](reference.md) explains the keys.
 """
 
 
