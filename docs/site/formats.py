@@ -1,4 +1,4 @@
-"""The page of the file formats, made from the schemas when the site is built."""
+"""Writes the page of the file formats from the schemas when the site is built."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SCHEMAS = Path(__file__).parents[2] / "core" / "schema"
 _ORDER = ("command", "category", "cli", "plugin", "project", "registry", "catalogue")
 _HEAD = """# File formats
 
-Made from the JSON Schemas, which `core/schema/` of every installation has. Files that the program
-makes name theirs in `$schema`, so that editors complete and check them, as `cli self lint` does.
-What the keys mean in full is in [the reference](reference.md).
+This page lists the keys of all files. It is made from the JSON Schemas in `core/schema/` of every
+installation. Files that the program writes name their schema in `$schema`, so that editors complete
+and check them. `cli self lint` checks them, too. [The reference](reference.md) explains the keys.
 """
 
 
@@ -45,13 +45,13 @@ def _file(name: str) -> Path:
 
 
 class _Schema:
-    """The definitions of a schema, by which its references are followed."""
+    """The definitions of a schema, to follow its references."""
 
     def __init__(self, definitions: dict[str, Any]) -> None:
         self._definitions = definitions
 
     def whole(self, node: dict[str, Any]) -> dict[str, Any]:
-        """Return a node with what it refers to; its own words count more."""
+        """Return a node merged with the definition that it refers to; its own keys win."""
         name = node.get("$ref", "").rpartition("/")[2]
         if not name:
             return node
@@ -62,7 +62,7 @@ class _Schema:
         return {**found, **node, "properties": properties}
 
     def kind(self, node: dict[str, Any]) -> str:
-        """Return what a value must be, in words."""
+        """Return the type of a value in words."""
         node = self.whole(node)
         if "enum" in node:
             return ", ".join(f"`{one}`" for one in node["enum"] if one)
