@@ -182,3 +182,16 @@ def test_keyring_fails_in_one_line(keyring: Cli) -> None:
     )
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "No recommended backend was available" in err
+
+
+def test_keyring_is_not_installed(cli: Cli) -> None:
+    program = (
+        "import sys; sys.modules['keyring'] = None\n"
+        "from cli_host_secrets.system_keyring import resolve\n"
+        "try: resolve(['keyring:a/b'], {})\n"
+        "except Exception as failure: print(failure)\n"
+    )
+    assert cli.tool(sys.executable, "-c", program) == (
+        "the library keyring is not installed; remove the plugin, then: "
+        "self plugin add 'pip:cli-host-secrets[keyring]'\n"
+    )

@@ -20,9 +20,9 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         import keyring
         import keyring.errors
     except ImportError:
-        raise HostError(
-            "the library keyring is not installed; add the plugin as cli-host-secrets[keyring]"
-        ) from None
+        what = "the library keyring is not installed"
+        remedy = "remove the plugin, then: self plugin add 'pip:cli-host-secrets[keyring]'"
+        raise HostError(f"{what}; {remedy}") from None
 
     def read(reference: str) -> str:
         service, _, user = reference.partition(":")[2].rpartition("/")
