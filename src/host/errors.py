@@ -58,6 +58,10 @@ class Problem:
         places = [str(one) for one in (self.path, self.line, self.column) if one]
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
+    def row(self) -> "tuple[str, str, str, str, int, int]":
+        """Return the values in the order in which they are given."""
+        return self.path, self.text, self.remedy, self.key, self.line, self.column
+
     def inside(self, whole: str) -> "Problem":
         """Return the problem with a path that begins with what contains the file."""
         return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
@@ -70,10 +74,10 @@ class Problem:
         return f"{self.what}; {self.remedy}" if self.remedy else self.what
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Problem) and str(self) == str(other)
+        return isinstance(other, Problem) and self.row() == other.row()
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.row())
 
 
 class HostError(Exception):

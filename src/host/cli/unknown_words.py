@@ -51,9 +51,6 @@ def unknown(
     The error names a folder of that name and why it is no command. `topics` are those of `help`.
     """
     word = rest[0]
-    if word.startswith("-"):
-        where = " ".join([session.program, *found.words])
-        return UsageError(f"unknown option {word} of {where}", f"see: {where} --help")
     inside = session.contents((), deep=True)
     folders = [os.path.join(directory, word) for directory in found.directories]
     folders += [one.path for one in session.catalog.problems]
