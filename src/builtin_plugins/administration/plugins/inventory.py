@@ -15,7 +15,6 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, UsageError, masked_text
-from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
 from host.run.lock import Lock, Plugin, Tree
@@ -51,6 +50,8 @@ class Row(Record):
 
     def described(self) -> dict[str, Any]:
         """Return the row of the JSON listing."""
+        from host.cli.contents import contents  # here, as only JSON needs it
+
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
         del fields["versions"], fields["removing"]
