@@ -94,7 +94,7 @@ class SecretScheme(Record):
     """A scheme of references to secrets, such as `op` for `op://prod/db/password`.
 
     scheme     what stands before the colon: lower-case letters, digits, `-` and `+`
-    provider   "module:attr", called with (references, environment) in a process of its own: all
+    provider   "module:attr", called with (references, environment) in a child process: all
                references of one run with this scheme, as a list, and the command's variables.
                It returns a dict: for each reference its value, or an exception with the reason.
                Its current directory is the definition's, so relative paths start there.
