@@ -7,8 +7,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from glob import escape, glob
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint
@@ -33,46 +32,43 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._implementations: dict[str, list[pluggy.HookImpl]] = {}
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)  # its own: it fails alone
+        self._manager.add_hookspecs(hookspecs)
         try:
-            self._register()
+            self.broken = self._register()
         except _ANYTHING as failure:
             self.broken = self._placed_reason(failure)
+        if self.broken and self._manager.has_plugin(plugin.name):
+            self._manager.unregister(name=plugin.name)
 
-    def _register(self) -> None:
-        """Import the plugin and let pluggy check its hooks."""
-        plugin = self.plugin
-        manager = pluggy.PluginManager(hookspecs.PROJECT)
-        manager.add_hookspecs(hookspecs)
+    def _register(self) -> str:
+        """Import the plugin; return which of its hooks cannot be called, "" if all can."""
+        plugin, manager = self.plugin, self._manager
         if plugin.file:
             found = _load_file(plugin)
         else:
             found = EntryPoint(plugin.name, plugin.reference, hookspecs.PROJECT).load()
         manager.register(found, plugin.name)
         manager.check_pending()
-        hooks = {one.name: one.get_hookimpls() for one in manager.get_hookcallers(found) or ()}
-        self.broken = self._unsupported(hooks)
-        if not self.broken:
-            self._implementations = hooks
-
-    def _unsupported(self, hooks: Mapping[str, list[pluggy.HookImpl]]) -> str:
-        """Return which of the implementations cannot be called, "" if all can."""
-        for name, implementations in hooks.items():
-            for one in implementations:
-                if one.wrapper or one.hookwrapper:
-                    return f"{name}: wrappers are not supported"
-                is_async = inspect.iscoroutinefunction, inspect.isasyncgenfunction
-                if any(check(one.function) for check in is_async):
-                    return f"{name}: is async def; a hook is a plain function"
-            if name in _BUILTIN_ONLY and not self.plugin.ours:
+        for name, one in self._implementations():
+            if one.wrapper or one.hookwrapper:
+                return f"{name}: wrappers are not supported"
+            is_async = inspect.iscoroutinefunction, inspect.isasyncgenfunction
+            if any(check(one.function) for check in is_async):
+                return f"{name}: is async def; a hook is a plain function"
+            if name in _BUILTIN_ONLY and not plugin.ours:
                 return f"{name}: only plugins of {hookspecs.OWN_DISTRIBUTION} are asked this"
         return ""
+
+    def _implementations(self) -> Iterator[tuple[str, pluggy.HookImpl]]:
+        for name in hookspecs.HOOKS:
+            for one in getattr(self._manager.hook, name).get_hookimpls():
+                yield name, one
 
     @property
     def hooks(self) -> dict[str, int]:
         """The hooks that it implements: -1 for tryfirst, 1 for trylast, 0 for neither."""
-        last = {hook: found[-1] for hook, found in self._implementations.items()}
-        return {hook: one.trylast - one.tryfirst for hook, one in last.items()}
+        return {name: one.trylast - one.tryfirst for name, one in self._implementations()}
 
     @property
     def files(self) -> list[str]:
@@ -84,25 +80,20 @@ class LoadedPlugin:
 
     def ask(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
         """Call `take` with each record of a hook as it comes."""
-        for one in self._implementations.get(hook, ()):
-            with self._noted(hook):
-                records: Any = one.function(*[arguments[key] for key in one.argnames])
-                for record in records or ():
+        try:
+            for records in getattr(self._manager.hook, hook)(**arguments):
+                for record in records:
                     take(record)
+        except _ANYTHING as failure:
+            self.broken = f"{hook} raised {self._placed_reason(failure)}"
 
     def answer(self, hook: str, **arguments: Any) -> Any:
         """Return what a hook answers; None if the plugin does not have it, or fails."""
-        for one in self._implementations.get(hook, ()):
-            with self._noted(hook):
-                return one.function(*[arguments[key] for key in one.argnames])
-        return None
-
-    @contextmanager
-    def _noted(self, hook: str) -> Iterator[None]:
         try:
-            yield
+            return getattr(self._manager.hook, hook)(**arguments)
         except _ANYTHING as failure:
             self.broken = f"{hook} raised {self._placed_reason(failure)}"
+            return None
 
     def _placed_reason(self, failure: BaseException) -> str:
         """Return an exception as one line that ends in the place in the plugin's own code.

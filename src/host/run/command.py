@@ -267,7 +267,8 @@ def _condition(fields: Fields) -> dict[str, str]:
     if fields.value("installed_when") is None:
         return {}
     inner = fields.inner("installed_when")
-    found = {key: text for key in ("command", "path") if (text := inner.text(key))}
+    keys = [key for key in ("command", "path") if inner.value(key) is not None]
+    found = {key: inner.text(key) for key in keys}
     if len(found) != 1:
         raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
     return found

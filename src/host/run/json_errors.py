@@ -5,7 +5,6 @@ import re
 from itertools import count
 
 from host.errors import DefinitionError, Problem
-from host.run.json_file import NotStrictError
 
 _BLANKS = " \n\t\r"
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
@@ -16,10 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def syntax_error(path: str, text: str, failure: Exception | None) -> DefinitionError:
-    """Return the error for text that the scanner refused with `failure`, or read only in part."""
-    if isinstance(failure, NotStrictError):
-        what, token = failure.args
+def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
+    """Return the error for text that the scanner refused, or read only in part.
+
+    `what` is wrong with `token`, a key with its quotes or a constant; both are "" if it is the
+    syntax.
+    """
+    if what:
         keys_and_constants = (one for one in _TOKEN.finditer(text) if one[2] or not one[1])
         found = [one.start() for one in keys_and_constants if (one[1] or one[0]) == token]
         position = found[-1] if found else 0

@@ -41,16 +41,18 @@ class Number(float):
 def parse_json(path: str, content: bytes) -> "Any":
     """Return the JSON value in `content`; `path` names it in errors. See `read_json`."""
     text = text_of(path, content, DefinitionError)
-    failure: Exception | None = None
+    what = token = ""
     try:
         value, end = _scanner()(text, _skip_blanks(text, 0))
         if _skip_blanks(text, end) == len(text):
             return value
-    except (StopIteration, ValueError, SystemError, RecursionError) as error:
-        failure = error  # mostly without words (before `json` is imported: SystemError)
+    except NotStrictError as error:
+        what, token = error.args
+    except (StopIteration, ValueError, SystemError, RecursionError):
+        pass  # mostly without words (before `json` is imported: SystemError)
     from host.run.json_errors import syntax_error
 
-    raise syntax_error(path, text, failure) from None
+    raise syntax_error(path, text, what, token) from None
 
 
 def _skip_blanks(text: str, position: int) -> int:
