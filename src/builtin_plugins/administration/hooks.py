@@ -24,7 +24,6 @@ _LINTED = argument(
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
-_LAUNCHER = argument("path", required=True)
 _PLUGIN = argument("name", required=True, complete="none")
 
 _ABOUT = free("--description", "TEXT", "What it is for, in a line.")
@@ -32,7 +31,6 @@ _ALL = argument("--all", "Hidden ones and other systems' too.")
 _ALL_SHADOWED = argument("--all", "What it shadows too.")
 _ALL_VARIABLES = argument("--all", "The caller's own variables too.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
-_CHECK_FORMAT = {**FORMAT, "description": "Of --check."}
 _DEFINITION = argument("--definition", "Its command.json, not its script.")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 _FIX = argument("--fix", "Apply the remedies that are safe.")
@@ -42,12 +40,8 @@ _FROM = {
     "conflicts": ["--lang", "--description", "--folder"],
 }
 _INSTALL = argument("--install", "Load it in every new shell.")
-_LANGUAGE = argument(
-    "--lang",
-    "What its script is written in.",
-    value="LANGUAGE",
-    choices=["bash", "python", "node", "sh"],
-)
+_LANGUAGES = ["bash", "python", "node", "sh"]
+_LANGUAGE = argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES)
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
 _LISTING_FORMAT = argument(
     "--format",
@@ -68,7 +62,6 @@ _FORGET = argument("--forget", "Trust the project no longer.", conflicts=["--yes
 _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
 _PROJECT = argument("directory", "By default the nearest project.", complete="directory")
 _TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
-_TRUSTED_FORMAT = {**FORMAT, "description": "Of --list."}
 _TRUST_YES = argument("--yes", "Do not ask; the only --yes that answers this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
@@ -76,7 +69,7 @@ _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
 _SOURCE = argument("source", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
-_UNINSTALL = argument("--uninstall", "Take that away again.")
+_UNINSTALL = argument("--uninstall", "Take that away again.", conflicts=["--install"])
 
 # Each with what it is for, and its arguments.
 _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
@@ -90,7 +83,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     ),
     "info": ("Show paths, versions and counts", FORMAT),
     "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
-    "launcher": ("Make the launcher anew", _LAUNCHER),
+    "launcher": ("Make the launcher anew", argument("path", required=True)),
     "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Build the lock anew",),
@@ -106,10 +99,10 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "sync": ("Bring this installation to what its team has now", _DRY_RUN, YES, TIMEOUT),
     "trust": (
         "Let the commands of a project run",
-        *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, _TRUSTED_FORMAT),
+        *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, FORMAT),
     ),
     "uninstall": ("Take this installation away; your commands stay", _PURGE, YES),
-    "update": ("Bring this program to its newest version", _CHECK, _CHECK_FORMAT, YES, TIMEOUT),
+    "update": ("Bring this program to its newest version", _CHECK, FORMAT, YES, TIMEOUT),
     "version": ("Show the version", FORMAT),
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
@@ -117,18 +110,11 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
 # What people type instead, behind the program's name or behind `self`.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
-    "edit": ("open",),
     "env": ("vars", "variables", "environment", "settings"),
-    "import": ("convert", "migrate", "adopt"),
-    "info": ("config", "paths", "about", "show"),
     "init": ("setup",),
-    "lint": ("validate", "fmt", "format"),
     "list": ("ls", "commands", "all", "tasks"),
-    "new category": ("new group",),
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
-    "new plugin": ("new package",),
     "search": ("find", "grep", "lookup"),
-    "trust": ("allow", "untrust"),
     "uninstall": ("delete",),
     "update": ("upgrade", "selfupdate", "self-update"),
     "which": ("where", "whereis", "path", "type"),

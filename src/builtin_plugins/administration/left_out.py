@@ -17,22 +17,17 @@ def left_out(tree: FolderTree, place: str) -> Iterator[Finding]:
         category = tree.category(place)
         for name in sorted(os.listdir(place)):
             is_own = category is not None and name == category.entrypoint
-            if not is_own and _looks_like_a_script(os.path.join(place, name)):
+            if not is_own and _looks_like_a_script(tree, os.path.join(place, name)):
                 yield from _reason(tree, place, name)
 
 
-def _looks_like_a_script(path: str) -> bool:
+def _looks_like_a_script(tree: FolderTree, path: str) -> bool:
     name = os.path.basename(path)
     word = script_word(name)
-    if not word or os.path.isdir(path):
-        return False
-    if not os.path.isfile(path):  # opening a FIFO would never end
-        return os.path.islink(path) and not os.path.exists(path)
-    if word != name or os.access(path, os.X_OK):
-        return True
-    with suppress(OSError), open(path, "rb") as script:
-        return script.read(2) == b"#!"
-    return False
+    if not os.path.isfile(path):
+        return word != "" and os.path.islink(path) and not os.path.exists(path)
+    is_program = os.access(path, os.X_OK) or not tree.refusal(path)
+    return word != "" and (word != name or is_program)
 
 
 def _reason(tree: FolderTree, place: str, name: str) -> Iterator[Finding]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import NamedTuple
 
 from host import Problem, printable
@@ -30,13 +28,6 @@ class Finding(NamedTuple):
         return "fixed" if self.fixed else "hint" if self.hint else "error"
 
 
-def relative_path(path: str) -> str:
-    """Return the path relative to the current directory if it is below that."""
-    with suppress(OSError):
-        return path.removeprefix(f"{os.getcwd()}/")
-    return path
-
-
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: `1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
@@ -44,7 +35,8 @@ def plural(count: int, noun: str) -> str:
 
 def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     """Show names and values in two columns; a fact without a value is left out."""
-    rows = [(name.replace("_", " "), printable(str(value))) for name, value in facts if value]
+    given = [(name, str(value)) for name, value in facts if value not in (None, "")]
+    rows = [(name.replace("_", " "), printable(text)) for name, text in given]
     width = max(len(name) for name, _ in rows) + 1
     styled = session.terminal.styled
     lines = [f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n" for name, value in rows]

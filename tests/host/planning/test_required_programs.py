@@ -124,7 +124,7 @@ def test_where_requirements_are_shown(made):
     doctor = made.run("self", "doctor", "--format", "json")
     found = [one for one in json.loads(doctor.stdout)["findings"] if one["check"] == "requirements"]
     assert [(one["message"], one["remedy"]) for one in found] == [
-        ("nope>=2: not on PATH; required by a b", "install it")
+        ("a b: needs nope>=2 (not on PATH)", "install it")
     ]
     assert not (made.root / "asked").exists()
 

@@ -84,7 +84,7 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     hello = (0, f"This is {place}; you are in {place}.\n", "")
     assert shop.run("hello", at=place).all == hello
     done = shop.run("self", "init", "--project", at=place)
-    assert done.all == (0, f"{place}/.cli/commands: is there already\n", "")
+    assert done.all == (0, f"{place}/.cli: is there already\n", "")
     assert shop.run("self", "trust", "--forget", str(place)).status == 0
     assert shop.run("self", "init", "--project", str(place)).status == 0
     assert shop.run("hello", at=place).status == 1

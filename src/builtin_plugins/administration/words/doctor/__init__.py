@@ -18,7 +18,6 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "launcher": program.launcher,
     "PATH": program.on_path,
     "completion": program.completion,
-    "dependencies": program.dependencies,
     "settings": installation.settings,
     "permissions": installation.permissions,
     "definitions": installation.definitions,
@@ -29,7 +28,6 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "projects": installation.projects,
     "leftovers": installation.leftovers,
 }
-_ANYWAY = ("installation", "dependencies")  # the checks that need no installation
 _STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
 _KIND = max(map(len, _STYLES))
 
@@ -53,19 +51,17 @@ def command(session: Session, fix: bool, format: str) -> int:
 
 def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
     for name, check in _CHECKS.items():
-        if subject.wrong and name not in _ANYWAY:
+        if subject.wrong and name != "installation":
             continue
         try:
             found = [*check(subject)]
         except (HostError, OSError) as error:
             found = [finding(f"cannot be checked: {error}", "fix this first")]
-        left = {one.problem for one in found}
         fixes = [one.fix for one in found if fix and one.fix]
         for apply in fixes:
             with suppress(HostError, OSError):
                 apply()
-        if fixes:
-            left = {one.problem for one in check(subject)}
+        left = {one.problem for one in (check(subject) if fixes else found)}
         for one in found:
             yield one._replace(rule=name, fixed=one.problem not in left)
 

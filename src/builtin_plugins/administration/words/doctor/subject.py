@@ -14,40 +14,31 @@ from host import Command, HostError, Problem, find_program
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
-from host.run.lock import Lock
 
 
 class Subject:
-    """An installation; `wrong` says why there is none."""
+    """An installation and what plugins declare now; `wrong` says why there is none."""
 
     def __init__(self, session: Session) -> None:
-        self.session = session
-        self.layout = session.layout
-        self.program = session.program
-        self.environ = session.environ
+        self.session, self.layout, self.environ = session, session.layout, session.environ
         self.wrong: HostError | None = None
         try:
             self.plugins_dir = session.installation.plugins_dir
+            self.lock = session.checked(session.lock_on_disk or session.ask_plugins())
         except HostError as error:
             self.wrong = error
 
     @cached_property
     def call(self) -> str:
         """Return what starts the program here: its name, or its path where that is not on PATH."""
-        path = launcher_of(self.layout)
-        if find_program(self.program, self.environ) is None and os.access(path, os.X_OK):
-            return shlex.quote(path)
-        return self.program
+        path, program = launcher_of(self.layout), self.session.program
+        is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
+        return shlex.quote(path) if is_usable else program
 
     @cached_property
     def launchers(self) -> list[str]:
         """Return the paths of the programs in `core`, sorted."""
         return launchers_in(self.layout.core_dir, anywhere=True)
-
-    @cached_property
-    def lock(self) -> Lock:
-        """Return what plugins declare now; in safe mode without third-party Python."""
-        return self.session.checked(self.session.lock_on_disk or self.session.ask_plugins())
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:

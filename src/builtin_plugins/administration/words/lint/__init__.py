@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from builtin_plugins.administration.pages import Finding, plural, relative_path
+from builtin_plugins.administration.pages import Finding, plural
+from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.administration.words.lint.scripts import shellcheck_findings
@@ -16,7 +17,7 @@ from host.cli.trust import project_contents
 from host.cli.unknown_words import find_whole
 from host.run.catalog import Catalog
 from host.run.command import read_definition
-from host.run.projects import Project, ProjectTree
+from host.run.projects import ProjectTree
 
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
@@ -43,7 +44,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
-        session.show_lines(*map(_line, findings))
+        session.show_lines(*(str(one.problem) for one in findings))
         if not findings:
             session.show_lines(f"nothing is wrong in {plural(lint.count, 'definition')}")
         session.show_lines(*_help_lines(lint.help))
@@ -59,7 +60,7 @@ def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[
         yield from lint.installation(session.layout.root, session.layout.config_file)
         yield from _project_findings(session)
     elif len(words) == 1 and os.path.isdir(words[0]):
-        project = Project(os.path.realpath(words[0]), session.program, session.caller)
+        project = nearest_project(session, words[0])
         if os.path.isdir(project.commands_dir):
             yield from lint.tree(ProjectTree(project, read_definition))
         else:
@@ -88,14 +89,12 @@ def _project_findings(session: Session) -> Iterator[Finding]:
         inside, problems = project_contents(tree)
         yield from (Finding("definition", one) for one in problems)
         for command in inside.commands:
-            own, winner = command.definition.file, ""
             with suppress(HostError):  # a finding of its own
-                found = catalog.find(command.words, whole=True)
-                winner = found.definition.file if found.definition else "a category"
-                winner = winner or f"plugin {found.plugin}"
-            if winner not in (own, ""):
-                text = f"{' '.join(command.words)} is hidden by {winner}"
-                yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+                own, found = command.definition.file, catalog.find(command.words, whole=True)
+                winner = found.definition.file if found.definition else ""
+                if winner != own:
+                    text = f"{' '.join(command.words)} is hidden by {winner or 'something else'}"
+                    yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
 
 
 def _help_lines(answers: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
@@ -109,15 +108,10 @@ def _text(problem: Problem) -> str:
     return f"{problem.message}; {problem.remedy}" if problem.remedy else problem.message
 
 
-def _line(one: Finding) -> str:
-    at = one.problem
-    return f"{relative_path(at.path)}:{at.line}:{at.column}: {_text(at)}"
-
-
 def _row(one: Finding) -> dict[str, object]:
     at = one.problem
     return {
-        "file": relative_path(at.path),
+        "file": at.path,
         "line": at.line,
         "column": at.column,
         "rule": one.rule,
@@ -128,6 +122,6 @@ def _row(one: Finding) -> dict[str, object]:
 def _github_line(one: Finding) -> str:
     """Return a workflow command, which GitHub shows beside the line."""
     at = one.problem
-    path = relative_path(at.path).translate(_GITHUB_PROPERTY)
+    path = at.path.translate(_GITHUB_PROPERTY)
     place = f"file={path},line={at.line},col={at.column},title=lint {one.rule}"
     return f"::{'notice' if one.hint else 'error'} {place}::{_text(at).translate(_GITHUB)}"

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.words.lint.places import keys_of
-from host import Argument, Definition, HostError, Problem, declared_secrets, expand, is_secret
+from host import Definition, HostError, Problem, declared_secrets, expand, is_secret
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.lock import Source
-from host.run.text import Messages
 
-_KEYS_INSIDE: dict[str, Collection[str]] = {
-    "args": {*Argument.__annotations__} - {"choices_from"},
-    "required_envs": ("name", "hint", "type", "secret"),
-    "requires": ("program", "version", "hint"),
-    "examples": ("command", "description"),
-    "installed_when": ("command", "path"),
-}
-_INSIDE = re.compile(rf"({'|'.join(_KEYS_INSIDE)})(?:\[\d+\])?\.([^.\[]+)")
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
@@ -28,15 +20,10 @@ _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "e
 def unknown_keys(definition: Definition) -> Iterator[Finding]:
     """Yield the keys that nothing reads; the reader reports misspelt ones."""
     reported = {problem.key for problem in definition.warnings}
-    keys = {key: key for key in definition.extra}
-    for path in keys_of(definition.file)[1]:
-        inside = _INSIDE.fullmatch(path)
-        if inside and inside[2] not in _KEYS_INSIDE[inside[1]]:
-            keys[path] = inside[2]
-    for path, key in keys.items():
-        if not key.startswith(_OWN_MARKS) and path not in reported:
+    for key in definition.extra:
+        if not key.startswith(_OWN_MARKS) and key not in reported:
             remedy = "begin it with x- if it is your own"
-            yield Finding("definition", Problem(definition.file, "unknown key", remedy, path))
+            yield Finding("definition", Problem(definition.file, "unknown key", remedy, key))
 
 
 def written_secrets(definition: Definition) -> Iterator[Finding]:
@@ -53,25 +40,15 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     needed = (*definition.required_envs, *(one.variable for one in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
-    collector = _Collector()
-    reader = _VariableReader((), definition, layers, collector, schemes)
+    problems: list[Problem] = []
+    messages: Any = SimpleNamespace(program="", warn=problems.append, debug=lambda _: None)
+    reader = _VariableReader((), definition, layers, messages, schemes)
     try:
         for source in _SOURCES:
             reader.read(source)
     except HostError as error:
-        collector.warn(error.problem)
-    yield from (Finding("variables", one) for one in collector.problems)
-
-
-class _Collector(Messages):
-    """Keeps warnings instead of printing them."""
-
-    def __init__(self) -> None:
-        super().__init__("", {})
-        self.problems: list[Problem] = []
-
-    def warn(self, problem: str | Problem) -> None:
-        self.problems.append(Problem("", problem) if isinstance(problem, str) else problem)
+        problems.append(error.problem)
+    yield from (Finding("variables", one) for one in problems)
 
 
 class _VariableReader(SourceReader):

@@ -98,11 +98,9 @@ class Lint:
             place = pending.pop()
             command = yield from self._place(tree, place)
             owns = command is not None and not command.is_script
-            words = tree.words(place, None if owns else problems)
-            if owns:
-                yield from _unreachable(place, words)
-            elif tree.scripts is not None or (place != tree.root and tree.holds_commands(place)):
+            if not owns and (tree.scripts is not None or _is_category(tree, place)):
                 yield from left_out(tree, place)
+            words = tree.words(place, None if owns else problems)
             pending += [tree.path_of(place, word) for word in reversed(words)]
         yield from (Finding("definition", one) for one in problems)
 
@@ -148,13 +146,6 @@ class Lint:
                 yield Finding("alias", Problem(file, text, "take another", f"aliases[{index}]"))
 
 
-def _unreachable(place: str, words: list[str]) -> Iterator[Finding]:
-    """Yield the definitions in a command's folder that are in folders without one."""
-    for folder, inner, names in os.walk(place):
-        if folder == place:
-            inner[:] = [one for one in inner if one not in words and not one.startswith(".")]
-        elif "command.json" in names:
-            text = f"cannot be reached: {place} is a command, so folders without a definition"
-            remedy = f"write {os.path.dirname(folder)}/category.json, or move it"
-            file = os.path.join(folder, "command.json")
-            yield Finding("unreachable", Problem(file, f"{text} are its own files", remedy))
+def _is_category(tree: FolderTree, place: str) -> bool:
+    """Return whether a folder of a plugin holds commands; the plugin's own is no category."""
+    return place != tree.root and tree.holds_commands(place)

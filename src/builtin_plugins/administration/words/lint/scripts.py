@@ -13,14 +13,10 @@ from host import Definition, HostError, Problem
 from host.run import why_outside
 from host.run.process import start_of
 
-_LARGEST = 4 * 1024 * 1024  # bytes of a script
+_HEAD = 256  # bytes by which a text is told from a program
 _SHELLS = ("bash", "dash", "ksh", "sh")
-_PATIENCE = 120.0  # seconds for one call of shellcheck
-_AT_ONCE = 100  # files that one call gets
-_OPTIONS = (
-    *("--format=json1", "--severity=warning"),
-    "--exclude=SC1017,SC2148",  # CR LF and no shebang, which `script_findings` reports
-)
+_PATIENCE = 600.0  # seconds for shellcheck
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # which is no-shebang
 
 
 def script_findings(
@@ -44,35 +40,28 @@ def script_findings(
             yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
     else:
         with suppress(OSError), open(script, "rb") as file:  # some may be run and not read
-            yield from _text_findings(script, file.read(_LARGEST))
-
-
-def _text_findings(script: str, content: bytes) -> Iterator[Finding]:
-    """Yield what is wrong with a script's line ends and shebang."""
-    if b"\0" in content[:256]:
-        return  # a program
-    if (at := content.find(b"\r\n")) >= 0:
-        line, column = content.count(b"\n", 0, at) + 1, at - content.rfind(b"\n", 0, at)
-        what, remedy = "ends with CR LF, as on Windows", f"run: sed -i 's/\\r$//' {script}"
-        yield Finding("line-ends", Problem(script, what, remedy, line=line, column=column))
-    if not content.startswith(b"#!"):
-        what, remedy = "has no shebang, so bash runs it", "begin it with #!/usr/bin/env bash"
-        yield Finding("no-shebang", Problem(script, what, remedy), hint=True)
+            head = file.read(_HEAD)
+            if not head.startswith(b"#!") and b"\0" not in head:
+                what, remedy = (
+                    "has no shebang, so bash runs it",
+                    "begin it with #!/usr/bin/env bash",
+                )
+                yield Finding("no-shebang", Problem(script, what, remedy), hint=True)
 
 
 def shellcheck_findings(
     program: str, scripts: Sequence[str], environ: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield shellcheck's errors and warnings; what has no shebang it takes for bash, as we do."""
-    for start in range(0, len(scripts), _AT_ONCE):
-        files = scripts[start : start + _AT_ONCE]
-        try:
-            ended = bounded_call([program, *_OPTIONS, "--", *files], environ, _PATIENCE)
-            comments = json.loads(ended.stdout)["comments"]
-        except (OSError, ValueError, LookupError, TypeError):
-            yield Finding("shellcheck", Problem(files[0], f"{program} failed", "run it by hand"))
-            continue
-        for one in comments:
-            text = f"SC{one['code']}: {one['message']}"
-            problem = Problem(one["file"], text, line=one["line"], column=one["column"])
-            yield Finding("shellcheck", problem)
+    if not scripts:
+        return
+    try:
+        ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _PATIENCE)
+        comments = json.loads(ended.stdout)["comments"]
+    except (OSError, ValueError, LookupError, TypeError):
+        yield Finding("shellcheck", Problem(scripts[0], f"{program} failed", "run it by hand"))
+        return
+    for one in comments:
+        text = f"SC{one['code']}: {one['message']}"
+        problem = Problem(one["file"], text, line=one["line"], column=one["column"])
+        yield Finding("shellcheck", problem)
