@@ -18,9 +18,7 @@ _HIDDEN = ("launcher", "news")
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
-_LINTED = argument(
-    "words...", "A directory, or words of a command or category.", complete="directory"
-)
+_LINTED = argument("words...", "A directory, or words of a command.", complete="directory")
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
@@ -43,21 +41,16 @@ _INSTALL = argument("--install", "Load it in every new shell.")
 _LANGUAGES = ["bash", "python", "node", "sh"]
 _LANGUAGE = argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES)
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
+_FORMATS = "host.cli.completion:formats"
 _LISTING_FORMAT = argument(
-    "--format",
-    "text, json, tree or a plugin's.",
-    value="FORMAT",
-    default="text",
-    complete="host.cli.completion:formats",
+    "--format", "text, json, tree or a plugin's.", value="FORMAT", default="text", complete=_FORMATS
 )
 _MOVE = argument("--move", "Remove that script then.")
 _NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
 _PURGE = argument("--purge", "Your commands, plugins and settings, too.")
 _PYTHON = argument("--python", "A pip package with hooks in Python and tests.")
 _INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
-_A_PROJECT = argument(
-    "--project", "Make a project with an example instead, by default here.", conflicts=["--name"]
-)
+_A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
 _FORGET = argument("--forget", "Trust the project no longer.", conflicts=["--yes"])
 _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
 _PROJECT = argument("directory", "By default the nearest project.", complete="directory")
@@ -67,7 +60,6 @@ _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
-_SOURCE = argument("source", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Take that away again.", conflicts=["--install"])
 
@@ -94,7 +86,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
     "news": ("Mention news of the repository, and look for more once a day",),
-    "publish-installer": ("Print an install.sh for your team", _SOURCE),
+    "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
     "sync": ("Bring this installation to what its team has now", _DRY_RUN, YES, TIMEOUT),
     "trust": (
@@ -110,14 +102,11 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
 # What people type instead, behind the program's name or behind `self`.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
-    "env": ("vars", "variables", "environment", "settings"),
     "init": ("setup",),
     "list": ("ls", "commands", "all", "tasks"),
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
     "search": ("find", "grep", "lookup"),
-    "uninstall": ("delete",),
     "update": ("upgrade", "selfupdate", "self-update"),
-    "which": ("where", "whereis", "path", "type"),
 }
 
 

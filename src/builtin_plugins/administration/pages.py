@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
-from host import Problem, printable
+from host import Problem, Terminal, printable
 from host.cli.session import Session
+
+_STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
+_KIND = max(map(len, _STYLES))
 
 
 class Finding(NamedTuple):
@@ -26,6 +31,26 @@ class Finding(NamedTuple):
     def kind(self) -> str:
         """What it is for people; an "error" makes the exit status 1."""
         return "fixed" if self.fixed else "hint" if self.hint else "error"
+
+
+def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Iterator[str]:
+    """Yield the lines of a page: each row is a heading, a text and the finding it is about.
+
+    Neighbours with the same heading share it. The remedy stands below the text.
+    """
+    for heading, group in groupby(rows, lambda row: row[0]):
+        yield terminal.styled(printable(heading), "heading")
+        for _, text, one in group:
+            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
+            yield f"  {label}  {printable(text)}"
+            if one.problem.remedy:
+                yield f"  {' ' * _KIND}  {printable(one.problem.remedy)}"
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """Return how many there are of each kind: `2 errors, 1 hint`."""
+    kinds = sorted(Counter(one.kind for one in findings).items())
+    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
 
 
 def plural(count: int, noun: str) -> str:

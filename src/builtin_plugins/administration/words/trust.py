@@ -37,7 +37,8 @@ def command(
     project = nearest_project(session, directory)
     root = project.root
     if forget:
-        _forget(session, root)
+        change_trusted(session.caller, lambda known: known.pop(root, None))
+        session.show_lines(f"{root}: no longer trusted")
         return
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project has .{session.program}/commands/"
@@ -58,14 +59,6 @@ def command(
         session.show_lines(*lines)
     remember(project, files, anew=True)
     session.show_lines(f"{root}: trusted")
-
-
-def _forget(session: Session, root: str) -> None:
-    if root not in read_trusted(session.caller):
-        session.show_lines(f"{root}: was not trusted")
-        return
-    change_trusted(session.caller, lambda known: known.pop(root, None))
-    session.show_lines(f"{root}: no longer trusted")
 
 
 def _list(session: Session, format: str) -> None:

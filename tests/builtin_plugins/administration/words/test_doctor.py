@@ -49,7 +49,7 @@ def test_one_that_is_well(install: Install) -> None:
         assert found.all == (
             0,
             "nothing is wrong: installation, launcher, PATH, completion, settings, "
-            "permissions, definitions, requirements, clashes, plugins, lock, projects, leftovers\n",
+            "permissions, definitions, requirements, clashes, plugins, projects, leftovers\n",
             "",
         )
 

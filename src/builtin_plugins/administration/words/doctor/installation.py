@@ -6,7 +6,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
@@ -14,8 +14,9 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
+from builtin_plugins.administration.program.environment.installations import launchers_in
+from builtin_plugins.administration.program.launcher import launcher_of
 from builtin_plugins.administration.program.shipped_files import catch_up, shipped_files
-from builtin_plugins.administration.words.doctor.subject import Subject, finding
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.io.files.atomic import remove_tree
@@ -24,12 +25,43 @@ from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
-from host import HostError, OperationError, version_problem
+from host import HostError, OperationError, Problem, find_program, version_problem
+from host.cli.contents import contents
+from host.cli.session import Session
 from host.cli.trust import project_commands
-from host.planning.cache_files import can_be_made
+from host.run.catalog import Catalog
 from host.run.command import read_definition
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
+
+
+class Subject:
+    """An installation and what plugins declare now; `wrong` says why there is none."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.layout, self.environ = session, session.layout, session.environ
+        self.launchers = launchers_in(self.layout.core_dir, anywhere=True)
+        self.wrong: HostError | None = None
+        try:
+            self.plugins_dir = session.installation.plugins_dir
+            self.lock = session.checked(session.lock_on_disk or session.ask_plugins())
+            self.commands = contents(Catalog(self.lock), (), deep=True)[0].commands
+        except HostError as error:
+            self.wrong = error
+
+    @property
+    def call(self) -> str:
+        """Return what starts the program here: its name, or its path where that is not on PATH."""
+        path, program = launcher_of(self.layout), self.session.program
+        is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
+        return shlex.quote(path) if is_usable else program
+
+
+def finding(
+    text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
+) -> Finding:
+    """Return what a check found; the table of checks has its name."""
+    return Finding("", Problem("", text, remedy), hint, fix)
 
 
 def files(subject: Subject) -> Iterator[Finding]:
@@ -99,9 +131,8 @@ def clashes(subject: Subject) -> Iterator[Finding]:
     for one in subject.commands:
         if one.shadows:
             winner = one.directory or f"plugin {one.plugin}"
-            off = f", or: {subject.call} self plugin disable {one.plugin}" if one.plugin else ""
             text = f"{' '.join(one.words)}: {winner} hides {', '.join(one.shadows)}"
-            yield finding(text, f"rename one of the folders{off}")
+            yield finding(text, "rename one of the folders, or disable the plugin")
 
 
 def plugins(subject: Subject) -> Iterator[Finding]:
@@ -118,17 +149,6 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             back = "put them back" if entry.is_local else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield finding(f"plugin {entry.name} is not here as the registry has it", remedy)
-
-
-def lock(subject: Subject) -> Iterator[Finding]:
-    """Yield that no lock can be written; one that does not hold is replaced by the next run."""
-    paths = subject.session.installation.locks
-    if not any(map(can_be_made, paths)):
-        yield finding(
-            f"neither {' nor '.join(map(os.path.dirname, paths))} can be written, "
-            "so every call asks all plugins again",
-            f"make one of them writable, or run once as its owner: {subject.call} self lock",
-        )
 
 
 def leftovers(subject: Subject) -> Iterator[Finding]:

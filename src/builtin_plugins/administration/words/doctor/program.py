@@ -15,7 +15,7 @@ from builtin_plugins.administration.program.launcher import (
     write_launcher,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.administration.words.doctor.subject import Subject, finding
+from builtin_plugins.administration.words.doctor.installation import Subject, finding
 from builtin_plugins.administration.words.init import to_path
 from host import HostError, find_program
 from host.planning.required_programs import check_programs

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from builtin_plugins.administration.pages import Finding, plural
+from builtin_plugins.administration.pages import Finding, counted, grouped, plural
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
-from builtin_plugins.administration.words.lint.scripts import shellcheck_findings
+from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import DefinitionError, HostError, Problem, UsageError, find_program
 from host.cli.session import Session
 from host.cli.trust import project_contents
@@ -28,9 +28,10 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
 
     DIRECTORY is an installation, a plugin, a project or a folder of commands, WORDS are those of
     a command or a category. Without either, this installation and the projects here are checked.
-    Each finding is a line FILE:LINE:COLUMN: MESSAGE. With an error the exit status is 1. A hint (a
-    file that looks like a script and is no command, or a script without a shebang) leaves it at 0.
-    The last lines show who answers `--help`. If shellcheck is on PATH, it checks scripts too.
+    Each finding is a line FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With
+    an error the exit status is 1. A hint (a file that looks like a script and is no command, or a
+    script without a shebang) leaves it at 0. The last lines show who answers `--help`. If
+    shellcheck is on PATH, it checks scripts too.
     """
     lint = Lint(session.layout.root, session.environ)
     found = [*_findings(session, lint, words)]
@@ -44,9 +45,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
-        session.show_lines(*(str(one.problem) for one in findings))
-        if not findings:
-            session.show_lines(f"nothing is wrong in {plural(lint.count, 'definition')}")
+        _show_text(session, findings, lint.count)
         session.show_lines(*_help_lines(lint.help))
     if lint.shell_scripts and not shellcheck and session.terminal.is_interactive:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
@@ -95,6 +94,19 @@ def _project_findings(session: Session) -> Iterator[Finding]:
                 if winner != own:
                     text = f"{' '.join(command.words)} is hidden by {winner or 'something else'}"
                     yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+
+
+def _show_text(session: Session, findings: Sequence[Finding], count: int) -> None:
+    """Show a line for each finding, for `grep` and editors; on a terminal a page for people."""
+    if not findings:
+        session.show_lines(f"nothing is wrong in {plural(count, 'definition')}")
+    elif not session.terminal.is_interactive:
+        session.show_lines(*(str(one.problem) for one in findings))
+    else:
+        places = [(one, one.problem) for one in findings]
+        rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in places]
+        lines = grouped(rows, session.terminal)
+        session.show("\n".join([*lines, "", counted(findings), ""]))
 
 
 def _help_lines(answers: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:

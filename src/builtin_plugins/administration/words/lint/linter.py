@@ -8,9 +8,8 @@ from collections.abc import Generator, Iterator, Mapping
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
-from builtin_plugins.administration.words.lint import definitions
+from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
-from builtin_plugins.administration.words.lint.scripts import script_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     Manifest,
@@ -119,11 +118,11 @@ class Lint:
             self.count += 1
             for problem in (*definition.warnings, *definition.foreign_systems()):
                 yield Finding("definition", problem)
-            yield from definitions.unknown_keys(definition)
-            yield from definitions.written_secrets(definition)
-            yield from definitions.variables(definition, self._known)
+            yield from rules.unknown_keys(definition)
+            yield from rules.written_secrets(definition)
+            yield from rules.variables(definition, self._known)
             if definition.entrypoint:
-                yield from script_findings(definition, self._environ, self.shell_scripts)
+                yield from rules.script_findings(definition, self._environ, self.shell_scripts)
                 command = definition if read == tree.command else None
         if command is not None:
             yield from self._taken_aliases(tree, place, command)
