@@ -18,13 +18,10 @@ _HIDDEN = ("launcher", "news")
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
-_LINTED = argument(
-    "words...", "A directory, or words of a command or category.", complete="directory"
-)
+_LINTED = argument("words...", "A directory, or words of a command.", complete="directory")
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
-_LAUNCHER = argument("path", required=True)
 _PLUGIN = argument("name", required=True, complete="none")
 
 _ABOUT = free("--description", "TEXT", "What it is for, in a line.")
@@ -32,7 +29,6 @@ _ALL = argument("--all", "Hidden ones and other systems' too.")
 _ALL_SHADOWED = argument("--all", "What it shadows too.")
 _ALL_VARIABLES = argument("--all", "The caller's own variables too.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
-_CHECK_FORMAT = {**FORMAT, "description": "Of --check."}
 _DEFINITION = argument("--definition", "Its command.json, not its script.")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 _FIX = argument("--fix", "Apply the remedies that are safe.")
@@ -42,41 +38,30 @@ _FROM = {
     "conflicts": ["--lang", "--description", "--folder"],
 }
 _INSTALL = argument("--install", "Load it in every new shell.")
-_LANGUAGE = argument(
-    "--lang",
-    "What its script is written in.",
-    value="LANGUAGE",
-    choices=["bash", "python", "node", "sh"],
-)
+_LANGUAGES = ["bash", "python", "node", "sh"]
+_LANGUAGE = argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES)
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
+_FORMATS = "host.cli.completion:formats"
 _LISTING_FORMAT = argument(
-    "--format",
-    "text, json, tree or a plugin's.",
-    value="FORMAT",
-    default="text",
-    complete="host.cli.completion:formats",
+    "--format", "text, json, tree or a plugin's.", value="FORMAT", default="text", complete=_FORMATS
 )
 _MOVE = argument("--move", "Remove that script then.")
 _NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
 _PURGE = argument("--purge", "Your commands, plugins and settings, too.")
 _PYTHON = argument("--python", "A pip package with hooks in Python and tests.")
 _INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
-_A_PROJECT = argument(
-    "--project", "Make a project with an example instead, by default here.", conflicts=["--name"]
-)
+_A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
 _FORGET = argument("--forget", "Trust the project no longer.", conflicts=["--yes"])
 _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
 _PROJECT = argument("directory", "By default the nearest project.", complete="directory")
 _TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
-_TRUSTED_FORMAT = {**FORMAT, "description": "Of --list."}
 _TRUST_YES = argument("--yes", "Do not ask; the only --yes that answers this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
-_SOURCE = argument("source", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
-_UNINSTALL = argument("--uninstall", "Take that away again.")
+_UNINSTALL = argument("--uninstall", "Take that away again.", conflicts=["--install"])
 
 # Each with what it is for, and its arguments.
 _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
@@ -90,7 +75,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     ),
     "info": ("Show paths, versions and counts", FORMAT),
     "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
-    "launcher": ("Make the launcher anew", _LAUNCHER),
+    "launcher": ("Make the launcher anew", argument("path", required=True)),
     "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Build the lock anew",),
@@ -101,15 +86,15 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
     "news": ("Mention news of the repository, and look for more once a day",),
-    "publish-installer": ("Print an install.sh for your team", _SOURCE),
+    "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
     "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
     "sync": ("Bring this installation to what its team has now", _DRY_RUN, YES, TIMEOUT),
     "trust": (
         "Let the commands of a project run",
-        *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, _TRUSTED_FORMAT),
+        *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, FORMAT),
     ),
     "uninstall": ("Take this installation away; your commands stay", _PURGE, YES),
-    "update": ("Bring this program to its newest version", _CHECK, _CHECK_FORMAT, YES, TIMEOUT),
+    "update": ("Bring this program to its newest version", _CHECK, FORMAT, YES, TIMEOUT),
     "version": ("Show the version", FORMAT),
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
@@ -117,21 +102,11 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
 # What people type instead, behind the program's name or behind `self`.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
-    "edit": ("open",),
-    "env": ("vars", "variables", "environment", "settings"),
-    "import": ("convert", "migrate", "adopt"),
-    "info": ("config", "paths", "about", "show"),
     "init": ("setup",),
-    "lint": ("validate", "fmt", "format"),
     "list": ("ls", "commands", "all", "tasks"),
-    "new category": ("new group",),
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
-    "new plugin": ("new package",),
     "search": ("find", "grep", "lookup"),
-    "trust": ("allow", "untrust"),
-    "uninstall": ("delete",),
     "update": ("upgrade", "selfupdate", "self-update"),
-    "which": ("where", "whereis", "path", "type"),
 }
 
 

@@ -17,22 +17,16 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
         category = node.category()
         for name in sorted(os.listdir(node.at)):
             is_own = category is not None and name == category.entrypoint
-            if not is_own and _looks_like_a_script(os.path.join(node.at, name)):
+            if not is_own and _looks_like_a_script(node, name):
                 yield from _reason(node, name)
 
 
-def _looks_like_a_script(path: str) -> bool:
-    name = os.path.basename(path)
-    word = script_word(name)
-    if not word or os.path.isdir(path):
-        return False
-    if not os.path.isfile(path):  # opening a FIFO would never end
-        return os.path.islink(path) and not os.path.exists(path)
-    if word != name or os.access(path, os.X_OK):
-        return True
-    with suppress(OSError), open(path, "rb") as script:
-        return script.read(2) == b"#!"
-    return False
+def _looks_like_a_script(node: FolderNode, name: str) -> bool:
+    path, word = os.path.join(node.at, name), script_word(name)
+    if not os.path.isfile(path):
+        return word != "" and os.path.islink(path) and not os.path.exists(path)
+    is_program = os.access(path, os.X_OK) or not refusal(path, node.tree.path)
+    return word != "" and (word != name or is_program)
 
 
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:

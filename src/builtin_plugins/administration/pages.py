@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
-from host import Problem, printable
+from host import Problem, Terminal, printable
 from host.cli.session import Session
+
+_STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
+_KIND = max(map(len, _STYLES))
 
 
 class Finding(NamedTuple):
@@ -30,11 +33,24 @@ class Finding(NamedTuple):
         return "fixed" if self.fixed else "hint" if self.hint else "error"
 
 
-def relative_path(path: str) -> str:
-    """Return the path relative to the current directory if it is below that."""
-    with suppress(OSError):
-        return path.removeprefix(f"{os.getcwd()}/")
-    return path
+def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Iterator[str]:
+    """Yield the lines of a page: each row is a heading, a text and the finding it is about.
+
+    Neighbours with the same heading share it. The remedy stands below the text.
+    """
+    for heading, group in groupby(rows, lambda row: row[0]):
+        yield terminal.styled(printable(heading), "heading")
+        for _, text, one in group:
+            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
+            yield f"  {label}  {printable(text)}"
+            if one.problem.remedy:
+                yield f"  {' ' * _KIND}  {printable(one.problem.remedy)}"
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """Return how many there are of each kind: `2 errors, 1 hint`."""
+    kinds = sorted(Counter(one.kind for one in findings).items())
+    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
 
 
 def plural(count: int, noun: str) -> str:
@@ -44,7 +60,8 @@ def plural(count: int, noun: str) -> str:
 
 def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     """Show names and values in two columns; a fact without a value is left out."""
-    rows = [(name.replace("_", " "), printable(str(value))) for name, value in facts if value]
+    given = [(name, str(value)) for name, value in facts if value not in (None, "")]
+    rows = [(name.replace("_", " "), printable(text)) for name, text in given]
     width = max(len(name) for name, _ in rows) + 1
     styled = session.terminal.styled
     lines = [f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n" for name, value in rows]

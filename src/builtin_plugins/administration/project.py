@@ -20,8 +20,13 @@ echo "This is $PROJECT_DIR; you are in $PWD."
 """
 
 
-def nearest_project(session: Session) -> Project:
-    """Return the project around the current directory; raises OperationError if there is none."""
+def nearest_project(session: Session, directory: str | None = None) -> Project:
+    """Return the project in a directory, by default around the current one.
+
+    Raises OperationError if there is none around the current one.
+    """
+    if directory is not None:
+        return Project(os.path.realpath(directory), session.program, session.caller)
     for root in project_roots(session.program, home(session.caller)):
         return Project(root, session.program, session.caller)
     raise OperationError(
@@ -31,24 +36,17 @@ def nearest_project(session: Session) -> Project:
 
 
 def make_project(session: Session, directory: str) -> None:
-    """Make a project with an example in a directory; files that are there stay.
-
-    A project that was there before is not trusted by that.
-    """
-    project = Project(os.path.realpath(directory), session.program, session.caller)
-    is_new = not os.path.lexists(project.folder)
+    """Make a project with an example in a directory, and trust it; one that is there stays."""
+    project = nearest_project(session, directory)
+    if os.path.lexists(project.folder):
+        session.show_lines(f"{project.folder}: is there already")
+        return
     example = Path(project.commands_dir) / "hello"
     project.check(project.root)
     with os_errors_explained(Path(project.root)):
-        made = not os.path.isdir(project.commands_dir)
-        if made:
-            os.makedirs(project.commands_dir)
-            write_file(str(example), _EXAMPLE, 0o755)
-    if is_new:
-        remember(project, trusted_files(project, project_contents(project).commands))
-    if not made:
-        session.show_lines(f"{project.commands_dir}: is there already")
-        return
+        os.makedirs(project.commands_dir)
+        write_file(str(example), _EXAMPLE, 0o755)
+    remember(project, trusted_files(project, project_contents(project).commands))
     session.show_lines(
         f"made {example}",
         f"try it:  {session.program} hello",

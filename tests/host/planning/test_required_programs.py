@@ -123,8 +123,8 @@ def test_where_requirements_are_shown(made):
         ]
     doctor = made.run("self", "doctor", "--format", "json")
     found = [one for one in json.loads(doctor.stdout)["findings"] if one["check"] == "requirements"]
-    assert [(one["message"], one["remedy"], one["hint"]) for one in found] == [
-        ("nope>=2: not on PATH; required by a b", "install it", False)
+    assert [(one["message"], one["remedy"]) for one in found] == [
+        ("a b: needs nope>=2 (not on PATH)", "install it")
     ]
     assert doctor.status == 1  # a command that cannot run is an error
     assert not (made.root / "asked").exists()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
@@ -27,8 +29,6 @@ def command(session: Session, shell: str | None, install: bool, uninstall: bool)
     shell = shell or os.path.basename(session.environ.get("SHELL", ""))
     if shell not in SHELLS:
         raise UsageError("no shell is named", f"name one: {', '.join(SHELLS)}")
-    if install and uninstall:
-        raise UsageError("--install and --uninstall exclude each other")
     if not (install or uninstall):
         session.show(stub(shell, session.program))
         return
@@ -61,11 +61,10 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
     """Return whether the start-up file has the line, as far as it can be read."""
-    try:
-        text = _read(start_up_file(shell, program, environ))
-    except (UsageError, OSError):
-        return False
-    return _LINES[shell].format(program, shell) in text.splitlines()
+    with suppress(UsageError, OSError):
+        lines = _read(start_up_file(shell, program, environ)).splitlines()
+        return _line(shell, program) in lines
+    return False
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
@@ -81,24 +80,26 @@ def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present
     Raises UsageError without HOME, OSError.
     """
     path = start_up_file(shell, program, environ)
-    line, text = _LINES[shell].format(program, shell), _read(path)
+    line, text = _line(shell, program), _read(path)
     lines = text.splitlines(keepends=True)
-    kept = [one for one in lines if one.rstrip("\n") != line]
+    kept = [one for one in lines if one.rstrip(b"\n") != line]
     if present == (len(kept) < len(lines)):
         return False
     if shell == "fish" and not (kept or present):
         os.unlink(path)
         return True
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    end = "" if not text or text.endswith("\n") else "\n"
-    wanted = f"{text}{end}{line}\n" if present else "".join(kept)
-    write_file(os.path.realpath(path), wanted.encode("utf-8", "surrogateescape"))
+    end = b"" if not text or text.endswith(b"\n") else b"\n"
+    added = text + end + line + b"\n"
+    write_file(os.path.realpath(path), added if present else b"".join(kept))
     return True
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
+def _line(shell: str, program: str) -> bytes:
+    return _LINES[shell].format(program, shell).encode()
+
+
+def _read(path: str) -> bytes:
+    with suppress(FileNotFoundError):
+        return Path(path).read_bytes()
+    return b""

@@ -16,8 +16,8 @@ from host import (
 )
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
-from host.cli.variables import shown_value, trace, traced_variables
-from host.run.environment import SECRETS, check_required
+from host.cli.variables import shown_value, traced_variables
+from host.run.environment import SECRETS, SYSTEM, check_required
 
 
 def command(
@@ -35,7 +35,6 @@ def command(
     found, definition = find_command(session, words)
     layers = session.layers(found.words, definition, session.caller, secrets=show_secrets)
     every = traced_variables(layers)
-    relevant = {winner.name for winner, _ in trace(layers)}.union(definition.required_envs)
     callers = {one.env for one in definition.args if one.env in session.caller}
     secrets = declared_secrets(definition, every)
     shown = every if show_secrets else masked(every, {}, secrets)
@@ -45,17 +44,12 @@ def command(
     for one in definition.args:  # the rows say which variable of the caller's gave the text
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
-    relevant |= callers
-    chosen = set(names) or (every.keys() if all else relevant & every.keys())
-    last = {name: (name not in shown, name in shown and not shown[name].rank) for name in chosen}
-    described = [
-        {
-            "name": name,
-            **_described(shown.get(name)),
-            "shadows": [*map(_described, shown[name].shadows if name in shown else ())],
-        }
-        for name in sorted(chosen, key=lambda name: (last[name], name))
-    ]
+    relevant = {*callers, *definition.required_envs}
+    relevant |= {name for name, one in every.items() if one.rank != SYSTEM or one.shadows}
+    wanted = shown.keys() & (names or (shown.keys() if all else relevant))
+    unset = [name for name in names if name not in shown]
+    order = sorted(wanted, key=lambda name: (not shown[name].rank, name))
+    described = [_described(name, shown.get(name)) for name in (*order, *unset)]
     for path in layers.missing:
         session.messages.warn(f"{path}: this file of variables is not there")
     try:
@@ -82,7 +76,12 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     return found.words, names
 
 
-def _described(one: Variable | None) -> dict[str, Any]:
+def _described(name: str, one: Variable | None) -> dict[str, Any]:
+    shadows = [_value(weaker) for weaker in one.shadows] if one else []
+    return {"name": name, **_value(one), "shadows": shadows}
+
+
+def _value(one: Variable | None) -> dict[str, Any]:
     rank = one and (one.rank or None)  # 0 is what describes the run
     return {"value": one and one.value, "source": one and one.source, "rank": rank}
 

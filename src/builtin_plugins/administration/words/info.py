@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import Any
 
 from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import contents
@@ -19,7 +18,7 @@ def command(session: Session, format: str) -> None:
     """
     layout = session.layout
     config = None if session.is_missing else session.installation.config
-    facts: dict[str, Any] = {
+    facts = {
         "program": session.program,
         "host": session.own_version,
         "python": platform.python_version(),
@@ -27,30 +26,22 @@ def command(session: Session, format: str) -> None:
         "installation": "complete" if config else f"none; run: {session.program} self init",
         "name": config and config.name,
         "version": config and config.version,
-        "paths": {"root": layout.root, "config_file": layout.config_file},
-        "counts": None,
     }
+    paths = {"root": layout.root, "config_file": layout.config_file}
+    counts = {}
     if config:
         installation, lock = session.installation, session.plugins_known
         inside = contents(Catalog(lock), (), deep=True)
         plugins = {one.plugin for one in lock.trees if one.plugin}
         plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
-        facts["paths"] |= {
-            "commands_dir": installation.commands_dir,
-            "plugins_dir": installation.plugins_dir,
-            "settings_file": layout.settings_file,
-            "lock_file": installation.locks[0],
-        }
-        facts["counts"] = {
-            "categories": len(inside.categories),
-            "commands": len(inside.commands),
-            "plugins": len(plugins),
-        }
+        paths["commands_dir"] = installation.commands_dir
+        paths["plugins_dir"] = installation.plugins_dir
+        paths["settings_file"] = layout.settings_file
+        paths["lock_file"] = installation.locks[0]
+        counts["categories"] = len(inside.categories)
+        counts["commands"] = len(inside.commands)
+        counts["plugins"] = len(plugins)
     if format == "json":
-        session.show_json(facts)
-        return
-    inner = {
-        **facts.pop("paths"),
-        **{key: str(one) for key, one in (facts.pop("counts") or {}).items()},
-    }
-    show_facts(session, (facts | inner).items())
+        session.show_json({**facts, "paths": paths, "counts": counts or None})
+    else:
+        show_facts(session, {**facts, **paths, **counts}.items())

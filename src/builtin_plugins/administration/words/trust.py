@@ -34,12 +34,21 @@ def command(
             raise UsageError("--list shows every project and takes no DIRECTORY")
         _list(session, format)
         return
-    root = _root(session, directory, may_be_gone=forget)
+    project = nearest_project(session, directory)
+    root = project.root
     if forget:
-        _forget(session, root)
-        return
-    project = Project(root, session.program, session.caller)
-    for path in (project.root, project.commands_dir):
+        change_trusted(session.caller, lambda known: known.pop(root, None))
+        session.show_lines(f"{root}: no longer trusted")
+    else:
+        _trust(session, project, yes)
+
+
+def _trust(session: Session, project: Project, yes: bool) -> None:
+    root = project.root
+    if not os.path.isdir(project.commands_dir):
+        remedy = f"a project has .{session.program}/commands/"
+        raise OperationError(f"{root}: is no project", remedy)
+    for path in (root, project.commands_dir):
         project.check(path)
     commands = project_contents(project).commands
     files = trusted_files(project, commands)
@@ -59,25 +68,6 @@ def command(
     session.show_lines(f"{root}: trusted")
 
 
-def _root(session: Session, directory: str | None, *, may_be_gone: bool) -> str:
-    """Return the real path of the project to trust; raises OperationError if it is none."""
-    if directory is None:
-        return nearest_project(session).root
-    hidden = f".{session.program}/commands"
-    root = os.path.realpath(directory)
-    if not may_be_gone and not os.path.isdir(os.path.join(root, hidden)):
-        raise OperationError(f"{root}: is no project", f"a project has {hidden}/")
-    return root
-
-
-def _forget(session: Session, root: str) -> None:
-    if root not in read_trusted(session.caller):
-        session.show_lines(f"{root}: was not trusted")
-        return
-    change_trusted(session.caller, lambda known: known.pop(root, None))
-    session.show_lines(f"{root}: no longer trusted")
-
-
 def _list(session: Session, format: str) -> None:
     rows = [
         {"path": root, "state": _state(root, files.items())}
@@ -95,9 +85,6 @@ def _state(root: str, files: Iterable[tuple[str, str]]) -> str:
     """Return whether what was trusted is as it was: "trusted", "changed" or "gone"."""
     if not os.path.isdir(root):
         return "gone"
-    same = all(_hash(os.path.join(root, name)) == one for name, one in files)
+    paths = ((os.path.join(root, name), known) for name, known in files)
+    same = all(os.path.lexists(path) and hash_of(path) == known for path, known in paths)
     return "trusted" if same else "changed"
-
-
-def _hash(path: str) -> str:
-    return hash_of(path) if os.path.lexists(path) else ""

@@ -16,11 +16,12 @@ def command(session: Session, format: str) -> None:
         session.show(f"{session.version}\n")
         return
     config = None if session.is_missing else session.installation.config
-    values = {
-        "name": config.name if config else None,
-        "version": config.version if config else None,
-        "host": session.own_version.rpartition(" ")[2],
-        "python": platform.python_version(),
-        "installation": session.layout.root if config else None,
-    }
-    session.show_json(values)
+    session.show_json(
+        {
+            "name": config and config.name,
+            "version": config and config.version,
+            "host": session.own_version.rpartition(" ")[2],
+            "python": platform.python_version(),
+            "installation": session.layout.root if config else None,
+        }
+    )

@@ -48,8 +48,8 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "nothing is wrong: installation, launcher, PATH, completion, dependencies, settings, "
-            "permissions, definitions, requirements, clashes, plugins, lock, projects, leftovers\n",
+            "nothing is wrong: installation, launcher, PATH, completion, settings, "
+            "permissions, definitions, requirements, clashes, plugins, projects, leftovers\n",
             "",
         )
 
@@ -72,18 +72,6 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         "settings",
         "config/settings.conf",
         "",
-    ),
-    "settings at the root": (
-        {"settings.conf": "A=1\n"},
-        "settings",
-        "/settings.conf is not read; settings belong in ",
-        "mv ",
-    ),
-    "settings in core": (
-        {"core/settings.conf": "A=1\n", "config/settings.conf": "B=1\n"},
-        "settings",
-        "/core/settings.conf is not read",
-        "move its lines to ",
     ),
     "clash": (
         {"plugins/p/a/b/command.json": command(), "plugins/p/a/b/main.sh": BASH},
@@ -111,7 +99,7 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
             }
         },
         "plugins",
-        "the files of plugin gone are gone",
+        "plugin gone is not here as the registry has it",
         "cli self plugin sync, or: cli self plugin remove gone",
     ),
 }
@@ -192,11 +180,6 @@ def lose_packages(made: Made) -> None:
     made.write({"core/other": text})
 
 
-def open_lock(made: Made) -> None:
-    made.write({"cli.lock": "garbage"})
-    (made.root / "cli.lock").chmod(0o666)
-
-
 def leave_stage(made: Made) -> None:
     made.write({f"plugins/{STAGE}x/file": ""})
 
@@ -217,7 +200,7 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     checksum = hashlib.sha256(old.read_bytes()).hexdigest()
     made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
     row = only(made)
-    assert row["message"] == f"{old}: of another version than this program"
+    assert row["message"] == f"{old}: missing, or of another version than this program"
     line = row["remedy"]
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
     made.run("-c", line, executable=Path("/bin/bash"), env={"PATH": path})
@@ -232,7 +215,6 @@ FIXED = {
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
     "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
     "no packages": (lose_packages, "launcher", "is of another version than this program"),
-    "lock": (open_lock, "lock", "somebody else may write to this lock"),
     "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
 }
 
@@ -324,17 +306,6 @@ def test_completion(install: Install) -> None:
     assert findings(made, SHELL="/bin/ksh") == []
 
 
-def test_bash_and_git(install: Install, tmp_path: Path) -> None:
-    made = install(WELL)
-    entry = {"name": "p", "kind": "git", "commit": "a" * 40, "enabled": False}
-    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
-    row = findings(made, PATH=f"{made.launcher.parent}:/nowhere")[0]
-    assert (row["check"], row["message"]) == (
-        "dependencies",
-        "git, which plugins come from, is missing",
-    )
-
-
 def test_without_an_installation(install: Install, tmp_path: Path) -> None:
     made = install(WELL)
     nowhere = str(tmp_path / "no where")
@@ -352,7 +323,7 @@ def test_what_an_installation_lacks(install: Install) -> None:
     made = install(WELL)
     (made.root / "core/lib").unlink()
     row = only(made)
-    assert row["message"].startswith(f"{made.root}/core/lib/")
+    assert row["message"] == f"{made.root}/core/lib: missing"
     assert row["remedy"] == f"cli self init {made.root}"
     assert made.run("self", "init", str(made.root)).status == 0
     assert [row for row in findings(made) if row["check"] == "installation"] == []

@@ -34,9 +34,8 @@ def test_trust_by_path_and_its_list(shop: Shop) -> None:
     done = shop.run("self", "trust", "--list", "--format", "json", at=above)
     assert json.loads(done.stdout) == {"projects": [{"path": root, "state": "gone"}]}
     forgotten = (0, f"{root}: no longer trusted\n", "")
-    assert shop.run("self", "trust", root, "--forget", at=above).all == forgotten
-    done = shop.run("self", "trust", root, "--forget", at=above)
-    assert done.all == (0, f"{root}: was not trusted\n", "")
+    for _ in range(2):
+        assert shop.run("self", "trust", root, "--forget", at=above).all == forgotten
 
 
 def test_trust_again_forgets_what_is_gone(shop: Shop) -> None:
@@ -84,7 +83,7 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     hello = (0, f"This is {place}; you are in {place}.\n", "")
     assert shop.run("hello", at=place).all == hello
     done = shop.run("self", "init", "--project", at=place)
-    assert done.all == (0, f"{place}/.cli/commands: is there already\n", "")
+    assert done.all == (0, f"{place}/.cli: is there already\n", "")
     assert shop.run("self", "trust", "--forget", str(place)).status == 0
     assert shop.run("self", "init", "--project", str(place)).status == 0
     assert shop.run("hello", at=place).status == 1

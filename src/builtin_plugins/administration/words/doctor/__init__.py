@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import groupby
 
-from builtin_plugins.administration.pages import Finding, plural
+from builtin_plugins.administration.pages import Finding, counted, grouped
 from builtin_plugins.administration.words.doctor import installation, program
-from builtin_plugins.administration.words.doctor.subject import Subject, finding
-from host import HostError, Terminal, printable
+from builtin_plugins.administration.words.doctor.installation import Subject, finding
+from host import HostError
 from host.cli.session import Session
 
 _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
@@ -18,20 +16,15 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "launcher": program.launcher,
     "PATH": program.on_path,
     "completion": program.completion,
-    "dependencies": program.dependencies,
     "settings": installation.settings,
     "permissions": installation.permissions,
     "definitions": installation.definitions,
     "requirements": program.requirements,
     "clashes": installation.clashes,
     "plugins": installation.plugins,
-    "lock": installation.lock,
     "projects": installation.projects,
     "leftovers": installation.leftovers,
 }
-_ANYWAY = ("installation", "dependencies")  # the checks that need no installation
-_STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
-_KIND = max(map(len, _STYLES))
 
 
 def command(session: Session, fix: bool, format: str) -> int:
@@ -46,26 +39,25 @@ def command(session: Session, fix: bool, format: str) -> int:
     if format == "json":
         session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, found)]})
     else:
-        lines = [*_page(found, session.terminal), *([""] if found else [])]
+        rows = [(one.rule, one.problem.what, one) for one in found]
+        lines = [*grouped(rows, session.terminal), *([""] if found else [])]
         session.show("\n".join([*lines, _result(subject, found), ""]))
     return 1 if any(one.kind == "error" for one in found) else 0
 
 
 def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
     for name, check in _CHECKS.items():
-        if subject.wrong and name not in _ANYWAY:
+        if subject.wrong and name != "installation":
             continue
         try:
             found = [*check(subject)]
         except (HostError, OSError) as error:
             found = [finding(f"cannot be checked: {error}", "fix this first")]
-        left = {one.problem for one in found}
         fixes = [one.fix for one in found if fix and one.fix]
         for apply in fixes:
             with suppress(HostError, OSError):
                 apply()
-        if fixes:
-            left = {one.problem for one in check(subject)}
+        left = {one.problem for one in (check(subject) if fixes else found)}
         for one in found:
             yield one._replace(rule=name, fixed=one.problem not in left)
 
@@ -81,22 +73,9 @@ def _row(one: Finding) -> dict[str, object]:
     }
 
 
-def _page(found: list[Finding], terminal: Terminal) -> Iterator[str]:
-    """Yield the findings below their checks, each with its remedy below it."""
-    for check, findings in groupby(found, lambda one: one.rule):
-        yield terminal.styled(check, "heading")
-        for one in findings:
-            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
-            yield f"  {label}  {printable(one.problem.what)}"
-            if one.problem.remedy:
-                yield f"  {' ' * _KIND}  {printable(one.problem.remedy)}"
-
-
 def _result(subject: Subject, found: list[Finding]) -> str:
     if not found:
         return f"nothing is wrong: {', '.join(_CHECKS)}"
-    kinds = sorted(Counter(one.kind for one in found).items())
-    counts = [f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds]
     safe = any(one.kind == "error" and one.fix for one in found)
     more = f"; to fix what is safe: {subject.call} self doctor --fix" if safe else ""
-    return ", ".join(counts) + more
+    return counted(found) + more

@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,
     launcher_of,
     write_launcher,
 )
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.administration.words.doctor.subject import Subject, finding
+from builtin_plugins.administration.words.doctor.installation import Subject, finding
 from builtin_plugins.administration.words.init import to_path
-from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
-from host.planning.required_programs import fault, remedy_of
-from host.run import find_bash
-from host.run.environment import read_sources
+from host.planning.required_programs import check_programs
 from host.run.process import start_of
 
 
@@ -50,54 +45,38 @@ def on_path(subject: Subject) -> Iterator[Finding]:
     path = launcher_of(subject.layout)
     if subject.layout.default or path not in subject.launchers:
         return
-    found = find_program(subject.program, subject.environ)
+    found = find_program(subject.session.program, subject.environ)
     if found is None:
         how = to_path(path, subject.environ)
-        yield finding(f"{subject.program} is not on PATH", how, hint=True)
+        yield finding(f"{subject.session.program} is not on PATH", how, hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
-        text = f"{subject.program} on PATH is {found}, not this installation's"
+        text = f"{subject.session.program} on PATH is {found}, not this installation's"
         how = f"call {path}, or put a link to it into a directory that comes before on PATH"
         yield finding(text, how, hint=True)
 
 
 def completion(subject: Subject) -> Iterator[Finding]:
     """Yield that the caller's shell does not complete this program's words."""
-    if shell := uncompleted_shell(subject.program, subject.environ):
-        text = f"{shell} does not complete the words of {subject.program}"
+    if shell := uncompleted_shell(subject.session.program, subject.environ):
+        text = f"{shell} does not complete the words of {subject.session.program}"
         yield finding(text, f"{subject.call} self completion {shell} --install", hint=True)
 
 
-def dependencies(subject: Subject) -> Iterator[Finding]:
-    """Yield the programs that are needed and missing."""
-    if find_bash(subject.environ) is None:
-        yield finding("bash, which reads settings.conf and runs scripts, is missing", "install it")
-    if subject.wrong is None and find_program("git", subject.environ) is None:
-        entries = effective_registry(subject.plugins_dir).entries.values()
-        if any(source_of(entry).is_from_git for entry in entries):
-            yield finding("git, which plugins come from, is missing", "install it")
-
-
 def requirements(subject: Subject) -> Iterator[Finding]:
-    """Yield the programs that are missing or of another version, each with who requires it.
+    """Yield what a run would say of the programs that commands require.
 
     PATH is that of the command's run; in safe mode it is the caller's.
     """
     session = subject.session
-    found: dict[tuple[str, str], list[str]] = {}
     for command in subject.commands:
-        definition = command.definition
+        words, definition, environ = command.words, command.definition, session.caller
         if not definition.requires or not definition.compatible:
             continue
-        with suppress(HostError):  # another check finds what is wrong with its variables
-            environ = session.caller
+        there = (session.installation, subject.lock, session.caller, session.messages)
+        known = session.installation.versions_file
+        try:
             if not session.safe:
-                there = (session.installation, subject.lock, session.caller, session.messages)
-                reader = read_sources(command.words, definition, *there)
-                environ = reader.layers.environment()
-            for one in definition.requires:
-                if text := fault(one, environ, session.installation.versions_file):
-                    remedy = remedy_of(one, subject.call, subject.lock) or "install it"
-                    key = (f"{one}: {text}; required by", remedy)
-                    found.setdefault(key, []).append(" ".join(command.words))
-    for (text, remedy), labels in found.items():
-        yield finding(f"{text} {', '.join(labels)}", remedy)
+                environ = read_sources(words, definition, *there).layers.environment()
+            check_programs(definition.requires, words, subject.call, environ, subject.lock, known)
+        except HostError as error:
+            yield Finding("", error.problem)

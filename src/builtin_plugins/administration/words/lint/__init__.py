@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from builtin_plugins.administration.pages import Finding, plural, relative_path
+from builtin_plugins.administration.pages import Finding, counted, grouped, plural
+from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
-from builtin_plugins.administration.words.lint.scripts import shellcheck_findings
+from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import DefinitionError, HostError, Problem, UsageError, find_program
 from host.cli.session import Session
 from host.cli.trust import project_contents
@@ -17,7 +18,6 @@ from host.cli.unknown_words import find_whole
 from host.run.catalog import Catalog
 from host.run.command import read_definition
 from host.run.folders import FolderNode
-from host.run.projects import Project
 
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
@@ -28,9 +28,10 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
 
     DIRECTORY is an installation, a plugin, a project or a folder of commands, WORDS are those of
     a command or a category. Without either, this installation and the projects here are checked.
-    Each finding is a line FILE:LINE:COLUMN: MESSAGE. With an error the exit status is 1. A hint (a
-    file that looks like a script and is no command, or a script without a shebang) leaves it at 0.
-    The last lines show who answers `--help`. If shellcheck is on PATH, it checks scripts too.
+    Each finding is a line FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With
+    an error the exit status is 1. A hint (a file that looks like a script and is no command, or a
+    script without a shebang) leaves it at 0. The last lines show who answers `--help`. If
+    shellcheck is on PATH, it checks scripts too.
     """
     lint = Lint(session.layout.root, session.environ)
     found = [*_findings(session, lint, words)]
@@ -44,9 +45,7 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
-        session.show_lines(*map(_line, findings))
-        if not findings:
-            session.show_lines(f"nothing is wrong in {plural(lint.count, 'definition')}")
+        _show_text(session, findings, lint.count)
         session.show_lines(*_help_lines(lint.help))
     if lint.shell_scripts and not shellcheck and session.terminal.is_interactive:
         session.messages.line("shellcheck is not on PATH, so scripts were not checked with it")
@@ -60,7 +59,7 @@ def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[
         yield from lint.installation(session.layout.root, session.layout.config_file)
         yield from _project_findings(session)
     elif len(words) == 1 and os.path.isdir(words[0]):
-        project = Project(os.path.realpath(words[0]), session.program, session.caller)
+        project = nearest_project(session, words[0])
         if os.path.isdir(project.commands_dir):
             yield from lint.tree(FolderNode(project.tree, read_definition, project))
         else:
@@ -89,14 +88,25 @@ def _project_findings(session: Session) -> Iterator[Finding]:
         inside = project_contents(project)
         yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
-            own, winner = command.definition.file, ""
             with suppress(HostError):  # a finding of its own
-                found = catalog.find(command.words, whole=True)
-                winner = found.definition.file if found.definition else "a category"
-                winner = winner or f"plugin {found.plugin}"
-            if winner not in (own, ""):
-                text = f"{' '.join(command.words)} is hidden by {winner}"
-                yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+                own, found = command.definition.file, catalog.find(command.words, whole=True)
+                winner = found.definition.file if found.definition else ""
+                if winner != own:
+                    text = f"{' '.join(command.words)} is hidden by {winner or 'something else'}"
+                    yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+
+
+def _show_text(session: Session, findings: Sequence[Finding], count: int) -> None:
+    """Show a line for each finding, for `grep` and editors; on a terminal a page for people."""
+    if not findings:
+        session.show_lines(f"nothing is wrong in {plural(count, 'definition')}")
+    elif not session.terminal.is_interactive:
+        session.show_lines(*(str(one.problem) for one in findings))
+    else:
+        places = [(one, one.problem) for one in findings]
+        rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in places]
+        lines = grouped(rows, session.terminal)
+        session.show("\n".join([*lines, "", counted(findings), ""]))
 
 
 def _help_lines(answers: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
@@ -110,15 +120,10 @@ def _text(problem: Problem) -> str:
     return f"{problem.message}; {problem.remedy}" if problem.remedy else problem.message
 
 
-def _line(one: Finding) -> str:
-    at = one.problem
-    return f"{relative_path(at.path)}:{at.line}:{at.column}: {_text(at)}"
-
-
 def _row(one: Finding) -> dict[str, object]:
     at = one.problem
     return {
-        "file": relative_path(at.path),
+        "file": at.path,
         "line": at.line,
         "column": at.column,
         "rule": one.rule,
@@ -129,6 +134,6 @@ def _row(one: Finding) -> dict[str, object]:
 def _github_line(one: Finding) -> str:
     """Return a workflow command, which GitHub shows beside the line."""
     at = one.problem
-    path = relative_path(at.path).translate(_GITHUB_PROPERTY)
+    path = at.path.translate(_GITHUB_PROPERTY)
     place = f"file={path},line={at.line},col={at.column},title=lint {one.rule}"
     return f"::{'notice' if one.hint else 'error'} {place}::{_text(at).translate(_GITHUB)}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import accumulate
+from pathlib import Path
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.hooks_source import read_source, references
@@ -66,13 +67,9 @@ def _missing(reference: str, places: Sequence[str]) -> str:
         return f"module {module}"
     if not (spec.origin or "").endswith(".py") or _found(f"{module}.{name}", places):
         return ""
-    try:
-        tree = ast.parse(read_regular(str(spec.origin), _LARGEST, HostError))
-    except (HostError, OSError, SyntaxError, ValueError, RecursionError):
-        return ""
-    bound = {getattr(one, "asname", None) or getattr(one, "name", "") for one in ast.walk(tree)}
-    bound |= {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-    return "" if bound & {name, "*", "__getattr__"} else f"{name} in {module}"
+    text = Path(str(spec.origin)).read_text(encoding="utf-8", errors="replace")
+    is_known = re.search(rf"\b({name}|__getattr__)\b|import \*", text)
+    return "" if is_known else f"{name} in {module}"
 
 
 def _found(module: str, places: Sequence[str]) -> ModuleSpec | None:

@@ -8,9 +8,8 @@ from collections.abc import Generator, Iterator, Mapping
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
-from builtin_plugins.administration.words.lint import definitions
+from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
-from builtin_plugins.administration.words.lint.scripts import script_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     Manifest,
@@ -67,7 +66,8 @@ class Lint:
             return
         self.count += 1
         yield from (Finding("definition", one) for one in config.warnings)
-        yield from self.tree(FolderNode(Tree(os.path.join(root, config.commands_dir), scripts={})))
+        commands = Tree(os.path.join(root, config.commands_dir), scripts={})
+        yield from self.tree(FolderNode(commands))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
         for problem in registry.problems_of(registry_path(plugins_dir)):
@@ -98,10 +98,9 @@ class Lint:
             node = pending.pop()
             command = yield from self._place(node)
             inside = node.inside()
-            if command is not None and not command.is_script:
-                yield from _unreachable(node.at, [*inside])
-            else:
+            if command is None or command.is_script:
                 yield from (Finding("definition", one) for one in node.problems)
+                # The folder of a plugin with folders of commands is no category itself.
                 if node.tree.scripts is not None or (node.parent and node.holds_commands()):
                     yield from left_out(node)
             pending += reversed(inside.values())
@@ -121,11 +120,11 @@ class Lint:
             self.count += 1
             for problem in (*definition.warnings, *definition.foreign_systems()):
                 yield Finding("definition", problem)
-            yield from definitions.unknown_keys(definition)
-            yield from definitions.written_secrets(definition)
-            yield from definitions.variables(definition, self._known)
+            yield from rules.unknown_keys(definition)
+            yield from rules.written_secrets(definition)
+            yield from rules.variables(definition, self._known)
             if definition.entrypoint:
-                yield from script_findings(definition, self._environ, self.shell_scripts)
+                yield from rules.script_findings(definition, self._environ, self.shell_scripts)
                 command = definition if read == node.command else None
         if command is not None:
             yield from self._taken_aliases(node, command)
@@ -137,23 +136,10 @@ class Lint:
 
     def _taken_aliases(self, node: FolderNode, command: Definition) -> Iterator[Finding]:
         """Yield the aliases that never count, as a word or an earlier command has them."""
-        folder, file = node.parent, command.file
-        words = folder.inside() if folder else {}
+        file, words = command.file, node.parent.inside() if node.parent else {}
         for index, alias in enumerate(command.aliases):
             seen = self._aliases.setdefault((os.path.dirname(node.at), alias), file)
             owner = "the word" if alias in words else seen
             if owner != file:
                 text = f"{alias} is taken by {owner}, which goes before"
                 yield Finding("alias", Problem(file, text, "take another", f"aliases[{index}]"))
-
-
-def _unreachable(place: str, words: list[str]) -> Iterator[Finding]:
-    """Yield the definitions in a command's folder that are in folders without one."""
-    for folder, inner, names in os.walk(place):
-        if folder == place:
-            inner[:] = [one for one in inner if one not in words and not one.startswith(".")]
-        elif "command.json" in names:
-            text = f"cannot be reached: {place} is a command, so folders without a definition"
-            remedy = f"write {os.path.dirname(folder)}/category.json, or move it"
-            file = os.path.join(folder, "command.json")
-            yield Finding("unreachable", Problem(file, f"{text} are its own files", remedy))

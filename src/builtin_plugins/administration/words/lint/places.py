@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from itertools import groupby
+from contextlib import suppress
+from functools import cache
 
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
@@ -29,22 +31,27 @@ def keys_of(path: str) -> tuple[str, dict[str, int]]:
 
 
 def placed(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings in the order of their places, each with a line and a column."""
-    by_path = sorted({*findings}, key=lambda one: one.problem.path)
-    result = []
-    for path, group in groupby(by_path, lambda one: one.problem.path):
-        rows = list(group)
-        text, offsets = keys_of(path) if any(one.problem.key for one in rows) else ("", {})
-        result += [one._replace(problem=_placed(one.problem, text, offsets)) for one in rows]
-    return sorted(result, key=_order)
+    """Return the findings in the order of their places, each with a line and a column.
+
+    Paths below the current directory are relative to it.
+    """
+    keys = cache(keys_of)
+    found = set()
+    for one in findings:
+        at = one.problem
+        line, column = at.line, at.column or 1
+        if not line:
+            text, offsets = keys(at.path) if at.key else ("", {})
+            line, column = place_of_key(text, offsets, at.key)
+        place = (relative_path(at.path), at.text, at.remedy, at.key, line, column)
+        found.add(one._replace(problem=Problem(*place)))
+    return sorted(found, key=_order)
 
 
-def _placed(problem: Problem, text: str, offsets: dict[str, int]) -> Problem:
-    """Return the problem at its line, or else at its key, or at the nearest key above that."""
-    line, column = place_of_key(text, offsets, problem.key)
-    if problem.line:
-        line, column = problem.line, problem.column or 1
-    return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
+def relative_path(path: str) -> str:
+    with suppress(OSError):
+        return path.removeprefix(f"{os.getcwd()}/")
+    return path
 
 
 def _order(one: Finding) -> tuple[object, ...]:

@@ -1,0 +1,137 @@
+"""The rules for one definition and the script that it names, each a function."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
+
+from builtin_plugins.administration.pages import Finding
+from builtin_plugins.io.bounded_call import bounded_call
+from host import Definition, HostError, Problem, declared_secrets, expand, is_secret
+from host.run import from_system, why_outside
+from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
+from host.run.lock import Source
+from host.run.process import start_of
+from host.run.secret_references import is_reference
+
+_HEAD = 256  # bytes by which a text is told from a program
+_SHELLS = ("bash", "dash", "ksh", "sh")
+_PATIENCE = 600.0  # seconds for shellcheck
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # which is no-shebang
+_OWN_MARKS = ("x-", "_", "$")
+_WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
+_SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
+
+
+def unknown_keys(definition: Definition) -> Iterator[Finding]:
+    """Yield the keys that nothing reads; the reader reports misspelt ones."""
+    reported = {problem.key for problem in definition.warnings}
+    for key in definition.extra:
+        if not key.startswith(_OWN_MARKS) and key not in reported:
+            remedy = "begin it with x- if it is your own"
+            yield Finding("definition", Problem(definition.file, "unknown key", remedy, key))
+
+
+def written_secrets(definition: Definition) -> Iterator[Finding]:
+    secrets = declared_secrets(definition, definition.envs)
+    for name, value in definition.envs.items():
+        if (name in secrets or is_secret(name)) and value and "$" not in value:
+            text = "looks like a secret, and everybody can read it here"
+            remedy = "write a reference to it under secrets, or keep it in the environment"
+            yield Finding("secret", Problem(definition.file, text, remedy, f"envs.{name}"))
+
+
+def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what is wrong with `env_files` and `envs`; names that are `known` are set elsewhere."""
+    needed = (*definition.required_envs, *(one.variable for one in definition.args))
+    layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
+    schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
+    problems: list[Problem] = []
+    messages: Any = SimpleNamespace(program="", warn=problems.append, debug=lambda _: None)
+    reader = _VariableReader((), definition, layers, messages, schemes)
+    entries = [(entry, one) for one in reader.chain for entry in one.env_files if ":" in entry]
+    layers.missing += [entry for entry, one in entries if is_reference(entry, reader, one)]
+    try:
+        for source in _SOURCES:
+            reader.read(source)
+    except HostError as error:
+        problems.append(error.problem)
+    yield from (Finding("variables", one) for one in problems)
+
+
+class _VariableReader(SourceReader):
+    """Reads variables as a run does, and warns of references to names that nothing defines.
+
+    If a file of `env_files` is missing, or only a run can read it, it may define any name.
+    """
+
+    def expanded(
+        self,
+        text: str,
+        path: str,
+        key: str,
+        line: int = 0,
+        on_warning: Callable[[Problem], None] | None = None,
+    ) -> str:
+        names: dict[str, None] = {}
+        expand(text, names.setdefault)
+        in_env_file = line > 0
+        optional = {*_WITH_DEFAULT.findall(text), *self.definition.secrets}
+        for name in names if not (in_env_file or self.layers.missing) else ():
+            if name not in optional and self.layers.get(name) is None and from_system(name) is None:
+                remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
+                self.messages.warn(Problem(path, f"nothing defines ${name}", remedy, key))
+        return super().expanded(text, path, key, line, on_warning)
+
+
+def script_findings(
+    definition: Definition, environ: Mapping[str, str], shells: list[str]
+) -> Iterator[Finding]:
+    """Yield what keeps a command's file from running; a shell's script is added to `shells`."""
+    if definition.in_python:
+        return
+    script = os.path.join(definition.directory, definition.entrypoint)
+    wrong = "" if os.path.lexists(script) else f"there is no {script}"
+    if not definition.is_script:  # a link to one was checked when it was found
+        wrong = why_outside(definition.directory, definition.entrypoint) or wrong
+    if wrong:
+        yield Finding("entrypoint", Problem(definition.file, wrong, key="entrypoint"))
+        return
+    try:
+        if os.path.basename(start_of(script, environ).interpreter) in _SHELLS:
+            shells.append(script)
+    except HostError as error:
+        if definition.compatible:
+            yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
+    else:
+        with suppress(OSError), open(script, "rb") as file:  # some may be run and not read
+            head = file.read(_HEAD)
+            if not head.startswith(b"#!") and b"\0" not in head:
+                what, remedy = (
+                    "has no shebang, so bash runs it",
+                    "begin it with #!/usr/bin/env bash",
+                )
+                yield Finding("no-shebang", Problem(script, what, remedy), hint=True)
+
+
+def shellcheck_findings(
+    program: str, scripts: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Yield shellcheck's errors and warnings; what has no shebang it takes for bash, as we do."""
+    if not scripts:
+        return
+    try:
+        ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _PATIENCE)
+        comments = json.loads(ended.stdout)["comments"]
+    except (OSError, ValueError, LookupError, TypeError):
+        yield Finding("shellcheck", Problem(scripts[0], f"{program} failed", "run it by hand"))
+        return
+    for one in comments:
+        text = f"SC{one['code']}: {one['message']}"
+        problem = Problem(one["file"], text, line=one["line"], column=one["column"])
+        yield Finding("shellcheck", problem)
