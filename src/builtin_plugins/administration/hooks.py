@@ -105,7 +105,6 @@ _SYNONYMS = {
     "init": ("setup",),
     "list": ("ls", "commands", "all", "tasks"),
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
-    "search": ("find", "grep", "lookup"),
     "update": ("upgrade", "selfupdate", "self-update"),
 }
 

@@ -158,10 +158,9 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             f"{subject.call} self plugin list",
             partial(reconcile_if_free, subject.plugins_dir),
         )
-    left = []
-    copy = VenvCopy().path
+    left: list[str] = []
     with suppress(OperationError, OSError), locked(os.path.join(sys.prefix, "pyvenv.cfg")):
-        left = [copy] if os.path.isdir(copy) else []
+        left += filter(os.path.isdir, [VenvCopy().path])
     for command in subject.commands:
         if command.definition.entrypoint == ENTRYPOINT:
             left += abandoned(settings_of(command, subject.environ).places.install_dir)
