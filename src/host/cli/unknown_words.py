@@ -51,16 +51,18 @@ def unknown(
     The error names a folder of that name and why it is no command. `topics` are those of `help`.
     """
     word = rest[0]
-    inside = session.contents((), deep=True)
+    problems = [*session.catalog.problems]
     folders = [os.path.join(directory, word) for directory in found.directories]
-    folders += [one.path for one in session.catalog.problems]
-    for problem in inside.problems:  # one of them may be the reason
-        if not inside.commands or problem.path in folders:
+    folders += [one.path for one in problems]
+    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
+    for problem in problems:  # one of them may be the reason
+        if {*names} <= {RESERVED} or problem.path in folders:
             session.messages.warn(problem)
     owner = session.lock.disabled_owner([*found.words, word])
     reason = f"plugin {owner} is disabled" if owner else _refused(found, word)
     if reason:
         return UsageError(_unknown(found, word), reason)
+    inside = session.contents((), deep=True)
     others = [one.words for one in inside.listed(everything=False).commands]
     others += [one.words for one in inside.categories]
     return unknown_in(session.program, session.lock, found, word, others, topics)
@@ -87,10 +89,12 @@ def unknown_in(
         near = closest(word, {words[-1] for words in names}, alike)
         return [words for one in near for words in names if words[-1] == one][:_MOST]
 
+    synonyms = [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
     meant = (
-        named(every, 1)
+        (synonyms if found.words else [])
+        or named(every, 1)
         or named([words for words in every if words[:-1] == found.words])
-        or [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
+        or synonyms
         or named(every, _ALIKE_ELSEWHERE)
         or ([("help",)] if not found.words and closest(word, ["help"]) else [])
     )
