@@ -51,10 +51,10 @@ def unknown(
     The error names a folder of that name and why it is no command. `topics` are those of `help`.
     """
     word = rest[0]
-    problems = [*session.catalog.problems]
     folders = [os.path.join(directory, word) for directory in found.directories]
-    folders += [one.path for one in problems]
-    names = [name for node in found.nodes for name in node.tree.words(node.at, problems)]
+    folders += [one.path for one in session.catalog.problems]
+    names = [name for node in found.nodes for name in node.inside()]
+    problems = [*session.catalog.problems, *(one for node in found.nodes for one in node.problems)]
     for problem in problems:  # one of them may be the reason
         if {*names} <= {RESERVED} or problem.path in folders:
             session.messages.warn(problem)

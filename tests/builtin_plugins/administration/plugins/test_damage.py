@@ -246,10 +246,11 @@ def test_a_marked_removal_is_finished_by_the_next_command(two: Made) -> None:
     write_tree(two.root / "plugins/dropped", plugin_files("dropped/hi"))
     assert set(listed(two)) == {"one", "two", "three", "dropped"}
     for name in ("three", "dropped"):
-        text = path.read_text()
-        path.write_text(text.replace(f'"name": "{name}",', f'"name": "{name}", "removing": true,'))
+        before, here, after = path.read_text().partition(f'"name": "{name}",')
+        marked = after.replace('"removing": false', '"removing": true', 1)
+        path.write_text(f"{before}{here}{marked}")
     assert two.run("both", "hi").stdout == "one\n"
     assert set(registry(two)) == set(listed(two)) == {"one", "two"}
     [kept] = (two.root / "plugins/.removed").iterdir()
     assert kept.name.startswith("dropped-")
-    assert "removing" not in path.read_text()
+    assert '"removing": true' not in path.read_text()

@@ -18,6 +18,7 @@ from builtin_plugins.administration.words.doctor.installation import Subject, fi
 from builtin_plugins.administration.words.init import to_path
 from host import HostError, find_program
 from host.planning.required_programs import check_programs
+from host.run.environment import read_sources
 from host.run.process import start_of
 
 
