@@ -48,8 +48,8 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "nothing is wrong: installation, launcher, PATH, completion, settings, "
-            "permissions, definitions, requirements, clashes, plugins, projects, leftovers\n",
+            "nothing is wrong: installation, launcher, PATH, completion, programs, settings, "
+            "permissions, definitions, requirements, clashes, plugins, lock, projects, leftovers\n",
             "",
         )
 
@@ -72,6 +72,18 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         "settings",
         "config/settings.conf",
         "",
+    ),
+    "settings at the root": (
+        {"settings.conf": "A=1\n"},
+        "settings",
+        "/settings.conf is not read; settings belong in ",
+        "mv ",
+    ),
+    "settings in core": (
+        {"core/settings.conf": "A=1\n", "config/settings.conf": "B=1\n"},
+        "settings",
+        "/core/settings.conf is not read",
+        "move its lines to ",
     ),
     "clash": (
         {"plugins/p/a/b/command.json": command(), "plugins/p/a/b/main.sh": BASH},
@@ -99,7 +111,7 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
             }
         },
         "plugins",
-        "plugin gone is not here as the registry has it",
+        "the files of plugin gone are missing",
         "cli self plugin sync, or: cli self plugin remove gone",
     ),
 }
@@ -180,6 +192,11 @@ def lose_packages(made: Made) -> None:
     made.write({"core/other": text})
 
 
+def open_lock(made: Made) -> None:
+    made.write({"cli.lock": "garbage"})
+    (made.root / "cli.lock").chmod(0o666)
+
+
 def leave_stage(made: Made) -> None:
     made.write({f"plugins/{STAGE}x/file": ""})
 
@@ -215,6 +232,7 @@ FIXED = {
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
     "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
     "no packages": (lose_packages, "launcher", "is of another version than this program"),
+    "lock": (open_lock, "lock", "somebody else may write to this lock"),
     "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
 }
 
@@ -304,6 +322,17 @@ def test_completion(install: Install) -> None:
     assert made.run("self", "completion", "bash", "--install").status == 0
     assert findings(made, SHELL="/bin/bash") == []
     assert findings(made, SHELL="/bin/ksh") == []
+
+
+def test_bash_and_git(install: Install) -> None:
+    made = install(WELL)
+    entry = {"name": "p", "kind": "git", "commit": "a" * 40, "enabled": False}
+    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
+    row = findings(made, PATH=f"{made.launcher.parent}:/nowhere")[0]
+    assert (row["check"], row["message"]) == (
+        "programs",
+        "git is missing; plugins come from repositories",
+    )
 
 
 def test_without_an_installation(install: Install, tmp_path: Path) -> None:

@@ -29,9 +29,12 @@ from host import HostError, OperationError, Problem, find_program, version_probl
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.trust import project_contents
+from host.planning.cache_files import can_be_made
 from host.run.catalog import Catalog
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
+
+_WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
 
 class Subject:
@@ -88,7 +91,12 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 def settings(subject: Subject) -> Iterator[Finding]:
     """Yield what is wrong with settings.conf; it is sourced, as a run does, unless in safe mode."""
-    session, file = subject.session, subject.layout.settings_file
+    session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
+    for path in (os.path.join(root, name) for name in _WRONG_PLACES):
+        if os.path.isfile(path):
+            move = f"mv {shlex.quote(path)} {shlex.quote(file)}"
+            remedy = f"move its lines to {file}" if os.path.exists(file) else move
+            yield finding(f"{path} is not read; settings belong in {file}", remedy)
     if session.safe or _is_open(file):
         return
     ours = session.installation.run_variables((session.program,))
@@ -147,7 +155,23 @@ def plugins(subject: Subject) -> Iterator[Finding]:
         if entry.enabled and not source_of(entry).is_present(subject.plugins_dir):
             back = "put them back" if entry.is_local else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
-            yield finding(f"plugin {entry.name} is not here as the registry has it", remedy)
+            yield finding(f"the files of plugin {entry.name} are missing", remedy)
+
+
+def lock(subject: Subject) -> Iterator[Finding]:
+    """Yield what keeps the lock from being used; an outdated one is replaced anyway."""
+    paths = subject.session.installation.locks
+    for path in filter(os.path.isfile, paths):
+        status = os.lstat(path)
+        if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
+            text = f"{path}: somebody else may write to this lock, so it is not used"
+            yield finding(text, f"rm {shlex.quote(path)}", partial(os.unlink, path))
+    if not any(map(can_be_made, paths)):
+        yield finding(
+            f"neither {' nor '.join(map(os.path.dirname, paths))} can be written, "
+            "so every call asks all plugins again",
+            f"make one of them writable, or run once as its owner: {subject.call} self lock",
+        )
 
 
 def leftovers(subject: Subject) -> Iterator[Finding]:

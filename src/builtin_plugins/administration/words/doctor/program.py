@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,
     launcher_of,
@@ -16,8 +17,10 @@ from builtin_plugins.administration.program.launcher import (
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.administration.words.doctor.installation import Subject, finding
 from builtin_plugins.administration.words.init import to_path
+from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.planning.required_programs import check_programs
+from host.run import find_bash
 from host.run.environment import read_sources
 from host.run.process import start_of
 
@@ -61,6 +64,16 @@ def completion(subject: Subject) -> Iterator[Finding]:
     if shell := uncompleted_shell(subject.session.program, subject.environ):
         text = f"{shell} does not complete the words of {subject.session.program}"
         yield finding(text, f"{subject.call} self completion {shell} --install", hint=True)
+
+
+def programs(subject: Subject) -> Iterator[Finding]:
+    """Yield the programs that this program needs and that are missing."""
+    if find_bash(subject.environ) is None:
+        yield finding("bash is missing; it reads settings.conf and runs scripts", "install it")
+    if find_program("git", subject.environ) is None:
+        entries = effective_registry(subject.plugins_dir).entries.values()
+        if any(source_of(entry).is_from_git for entry in entries):
+            yield finding("git is missing; plugins come from repositories", "install it")
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:
