@@ -21,7 +21,11 @@ _OTHERS = {
 
 # By .ci/run and test_site.
 _INSTALLER = "curl -LsSf https://cli-host.github.io/cli-host/install.sh | sh\n"
-_RUN_ELSEWHERE = [("README.md", "bash tests/run\n"), ("README.md", _INSTALLER)]
+_RUN_ELSEWHERE = [
+    ("README.md", "bash tests/run\n"),
+    ("README.md", _INSTALLER),
+    ("docs/index.md", _INSTALLER),
+]
 
 
 def test_every_page_with_commands_is_run() -> None:
