@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import is_tree, write_file
+from host.hookspecs import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
@@ -81,8 +83,17 @@ def _skeleton() -> Path:
 
 
 def is_checkout(root: str) -> bool:
-    """Return whether an installation is a git checkout of the program, made by install.sh."""
-    return all(os.path.exists(os.path.join(root, one)) for one in (".git", "pyproject.toml"))
+    """Return whether an installation is a git checkout of the program, made by install.sh.
+
+    A team's repository may be a Python project, too: the name tells them apart.
+    """
+    try:
+        project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    named = f'^name = "{OWN_DISTRIBUTION}"$'
+    is_own = re.search(named, project, re.MULTILINE) is not None
+    return is_own and os.path.exists(os.path.join(root, ".git"))
 
 
 def cli_json(program: str) -> bytes:

@@ -112,7 +112,7 @@ def test_a_library_that_is_linked_is_somebody_elses(
 
 def test_git_renews_the_files_of_a_checkout(root: Path, renewed: Renewed) -> None:
     renewed("former")
-    write_tree(root, {".git/HEAD": "", "pyproject.toml": ""})
+    write_tree(root, {".git/HEAD": "", "pyproject.toml": '[project]\nname = "cli-host"\n'})
     before = files_of(root)
     assert renewed("new") == []
     assert files_of(root) == before

@@ -90,10 +90,22 @@ def test_a_link_that_comes_is_refused(team: Team, target: str) -> None:
 
 
 def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -> None:
-    made = install({"pyproject.toml": ""})
+    made = install({"pyproject.toml": '[project]\nname = "cli-host"\n'})
     (made.root / ".git").mkdir()
     said = f"{made.root}: is the program's own checkout; bring it forward with: cli self update"
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
+
+
+def test_a_repository_that_is_a_python_project_is_the_teams(team: Team) -> None:
+    assert team.init().status == 0
+    (team.root / "core/lib/os.sh").unlink()
+    project = '[project]\nname = "acme-tools"\ndependencies = ["cli-host"]\n'
+    team.repository.commit({"pyproject.toml": project})
+    for _ in range(2):
+        done = team.colleague.run("self", "sync", "--yes")
+        assert (done.status, done.stderr) == (0, "")
+    assert (team.root / "pyproject.toml").read_text() == project
+    assert (team.root / "core/lib/os.sh").is_file()
 
 
 def test_without_git_plugins_and_library_come(team: Team, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
         "core/lib/logger.sh": f"# {OLD}\n",
     }
     if kind == "checkout":
-        files["pyproject.toml"] = "[project]\n"
+        files["pyproject.toml"] = '[project]\nname = "cli-host"\n'
         files[".gitignore"] = (PROJECT / ".gitignore").read_text()
         gone = {"docs/gone.md": "gone\n", "notes": "a file\n", "node/x": "x\n"}
         remote = Repository(tmp_path / "remote", files | gone | {"docs/a/b.md": "old\n"})
