@@ -18,83 +18,91 @@ _HIDDEN = ("launcher", "news")
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
-_LINTED = argument("words...", "A directory, or words of a command.", complete="directory")
+_LINTED = argument("words...", "A directory, or the words of a command.", complete="directory")
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
 _PLUGIN = argument("name", required=True, complete="none")
 
-_ABOUT = free("--description", "TEXT", "What it is for, in a line.")
-_ALL = argument("--all", "Hidden ones and other systems' too.")
-_ALL_SHADOWED = argument("--all", "What it shadows too.")
-_ALL_VARIABLES = argument("--all", "The caller's own variables too.")
+_ABOUT = free("--description", "TEXT", "A description of one line.")
+_ALL = argument("--all", "Also list hidden commands and those for other systems.")
+_ALL_SHADOWED = argument("--all", "Also show the files that it hides.")
+_ALL_VARIABLES = argument("--all", "Also show all other variables of your environment.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
-_DEFINITION = argument("--definition", "Its command.json, not its script.")
+_DEFINITION = argument("--definition", "Open its command.json instead of its script.")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
-_FIX = argument("--fix", "Apply the remedies that are safe.")
-_FOLDER = argument("--folder", "A folder with a command.json, not a script.")
+_FIX = argument("--fix", "Apply the safe remedies.")
+_FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
 _FROM = {
-    **argument("--from", "A script of yours, taken as it is.", value="FILE", type="file"),
+    **argument("--from", "Copy this script unchanged.", value="FILE", type="file"),
     "conflicts": ["--lang", "--description", "--folder"],
 }
-_INSTALL = argument("--install", "Load it in every new shell.")
+_INSTALL = argument("--install", "Set up completion for every new shell.")
 _LANGUAGES = ["bash", "python", "node", "sh"]
 _LANGUAGE = argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES)
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
 _FORMATS = "host.cli.completion:formats"
 _LISTING_FORMAT = argument(
-    "--format", "text, json, tree or a plugin's.", value="FORMAT", default="text", complete=_FORMATS
+    "--format",
+    "text, json, tree or a plugin's format.",
+    value="FORMAT",
+    default="text",
+    complete=_FORMATS,
 )
-_MOVE = argument("--move", "Remove that script then.")
+_MOVE = argument("--move", "Remove the original script.")
 _NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
-_PURGE = argument("--purge", "Your commands, plugins and settings, too.")
-_PYTHON = argument("--python", "A pip package with hooks in Python and tests.")
+_PURGE = argument("--purge", "Also remove your commands, plugins and settings.")
+_PYTHON = argument("--python", "Make a pip package with Python hooks and tests.")
 _INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
 _A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
-_FORGET = argument("--forget", "Trust the project no longer.", conflicts=["--yes"])
+_FORGET = argument("--forget", "Stop trusting the project.", conflicts=["--yes"])
 _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
-_PROJECT = argument("directory", "By default the nearest project.", complete="directory")
+_PROJECT = argument(
+    "directory", "The project's directory; by default the nearest project.", complete="directory"
+)
 _TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
-_TRUST_YES = argument("--yes", "Do not ask; the only --yes that answers this question.")
+_TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
-_WHERE = argument("words...", "Where; by default the tool's name.", complete="none")
+_WHERE = argument(
+    "words...", "Category of the commands; by default the tool's name.", complete="none"
+)
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
-_UNINSTALL = argument("--uninstall", "Take that away again.", conflicts=["--install"])
+_UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
 # Each with what it is for, and its arguments.
 _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "completion": ("Complete words with Tab in bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
-    "doctor": ("Look for what is wrong with this installation", _FIX, FORMAT),
+    "doctor": ("Check this installation", _FIX, FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
     "env": ("Show where a command's variables come from", _WORDS, _ALL_VARIABLES, _SECRETS, FORMAT),
     "import": (
-        "Make commands of a justfile, Makefile or package.json",
+        "Make commands from a justfile, Makefile or package.json",
         *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),
     ),
     "info": ("Show paths, versions and counts", FORMAT),
     "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
-    "launcher": ("Make the launcher anew", argument("path", required=True)),
-    "lint": ("Look for what is wrong in definitions and scripts", _LINTED, _LINT_FORMAT),
+    "launcher": ("Rebuild the launcher", argument("path", required=True)),
+    "lint": ("Check definitions and scripts", _LINTED, _LINT_FORMAT),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
-    "lock": ("Build the lock anew",),
+    "lock": ("Rebuild the lock",),
     "new command": (
-        "Make a command: a script that runs",
+        "Make a command that runs at once",
         *(_NEW_WORDS, _LANGUAGE, _ABOUT, _FOLDER, _FROM, _MOVE),
     ),
-    "new category": ("Make a category, for commands to come", _NEW_WORDS, _ABOUT),
-    "new plugin": ("Make a plugin in a new directory, here", _PLUGIN, _PYTHON),
-    "news": ("Mention news of the repository, and look for more once a day",),
+    "new category": ("Make a category for new commands", _NEW_WORDS, _ABOUT),
+    "new plugin": ("Make a plugin in a new directory", _PLUGIN, _PYTHON),
+    "news": ("Report new commits of the team, and fetch once a day",),
     "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
-    "search": ("Find commands by what they are for", _TEXT, _ALL, _LISTING_FORMAT),
-    "sync": ("Bring this installation to what its team has now", _DRY_RUN, YES, TIMEOUT),
+    "search": ("Find commands by name or description", _TEXT, _ALL, _LISTING_FORMAT),
+    "sync": ("Update this installation from its team's repository", _DRY_RUN, YES, TIMEOUT),
     "trust": (
-        "Let the commands of a project run",
+        "Trust a project, so that its commands may run",
         *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, FORMAT),
     ),
-    "uninstall": ("Take this installation away; your commands stay", _PURGE, YES),
-    "update": ("Bring this program to its newest version", _CHECK, FORMAT, YES, TIMEOUT),
+    "uninstall": ("Uninstall this installation; your commands stay", _PURGE, YES),
+    "update": ("Update this program", _CHECK, FORMAT, YES, TIMEOUT),
     "version": ("Show the version", FORMAT),
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
@@ -112,7 +120,7 @@ _SYNONYMS = {
 @hookimpl
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self",), "self", "Manage this program and its plugins")
-    yield CategoryDeclaration(("self", "new"), "new", "Make something new that works at once")
+    yield CategoryDeclaration(("self", "new"), "new", "Make a command, a category or a plugin")
     for words, (description, *arguments) in _COMMANDS.items():
         module, _, kind = words.partition(" ")
         module = module.replace("-", "_") + "_" * iskeyword(module)

@@ -23,7 +23,11 @@ YES = argument("--yes", "Do not ask.")
 USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
 _LONGEST = 86_400.0
 TIMEOUT = argument(
-    "--timeout", "For each download.", value="SECONDS", type="number", default=f"{USUAL_SECONDS:g}"
+    "--timeout",
+    "Time limit of each download.",
+    value="SECONDS",
+    type="number",
+    default=f"{USUAL_SECONDS:g}",
 )
 
 

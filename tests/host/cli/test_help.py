@@ -68,8 +68,8 @@ Arguments:
   words...
 
 Options:
-  --all            Hidden ones and other systems' too.
-  --format FORMAT  text, json, tree or a plugin's. (default: text)
+  --all            Also list hidden commands and those for other systems.
+  --format FORMAT  text, json, tree or a plugin's format. (default: text)
 """
     )
     assert made.run("help", "self", "list").all == shown.all

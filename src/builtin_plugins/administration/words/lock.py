@@ -8,7 +8,7 @@ from host.cli.session import Session
 
 
 def command(session: Session) -> None:
-    """Build the lock anew.
+    """Rebuild the lock.
 
     Nobody has to: every change of commands and plugins is seen by the next
     invocation. It helps to find out what plugins declare.

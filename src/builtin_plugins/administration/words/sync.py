@@ -33,7 +33,7 @@ _Contents = dict[str, tuple[Entry, PluginContents]]  # by the names of plugins
 
 
 def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
-    """Bring this installation to what its team has now.
+    """Update this installation from its team's repository.
 
     One made from git goes to the newest commit of its branch; changes of yours stay, or nothing
     is changed. Its plugins go to the versions that plugins/registry.json records, and the

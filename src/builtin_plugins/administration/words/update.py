@@ -45,7 +45,7 @@ _Update = tuple[str, str, Callable[[], None]]
 
 
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
-    """Bring this program to its newest version.
+    """Update this program.
 
     A git checkout made an installation by install.sh is fast-forwarded and installed
     again; an installed package is upgraded with pip. Your commands, configuration and
