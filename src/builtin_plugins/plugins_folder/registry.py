@@ -249,7 +249,7 @@ def _read(path: str) -> dict[str, Any] | None:
     version = text(path, values, "version")
     major = version.partition(".")[0]
     if not major.isdecimal() or int(major[:9]) > int(FORMAT.partition(".")[0]):
-        what = f"this program reads {FORMAT}, not {version[:20]}"
+        what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"
         raise PluginError(Problem(path, what, "update this program", key="version"))
     entries = values.get("plugins")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

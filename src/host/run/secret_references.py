@@ -137,6 +137,10 @@ class _Providers:
         with suppress(OSError):
             self.caller = posix.getcwd()
             posix.chdir(self.directory)
+        if not self.terminal:  # nobody reads what a provider prints
+            nothing = posix.open("/dev/null", posix.O_WRONLY)
+            posix.dup2(nothing, 1)
+            posix.dup2(nothing, 2)
         found: dict[str, tuple[str, str]] = {}
 
         def ask_one(provider: str, arguments: "Mapping[str, Any]") -> None:

@@ -107,10 +107,10 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
 
 UNREADABLE = {
     "cut": ("{", "registry.json:1:2"),
-    "newer": ('{"version": "2.0.0", "plugins": []}', "this program reads 1.0.0, not 2.0.0"),
+    "newer": ('{"version": "2.0.0", "plugins": []}', "expected 1.0.0; found 2.0.0"),
     "no version": ('{"plugins": []}', '"version"'),
     "odd version": ('{"version": "x", "plugins": []}', '"version"'),
-    "huge version": (f'{{"version": "{"9" * 5000}", "plugins": []}}', "not 9999"),
+    "huge version": (f'{{"version": "{"9" * 5000}", "plugins": []}}', "found 9999"),
     "array": ("[]", "expected an object"),
     "no plugins": ('{"version": "1.0.0"}', '"plugins"'),
     "plugins of text": ('{"version": "1.0.0", "plugins": ["x"]}', '"plugins"'),

@@ -374,7 +374,11 @@ def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: 
 
 def test_installed_or_taken_away_but_not_both(made: Made) -> None:
     both = made.run("self", "completion", "bash", "--install", "--uninstall")
-    assert both.all == (2, "", "cli: --install and --uninstall exclude each other\n")
+    assert both.all == (
+        2,
+        "",
+        "cli: self completion: --uninstall and --install cannot be given together\n",
+    )
 
 
 def test_two_programs_side_by_side(install: Callable[..., Made]) -> None:

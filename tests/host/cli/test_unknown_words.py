@@ -46,7 +46,7 @@ MEANT = {
     "a verb of others": ("upgrade", "category upgrade", "cli self update"),
     "another verb": ("install x", "category install", "cli self plugin add"),
     "a verb in self": ("self ls", "command ls in self", "cli self list"),
-    "of plugins": ("self plugin del", "command del in self plugin", "cli self plugin remove"),
+    "of plugins": ("self plugin rm", "command rm in self plugin", "cli self plugin remove"),
     "new": ("self new comand", "command comand in self new", "cli self new command"),
     "help": ("halp", "category halp", "cli help"),
     "two letters turned": ("ops bd", "command bd in ops", "cli ops db"),

@@ -108,10 +108,13 @@ def cli_json(program: str) -> bytes:
 def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
     """Write the files that an installation lacks; return how many. Raises OSError.
 
-    cli.json is written last: if it is there, examples that are missing were removed by the user.
-    The paths in `without` stay missing, too.
+    cli.json is written last: if it is there, the user removed the examples that are missing. But a
+    cli.json alone is what a user begins with. The paths in `without` stay missing, too.
     """
     made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
+    if not examples:
+        names = [*os.listdir(root), *os.listdir(os.path.join(root, "core"))]
+        examples = names == ["core", "cli.json"]
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
         wanted = examples or file.is_programs or file.relative == GITIGNORE
         path = os.path.join(root, file.relative)

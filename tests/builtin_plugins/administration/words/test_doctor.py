@@ -217,7 +217,7 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     checksum = hashlib.sha256(old.read_bytes()).hexdigest()
     made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
     row = only(made)
-    assert row["message"] == f"{old}: missing, or of another version than this program"
+    assert row["message"] == f"{old}: of another version than this program"
     line = row["remedy"]
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
     made.run("-c", line, executable=Path("/bin/bash"), env={"PATH": path})

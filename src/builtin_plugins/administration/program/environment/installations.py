@@ -51,6 +51,8 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
     """Return whether the file at `path` is a launcher: of this environment, or of any."""
+    if not os.path.isfile(path):  # opening a FIFO would never end
+        return False
     try:
         with open(path, "rb") as file:
             head = file.read(_LARGEST)

@@ -36,6 +36,8 @@ from host.run.trust import is_trusted
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
+_STATES = {"missing": "missing", "former": "of another version than this program"}
+
 
 class Subject:
     """An installation and what plugins declare now; `wrong` says why there is none."""
@@ -80,13 +82,12 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    library = (one for one in shipped_files() if one.relative.parts[:2] == ("core", "lib"))
-    old = [one.relative for one in library if one.became(root) in ("missing", "former")]
-    if old:
-        names = ", ".join(os.path.join(root, one) for one in old)
-        text = f"{names}: missing, or of another version than this program"
-        fix = partial(renew, root, subject.session.messages.warn)
-        yield finding(text, f"{subject.call} self doctor --fix", fix)
+    library = [one for one in shipped_files() if one.relative.parts[:2] == ("core", "lib")]
+    fix = partial(renew, root, subject.session.messages.warn)
+    for state, what in _STATES.items():
+        paths = [os.path.join(root, one.relative) for one in library if one.became(root) == state]
+        if paths:
+            yield finding(f"{', '.join(paths)}: {what}", f"{subject.call} self doctor --fix", fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
