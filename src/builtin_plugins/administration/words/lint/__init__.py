@@ -86,7 +86,9 @@ def _project_findings(session: Session, lint: Lint) -> Iterator[Finding]:
     catalog = Catalog(session.plugins_known, around=lambda: (projects, []))
     for project in projects:
         yield from lint.tree(FolderNode(project.tree, project=project))
-        for command in project_contents(project).commands:
+        inside = project_contents(project)
+        yield from (Finding("definition", one) for one in inside.problems)
+        for command in inside.commands:
             with suppress(HostError):  # a finding of its own
                 own, found = command.definition.file, catalog.find(command.words, whole=True)
                 winner = found.definition.file if found.definition else ""
