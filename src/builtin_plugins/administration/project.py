@@ -41,7 +41,7 @@ def make_project(session: Session, directory: str) -> None:
     if os.path.lexists(project.folder):
         session.show_lines(f"{project.folder}: is there already")
         return
-    example = Path(project.commands_dir) / "hello"
+    example = Path(project.commands_dir) / "where"
     project.check(project.root)
     with os_errors_explained(Path(project.root)):
         os.makedirs(project.commands_dir)
@@ -49,7 +49,7 @@ def make_project(session: Session, directory: str) -> None:
     remember(project, trusted_files(project, project_contents(project).commands))
     session.show_lines(
         f"made {example}",
-        f"try it:  {session.program} hello",
+        f"try it:  {session.program} where",
         f"A colleague's {session.program} asks before the first run; see: "
         f"{session.program} self trust --help",
     )

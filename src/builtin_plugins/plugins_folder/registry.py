@@ -247,6 +247,8 @@ def _read(path: str) -> dict[str, Any] | None:
             raise PluginError(problem) from None
         return None
     version = text(path, values, "version")
+    if not version:
+        raise PluginError(Problem(path, f"expected {FORMAT}", key="version"))
     major = version.partition(".")[0]
     if not major.isdecimal() or int(major[:9]) > int(FORMAT.partition(".")[0]):
         what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"

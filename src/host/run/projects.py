@@ -84,7 +84,8 @@ class Project:
         if not self.is_named and status.st_uid not in owners(self.environ):
             text = "belongs to another user, so this project is not used"
         elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
-            text, remedy = "everybody can write it, so this project is not used", "o-w"
+            text = "everybody can write it, so this project is not used"
+            remedy = "" if mode & _stat.S_ISVTX else "o-w"  # /tmp stays as it is
         elif mode & 0o020 and not _is_own_group(status, self.environ):
             text, remedy = "other users can write it, so this project is not used", "g-w"
         else:

@@ -160,10 +160,17 @@ def test_an_open_project_is_one_line_in_a_listing(shop: Shop) -> None:
     done = shop.run()
     assert (done.status, "webshop" in done.stdout) == (0, False)
     assert done.stderr == (
-        f"cli: warning: {shop.root}: everybody can write it, so this project is not used; "
-        f"run: chmod o-w {shop.root}\n"
-    )
+        f"cli: warning: {shop.root}: everybody can write it, so this project is not used\n"
+    )  # nobody should close /tmp
+    shop.root.chmod(0o777)
+    assert shop.run().stderr.endswith(f"is not used; run: chmod o-w {shop.root}\n")
     assert shop.run("own").all == (0, "own\n", "")
+
+
+def test_info_names_the_nearest_project(shop: Shop) -> None:
+    assert f"\nproject:       {shop.root}\n" in shop.run("self", "info").stdout
+    outside = shop.run("self", "info", "--format", "json", at=shop.root.parent).stdout
+    assert "project" not in json.loads(outside)["paths"]
 
 
 def test_a_wrong_project_json_stops_only_the_projects_commands(shop: Shop) -> None:

@@ -228,6 +228,15 @@ def test_listings_show_a_command_with_commands_below_as_both(install: Install) -
         ("x", "in", "deep"): "D",
     }
     assert made.run("x", "in", "deep", "a").stdout == "x/in/deep/main.sh [a]"
+    for words, below in (
+        ("x", [["x", "in"], ["x", "in", "deep"], ["x", "y"]]),
+        ("x in", [["x", "in", "deep"]]),
+    ):
+        done = made.run("self", "list", *words.split(), "--format", "json")
+        assert [one["path"] for one in json.loads(done.stdout)["commands"]] == below
+    assert made.run("self", "list", "x", "in").stdout.endswith("\nx in\n  x in deep  D\n")
+    nothing_below = "cli: x y is a command; name a category, or nothing\n"
+    assert made.run("self", "list", "x", "y").all == (2, "", nothing_below)
 
 
 def test_a_category_gives_defaults_to_all_below(install: Install) -> None:

@@ -38,6 +38,8 @@ def command(session: Session, format: str) -> None:
         paths["plugins_dir"] = installation.plugins_dir
         paths["settings_file"] = layout.settings_file
         paths["lock_file"] = installation.locks[0]
+        for project in installation.around()[0][:1]:
+            paths["project"] = project.root
         counts["categories"] = len(inside.categories)
         counts["commands"] = len(inside.commands)
         counts["plugins"] = len(plugins)

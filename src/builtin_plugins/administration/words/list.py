@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """List every command below WORDS, or all there are."""
     found = find_whole(session, words)
-    if found.kind == "command":
+    if found.kind == "command" and not found.has_below:
         raise UsageError(f"{' '.join(found.words)} is a command", "name a category, or nothing")
     session.show(listing_text(session, found, format, everything=all, deep=True))

@@ -256,3 +256,22 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
         "cli: warning: ../../up: left out, as it cannot be a command's name",
     ]
     assert listed(made) == {"npm ok": "true", "npm x y": "true"}
+
+
+def test_into_a_plugin(install: Install) -> None:
+    made = install({"Makefile": "all: ## Build\n\t@echo all\n", "plugins/old/a/b/main.sh": "x"})
+    file = str(made.root / "Makefile")
+    for _ in range(2):
+        done = made.run("self", "import", file, "--plugin", "mk", "--update", env=PATHS)
+        folder = made.root / "plugins/mk/make"
+        assert done.all == (0, f"{folder}: 1 command\ntry it:  cli make\n", "")
+        assert made.run("make", "all", env=PATHS).all == (0, "all\n", "")
+    assert made.run("self", "lint", str(made.root / "plugins/mk"), env=PATHS).status == 0
+    done = made.run("self", "import", file, "--plugin", "old", env=PATHS)
+    remedy = 'to take scripts too, add "scripts": {} to its plugin.json'
+    old = f"{made.root}/plugins/old: the commands of this plugin are folders; {remedy}"
+    assert done.all == (1, "", f"cli: {old}\n")
+    for name in ("../out", "self", "A"):
+        done = made.run("self", "import", file, "--plugin", name, env=PATHS)
+        assert (done.status, f"cli: {name} cannot name a plugin; " in done.stderr) == (2, True)
+    assert not (made.root / "out").exists()

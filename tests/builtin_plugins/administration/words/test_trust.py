@@ -77,16 +77,17 @@ def test_what_is_no_project(shop: Shop) -> None:
 def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     place = shop.root.parent / "new/here"
     place.mkdir(parents=True)
+    shop.made.write({"commands/hello": BUILD})  # the README's first command
     done = shop.run("self", "init", "--project", at=place)
     assert (done.status, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"made {place}/.cli/commands/hello\ntry it:  cli hello\n")
-    hello = (0, f"This is {place}; you are in {place}.\n", "")
-    assert shop.run("hello", at=place).all == hello
+    assert done.stdout.startswith(f"made {place}/.cli/commands/where\ntry it:  cli where\n")
+    where = (0, f"This is {place}; you are in {place}.\n", "")
+    assert shop.run("where", at=place).all == where
     done = shop.run("self", "init", "--project", at=place)
     assert done.all == (0, f"{place}/.cli: is there already\n", "")
     assert shop.run("self", "trust", "--forget", str(place)).status == 0
     assert shop.run("self", "init", "--project", str(place)).status == 0
-    assert shop.run("hello", at=place).status == 1
+    assert shop.run("where", at=place).status == 1
     assert shop.run("self", "init", "--project", "--name", "x").status == 2
 
 
@@ -123,6 +124,23 @@ def test_lint_and_doctor_of_projects(shop: Shop) -> None:
     assert shop.run("self", "lint", at=shop.root.parent).status == 0
     done = shop.run("self", "lint", str(shop.root), at=shop.root.parent)
     assert (done.status, "db/drop/command.json:1:2: " in done.stdout) == (1, True)
+
+
+def test_lint_and_doctor_check_the_scripts_of_projects(shop: Shop) -> None:
+    shop.write({".cli/commands/lost.sh": "echo x\n", ".cli/project.json": "{"})
+    (shop.root / ".cli/commands/lost.sh").chmod(0o644)
+    left_out = ".cli/commands/lost.sh:1:1: it is not executable and has no shebang; "
+    wrong = ".cli/project.json:1:2: "
+    done = shop.run("self", "lint")
+    lines = done.stdout.splitlines()
+    assert (done.status, done.stderr) == (1, "")
+    assert len([one for one in lines if one.startswith(left_out)]) == 1
+    assert len([one for one in lines if one.startswith(wrong)]) == 1
+    shop.write({".cli/project.json": "{}"})
+    done = shop.run("self", "lint")
+    assert (done.status, "--help shows the page: build, db drop" in done.stdout) == (0, True)
+    assert f"hint   {left_out}"[:60] in shop.run("self", "doctor").stdout
+    assert not shop.ran
 
 
 def test_doctor_of_projects(shop: Shop) -> None:

@@ -31,6 +31,7 @@ from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.planning.cache_files import can_be_made
 from host.run.catalog import Catalog
+from host.run.folders import FolderNode
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
 
@@ -130,8 +131,10 @@ def definitions(subject: Subject) -> Iterator[Finding]:
     """Yield what `self lint` finds; `plugins` reports the rule "plugin"."""
     layout = subject.layout
     lint = Lint(layout.root, subject.environ)
-    found = placed(lint.installation(layout.root, layout.config_file))
-    yield from (one for one in found if one.rule != "plugin")
+    found = [*lint.installation(layout.root, layout.config_file)]
+    for project in subject.session.installation.around()[0]:
+        found += lint.tree(FolderNode(project.tree, project=project))
+    yield from (one for one in placed(found) if one.rule != "plugin")
 
 
 def clashes(subject: Subject) -> Iterator[Finding]:

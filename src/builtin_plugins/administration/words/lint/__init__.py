@@ -16,7 +16,6 @@ from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.cli.unknown_words import find_whole
 from host.run.catalog import Catalog
-from host.run.command import read_definition
 from host.run.folders import FolderNode
 
 _GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -57,11 +56,11 @@ def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[
     if not words:
         session.installation  # noqa: B018 - raises where there is no installation
         yield from lint.installation(session.layout.root, session.layout.config_file)
-        yield from _project_findings(session)
+        yield from _project_findings(session, lint)
     elif len(words) == 1 and os.path.isdir(words[0]):
         project = nearest_project(session, words[0])
         if os.path.isdir(project.commands_dir):
-            yield from lint.tree(FolderNode(project.tree, read_definition, project))
+            yield from lint.tree(FolderNode(project.tree, project=project))
         else:
             yield from lint.directory(project.root)
     elif "/" in "".join(words):
@@ -77,14 +76,16 @@ def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[
                 yield from lint.tree(node)
 
 
-def _project_findings(session: Session) -> Iterator[Finding]:
-    """Yield wrong definitions of projects, and hints about commands that other ones hide."""
+def _project_findings(session: Session, lint: Lint) -> Iterator[Finding]:
+    """Yield what is wrong in projects, and hints about commands that other ones hide."""
     projects, wrong = session.installation.around()
-    yield from (Finding("project", one) for one in wrong)
+    files = [one.file for one in projects]
+    yield from (Finding("definition" if one.path in files else "project", one) for one in wrong)
     if not projects:
         return
     catalog = Catalog(session.plugins_known, around=lambda: (projects, []))
     for project in projects:
+        yield from lint.tree(FolderNode(project.tree, project=project))
         inside = project_contents(project)
         yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
