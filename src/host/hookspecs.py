@@ -52,7 +52,7 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 def prepare(installation: Installation) -> None:
     """Repair files on disk before anything is read.
 
-    Called before the lock is built, unless in safe mode. Only built-in plugins implement it::
+    Called before the lock is built, unless in safe mode. Only built-in plugins can implement it::
 
         @hookimpl
         def prepare(installation):
@@ -68,7 +68,7 @@ def find_plugins(
     """Return the plugins that have no entry point, and the disabled plugins.
 
     Called when the lock is built, before the other plugins are loaded. Only built-in plugins
-    implement it. Yield the `Watch` of a file before reading the file::
+    can implement it. Yield the `Watch` of a file before reading the file::
 
         @hookimpl
         def find_plugins(installation):
