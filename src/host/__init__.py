@@ -1,17 +1,17 @@
-"""The host: `cli <category> <command> [args]`, planned by plugins, executed here.
+"""The host runs `cli <category> <command> [args]`; plugins declare the commands.
 
-All that a plugin needs is here. Its hooks need `hookimpl` and the records that they return; its
-commands in Python need `Program`, and an error to raise::
+A plugin imports everything from here. Its hooks need `hookimpl` and the records that they return.
+Its commands in Python need `Program` and the errors that they raise::
 
     from host import CommandDeclaration, CommandTree, EnvSource, Watch, hookimpl
     from host import Program, UsageError, masked, printable
 """
 
-_HOMES: dict[str, str] = {}  # the module of each public name, once one is asked for
+_HOMES: dict[str, str] = {}  # public name -> module, filled on first access
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is asked for: a run needs none of them."""
+    """Import a public name on first access, because a run of a command needs none of them."""
     if not _HOMES:
         with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
             lines = [line.split() for line in file if line.startswith("from ")]
@@ -25,5 +25,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, too, for `help(host)` and editors."""
+    """Include the public names, for `help(host)` and editors."""
     return sorted({*globals(), *__getattr__("__all__")})  # type: ignore[misc]

@@ -1,4 +1,4 @@
-# The public names, one a line: `__init__.py` reads them here when the first is asked for.
+# The public names, one per line: `__init__.py` reads this file on the first access to one.
 
 from host.cli.page_layout import Page as Page
 from host.errors import CannotStartError as CannotStartError

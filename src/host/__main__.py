@@ -1,4 +1,4 @@
-"""`main`: a command line → the process to become; `host.cli` answers everything else."""
+"""`main` replaces this process by the command to run; `host.cli` handles everything else."""
 
 import _signal  # `signal` costs a module of enums
 import gc
@@ -6,11 +6,11 @@ import posix
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    # Ctrl-C ends the process while the rest loads and later on, as it ends any other;
-    # only what has to tidy up then makes it an exception again.
+    # Ctrl-C ends the process immediately, like most programs. Only code that has to clean up
+    # turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 if gc.isenabled():
-    # A run ends before it has garbage to look for: while it loads, Python would, six times.
+    # A run ends before it makes garbage; by default Python would collect six times during import.
     gc.set_threshold(20_000)
 
 from host.errors import HostError, UsageError
@@ -53,7 +53,7 @@ _LIBRARY_MARK = "CLI_HOST_INIT"
 
 
 def main() -> int:
-    """Run the command line of this process; return its exit status unless it becomes a command."""
+    """Run this process's command line; return the exit status unless a command replaces it."""
     reserve_standard_descriptors()
     restore_signals()
     environ = {decode(name): decode(value) for name, value in caller_environment().items()}
@@ -80,22 +80,22 @@ def main() -> int:
 
 
 def leave(status: int) -> int:
-    """End the process without taking the interpreter apart, which costs a tenth of a Tab.
+    """End the process without interpreter teardown, which takes a tenth of a completion's time.
 
-    All output is written by then. Functions registered with `atexit` still run.
+    All output is already written. Functions registered with `atexit` still run.
     """
     import atexit
 
-    if not atexit._ncallbacks():  # noqa: SLF001 - no other way to ask it
+    if not atexit._ncallbacks():  # noqa: SLF001 - has no public equivalent
         posix._exit(status)  # noqa: SLF001 - it is os._exit
     return status
 
 
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
-    """Become the command that `argv` names, or let `host.cli` answer."""
+    """Execute the command that `argv` names, or let `host.cli` handle the words."""
     layout = find_layout(argv[0], environ)
     words, switches = list(argv[1:]), set[str]()
-    while words and words[0] in ("--safe", "--yes", "--no-input"):  # a run loads no table for them
+    while words and words[0] in ("--safe", "--yes", "--no-input"):  # needs no option parser
         switches.add(words.pop(0))
     options = start = None
     if words and words[0].startswith("-") and words[0] != "--complete":
@@ -140,9 +140,9 @@ def plan_run(
     may_ask: bool,
     assume_yes: bool,
 ) -> "Exec | None":
-    """Return the process to become, or None if the words ask for a listing or a help page.
+    """Return the process to execute, or None if the words ask for a listing or a help page.
 
-    With `may_ask` a terminal's user is asked for required arguments that are missing.
+    With `may_ask`, missing required arguments are prompted for on a terminal.
     """
     found = _find(words, installation, lock)
     definition, args = found.definition, words[len(found.words) :]
@@ -189,10 +189,10 @@ def plan_run(
 
 
 def _exported(layers: "Layers", environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return the environment of the command.
+    """Return the command's environment.
 
-    A caller that masks what the command prints gets it too, with the values that lost: as
-    NAME=value and NUL for each, then one NUL more.
+    A caller that masks the command's output also receives it, with the shadowed values, on the
+    descriptor that REPORT names: NAME=value and NUL for each, then one more NUL.
     """
     exported = layers.environment()
     if REPORT in environ:
@@ -207,7 +207,7 @@ def _exported(layers: "Layers", environ: "Mapping[str, str]") -> dict[str, str]:
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
-    """Return what the leading `words` name: for a category's words alone, its default."""
+    """Return the match of the leading `words`; a category without arguments gives its default."""
     from host.run.catalog import Catalog
 
     catalog = Catalog(lock, around=installation.around)
@@ -218,7 +218,7 @@ def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
 def _file_to_run(
     found: "Match", args: "Sequence[str]", messages: Messages, *, may_ask: bool
 ) -> str | None:
-    """Return the entrypoint's file, "" for a Python reference, None if a page answers.
+    """Return the entrypoint's file, "" for a Python reference, None if a page is to be shown.
 
     Raises NotConfirmedError for an untrusted project.
     """
@@ -230,7 +230,7 @@ def _file_to_run(
     if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
         return None
     if helps and not definition.compatible:
-        return None  # its page can be read anywhere
+        return None  # the help page is shown on every system
     file = check_runnable(found.words, definition)
     if definition.project is not None:
         from host.run.trust import is_trusted
@@ -256,7 +256,7 @@ def exec_of(
     args: "Sequence[str]",
     environment: "Mapping[str, str]",
 ) -> Exec:
-    """Return the process to become: `file`, or the Python reference if `file` is ""."""
+    """Return the process to execute: `file`, or the Python reference if `file` is ""."""
     if not file:
         from host.run.interrupts import UNBLOCK, interrupt_is_blocked
 
@@ -277,7 +277,7 @@ def exec_of(
 
 
 def _library(lib_dir: str) -> str:
-    """Return the file that loads the core library: the installation's, else the shipped one."""
+    """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
     package = dirname(__file__)
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
     paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # wheel or checkout
@@ -285,9 +285,9 @@ def _library(lib_dir: str) -> str:
 
 
 def _as_bash_env(path: str) -> str:
-    """Return the value of BASH_ENV that makes bash read `path`, as bash expands the value."""
+    """Return `path` escaped for BASH_ENV, because bash expands its value."""
     text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
-    return text.replace("\1", "\1\1")  # bash's own mark before a byte that is text
+    return text.replace("\1", "\1\1")  # \1 is bash's internal quoting byte
 
 
 if __name__ == "__main__":

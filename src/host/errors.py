@@ -1,6 +1,6 @@
 """The errors that a user can cause, each with the exit status that it ends in.
 
-    HostError                1    base, and what has no kind of its own
+    HostError                1    base, and any other failure
     ├── InstallationError    1    cli.json missing or wrong, no usable installation
     ├── DefinitionError      1    a command.json, category.json or plugin.json is wrong
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
@@ -8,12 +8,12 @@
     ├── OperationError       1    a command could not do its work
     ├── NotConfirmedError    1    a command that asks before it runs got no yes
     ├── UsageError           2    unknown category, command or option
-    ├── CannotStartError   126    it is there but cannot start here
+    ├── CannotStartError   126    the command exists but cannot start on this machine
     └── MissingError       127    the entrypoint, its interpreter or a required program is missing
 
-Each carries a `Problem`: what is wrong, where, and the remedy, each a value of its own. The
-program prints these as one line and exits with the error's status. A command in Python raises the
-error that fits: OperationError if it cannot do its work, UsageError if its words do not fit::
+Each error carries a `Problem` with separate values for what is wrong, where, and the remedy. The
+program prints them as one line and exits with the error's status. A command in Python raises
+OperationError if it cannot do its work, and UsageError for wrong arguments::
 
     raise UsageError(f"{name}: no such host", suggestions=["cli fleet run web1"])
     raise OperationError(f"{path}: cannot be written", "give another --output")
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class Problem:
-    """One thing that is wrong, where, and what to do; `str` words it in one line.
+    """One problem: what is wrong, where, and what to do; `str` returns it as one line.
 
-    path      the file, or what else is wrong, such as a plugin; "" if `text` names it
+    path      the file or other subject, such as a plugin; "" if `text` names it
     text      what is wrong
     remedy    what to do, "" if nothing is suggested
-    key       where in a JSON file, such as "os" or "args[1].type"; "" for the whole file
-    line      where in a text file, from 1; 0 for the whole file
-    column    in that line, from 1; 0 for the whole line
+    key       the key in a JSON file, such as "os" or "args[1].type"; "" for the whole file
+    line      the line in a text file, from 1; 0 for the whole file
+    column    the column in that line, from 1; 0 for the whole line
     """
 
     __slots__ = ("column", "key", "line", "path", "remedy", "text")
@@ -59,11 +59,11 @@ class Problem:
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
     def row(self) -> "tuple[str, str, str, str, int, int]":
-        """Return the values in the order in which they are given."""
+        """Return the values in the order of the constructor's parameters."""
         return self.path, self.text, self.remedy, self.key, self.line, self.column
 
     def inside(self, whole: str) -> "Problem":
-        """Return the problem with a path that begins with what contains the file."""
+        """Return the problem with `whole`, the container of the file, added before the path."""
         return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
 
     def replaced(self, path: str, text: str) -> "Problem":
@@ -81,11 +81,11 @@ class Problem:
 
 
 class HostError(Exception):
-    """A failure that one line on stderr explains: `what` is wrong, and the `remedy`, if any.
+    """The base class of all errors that are reported in one line: `what` is wrong, and a `remedy`.
 
-    `status` is the exit status. `problem` has the place as values, if it is known.
-    `suggestions` are command lines that may be meant; they are in the message, too. To catch all
-    of them, catch this; raise one of the others.
+    `status` is the exit status. `problem` has the location as separate values, if it is known.
+    `suggestions` are command lines that the user may have meant; the message includes them. Catch
+    this class to catch all errors; raise one of the subclasses.
     """
 
     status = 1
@@ -111,11 +111,11 @@ class InstallationError(HostError):
 
 
 class DefinitionError(HostError):
-    """A definition file holds something that is not allowed there."""
+    """A definition file is invalid."""
 
 
 class SourceError(HostError):
-    """A source of variables cannot be read to its end."""
+    """A source of variables cannot be read completely."""
 
 
 class PluginError(HostError):
@@ -123,15 +123,15 @@ class PluginError(HostError):
 
 
 class OperationError(HostError):
-    """A command could not do its work; nothing was left half done."""
+    """A command could not do its work; it left nothing half done."""
 
 
 class NotConfirmedError(HostError):
-    """A command that asks before it runs was not confirmed; nothing was run."""
+    """The user did not confirm a command that asks before it runs; nothing was run."""
 
 
 class UsageError(HostError):
-    """The words on the command line name nothing that exists; `suggestions` may be meant."""
+    """The command line is invalid, such as an unknown command or a wrong argument."""
 
     status = 2
 

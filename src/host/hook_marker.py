@@ -1,8 +1,8 @@
-"""`hookimpl`: what marks a function of a plugin as the implementation of a hook."""
+"""`hookimpl`: the decorator for a plugin's functions that implement hooks."""
 
 from __future__ import annotations
 
-MARK = "cli_host_impl"  # where pluggy looks for it: the project's name and "_impl"
+MARK = "cli_host_impl"  # the attribute that pluggy reads: the project's name and "_impl"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ else:
         function=None, *, tryfirst=False, trylast=False, optionalhook=False, specname=None,
         wrapper=False, hookwrapper=False,
     ):  # fmt: skip
-        """Mark `function`, as `pluggy.HookimplMarker` does, without importing pluggy.
+        """Mark `function` as a hook implementation, like pluggy's marker but without pluggy.
 
-        `tryfirst` and `trylast` move it before or behind those of all other plugins.
-        Wrappers are taken here and refused when the plugin is loaded, with a reason.
+        `tryfirst` and `trylast` call it before or after the implementations of other plugins.
+        Wrappers are accepted here, but a plugin that has one is refused when it is loaded.
         """
         options = {name: value for name, value in locals().items() if name != "function"}
         if function is None:

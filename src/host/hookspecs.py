@@ -1,25 +1,25 @@
-"""The hooks: the whole interface between the host and its plugins.
+"""The hooks, which are the interface between the host and its plugins.
 
-A plugin is a module (or any object) with functions marked `hookimpl`. It is found
+A plugin is a module (or any object) with functions marked `hookimpl`. The host finds it
 through an entry point of the group `cli_host` in an installed distribution::
 
     [project.entry-points.cli_host]
     acme = "acme_cli.plugin"
 
-or as the `hooks` file that a directory plugin names in its plugin.json.
+or through the `hooks` file that a directory plugin names in its plugin.json.
 
-Hooks plan, the host executes. `discover_commands`, `env_sources` and
-`secret_schemes`, and before them `prepare` and `find_plugins`, are called when the lock is
-built: after a plugin was added, removed or changed, never while a command runs.
-`render_listing` and `is_installed` are called when a listing is shown. A hook returns records,
-all from `host`: facts, paths and
-"module:attr" references. One that raises, or returns something else, loses only its own records;
-`cli self plugin list` then shows the plugin as broken, with the reason.
+Hooks declare commands and sources; the host executes them. `prepare`, `find_plugins`,
+`discover_commands`, `env_sources` and `secret_schemes` are called when the lock is built. This
+happens after a plugin was added, removed or changed, never while a command runs.
+`render_listing` and `is_installed` are called when a listing is shown. A hook returns records
+from `host`, which contain facts, paths and "module:attr" references. A plugin whose hook raises,
+or returns anything else, loses only its own records. `cli self plugin list` then shows the plugin
+as broken, with the reason.
 
-Plugins are asked in the order of their names, this distribution's own first;
-`tryfirst=True` and `trylast=True` move a hookimpl before or behind those of all others.
-Of a hook whose first result counts the latest is asked first, as pluggy does it.
-Wrappers are refused: nobody gets a word in another plugin's answer.
+Plugins are called in the order of their names, after the built-in ones. `tryfirst=True` and
+`trylast=True` call a hookimpl before or after those of all other plugins. For `render_listing`
+and `is_installed` the order is reversed and the first result is used, as in pluggy. Wrappers
+are refused, so that no plugin can change another plugin's results.
 """
 
 from __future__ import annotations
@@ -50,10 +50,9 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 
 @hookspec
 def prepare(installation: Installation) -> None:
-    """Bring what is on disk into order, before anything is looked at.
+    """Repair files on disk before anything is read.
 
-    Called when the lock is about to be built, unless in safe mode. Only the plugins of
-    this distribution are asked::
+    Called before the lock is built, unless in safe mode. Only built-in plugins can implement it::
 
         @hookimpl
         def prepare(installation):
@@ -66,10 +65,10 @@ def prepare(installation: Installation) -> None:
 def find_plugins(
     installation: Installation,
 ) -> Iterable[PluginFile | Disabled | Watch | BrokenPlugin]:
-    """Return the plugins that have no entry point, and those that are switched off.
+    """Return the plugins that have no entry point, and the disabled plugins.
 
-    Called when the lock is built, before the other plugins are loaded. Only the plugins
-    of this distribution are asked. A `Watch` comes before what it stands for is read::
+    Called when the lock is built, before the other plugins are loaded. Only built-in plugins
+    can implement it. Yield the `Watch` of a file before reading the file::
 
         @hookimpl
         def find_plugins(installation):
@@ -84,11 +83,11 @@ def find_plugins(
 def discover_commands(
     installation: Installation,
 ) -> Iterable[CommandTree | CommandDeclaration | CategoryDeclaration | Watch]:
-    """Return the commands: directories to look in, or commands in Python.
+    """Return directories of commands, or commands in Python.
 
-    Called when the lock is built. Directories are looked at again in every run, so
-    name the directory, not what is in it today. `self` is reserved. If two places define the
-    same words, `commands/` wins, then plugins in registry order, then this order::
+    Called when the lock is built. Directories are read again in every run, so return the
+    directory and not its current contents. `self` is reserved. If two places define the same
+    command, `commands/` wins, then plugins in registry order, then the order of this hook::
 
         @hookimpl
         def discover_commands(installation):
@@ -103,20 +102,20 @@ def discover_commands(
                 },
             )
 
-    A hook that reads a file also yields `Watch(path)`, so that a change of that file is
-    noticed.
+    A hook that reads a file must also yield `Watch(path)`; then the lock is rebuilt when the
+    file changes.
     """
     raise NotImplementedError
 
 
 @hookspec
 def env_sources(installation: Installation) -> Iterable[EnvSource]:
-    """Return the sources that contribute variables, each with its rank.
+    """Return sources of variables, each with its rank.
 
     Called when the lock is built. Rank 1 is the caller's environment, 2 `envs` of a
     command.json, 3 settings.conf, 4 `.env` files. A plugin's rank is from 2 to 4, such as 2.5
-    for a source between `envs` and settings.conf. A run reads the sources of its command
-    only::
+    for a source between `envs` and settings.conf. A run reads only the sources that serve its
+    command::
 
         @hookimpl
         def env_sources(installation):
@@ -131,10 +130,10 @@ def env_sources(installation: Installation) -> Iterable[EnvSource]:
 
 @hookspec
 def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
-    """Return the schemes of references to secrets that the plugin resolves.
+    """Return the schemes of secret references that the plugin resolves.
 
-    Called when the lock is built. The provider is called in a run of a command whose `secrets`
-    have such references, once for all of them. Of two plugins with one scheme the first counts::
+    Called when the lock is built. A run of a command with such references in its `secrets` calls
+    the provider once for all of them. If two plugins have the same scheme, the first wins::
 
         @hookimpl
         def secret_schemes(installation):
@@ -148,11 +147,11 @@ def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
 
 @hookspec(firstresult=True)
 def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
-    r"""Return a listing as text in `format`, or None for a format that is another's.
+    r"""Return a listing as text in `format`, or None for an unknown format.
 
-    Called when a listing is shown with `--format FORMAT`. The text goes to stdout as
-    it is; text from data must be made printable (`host.printable`). For `text`, `json`
-    and `tree` only the plugins of this distribution are asked::
+    Called when a listing is shown with `--format FORMAT`. The text is written to stdout
+    unchanged, so pass text from data through `host.printable`. For `text`, `json` and `tree`
+    only built-in plugins are called::
 
         @hookimpl
         def render_listing(listing, format, terminal):
@@ -165,10 +164,10 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
 
 @hookspec(firstresult=True)
 def is_installed(command: Command) -> bool | None:
-    """Return whether what a `setup` command installs is there, None if the plugin cannot know.
+    """Return whether the program of a `setup` command is installed, None if this is unknown.
 
-    Called for the commands of `setup` when a listing is shown. Look at files only:
-    nothing is run to find out, and a listing waits for the answer::
+    Called for the commands of `setup` when a listing is shown. Check files only and start no
+    program, because the listing waits for the result::
 
         @hookimpl
         def is_installed(command):

@@ -1,4 +1,4 @@
-"""What a renderer shows of commands and categories, and what the terminal can show."""
+"""The records that renderers of listings get: commands, categories and the terminal."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Command(Record):
 
     words        such as ("cloud", "login")
     definition   the checked content of its command.json: a `Definition`
-    directory    of its command.json, "" for one declared in Python
+    directory    the folder of its command.json, "" if it is declared in Python
     origin       "commands", "plugin" (a directory or a `CommandTree`), "python" (declared) or
                  "project"
-    plugin       the plugin that it is from, "" for the installation's own
-    dev          whether that is a linked directory
-    installed    whether what it installs is there; None outside `setup`
-    shadows      places whose commands of the same words it hides
-    project      the name of the project that it is from, "" for any other
+    plugin       the plugin that provides it, "" for the installation's own commands
+    dev          whether that plugin is a linked directory
+    installed    whether the program that it installs is installed; None outside `setup`
+    shadows      the places of commands with the same words, which it overrides
+    project      the name of the project that provides it, "" for none
     """
 
     words: tuple[str, ...]
@@ -53,14 +53,14 @@ class Command(Record):
 
     @property
     def missing(self) -> bool:
-        """Whether its entrypoint is no file in its folder; the disk is asked each time."""
+        """Whether its folder lacks the entrypoint's file; every access checks the disk."""
         return bool(self.directory) and not self.definition.has_entrypoint
 
     @property
     def kept_from_assistants(self) -> str:
-        """Why no assistant is offered it, "" if one may be: the rule for projects' commands.
+        """The reason why assistants must not get this command, "" if they may.
 
-        The owner agrees in project.json, and the user trusts the command.
+        A project's command needs `"assistants": true` in project.json and the user's trust.
         """
         project = self.definition.project
         if project is None:
@@ -78,8 +78,8 @@ class Command(Record):
         """Return the marks of its row, in this order.
 
         `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`, `[dev]`,
-        `[sudo]`, `[destroy]`, and the systems of a command for other systems. The last one is
-        `[missing]`: the entrypoint is no file, or not in the command's folder.
+        `[sudo]`, `[destroy]`, the systems of a command for other systems, and `[missing]`. The
+        last one means that the entrypoint is no file in the command's folder.
         """
         definition = self.definition
         is_plain = self.installed and not terminal.can_print(CHECK_MARK)
@@ -97,9 +97,9 @@ class Command(Record):
 
 
 class Category(Record):
-    """A category as listings show it; one that is `runnable` has an entrypoint of its own.
+    """A category as listings show it; `runnable` is true if it has an entrypoint itself.
 
-    `project` is the name of the project that has all of it, "" for any other.
+    `project` is the name of the project that defines the whole category, "" for none.
     """
 
     words: tuple[str, ...]
@@ -110,19 +110,19 @@ class Category(Record):
 
 
 class Listing(Record):
-    """What a renderer shows: the root (no words), a category, or all below (`deep`).
+    """The contents of the root or of a category, direct or recursive (`deep`).
 
-    program       the name that the program was called by
-    words         of the category, () for the root
-    name, description, version   what heads it; the version is the root's
-    categories    directly below, or all below if it is `deep`; sorted by words
-    commands      likewise
-    deep          for `self list`, `self search` and `--format tree`
-    everything    whether hidden commands and those for other systems are among them
-    runnable      whether the category has an entrypoint of its own
-    arguments     the `Argument`s that this takes
-    options       the root's: each global option with what it does
-    notes         the root's: lines with what to read next
+    program       the program's name as the user called it
+    words         the words of the category, () for the root
+    name, description, version   the heading; only the root has a version
+    categories    the subcategories, sorted by words; with `deep` on all levels
+    commands      the commands, likewise
+    deep          true for `self list`, `self search` and `--format tree`
+    everything    whether hidden commands and those for other systems are included
+    runnable      whether the category has an entrypoint itself
+    arguments     the `Argument`s of a runnable category
+    options       for the root: each global option and its description
+    notes         for the root: lines that say where to read on
     """
 
     program: str
@@ -142,11 +142,11 @@ class Listing(Record):
     def sections(self) -> list[tuple[str, list[Category | Command]]]:
         """Return the rows under their headings, in the order to show them.
 
-        Subcategories, then commands without a group, then each group by name. Headings
-        are "Categories", "Commands" and the groups' names. What projects add comes last, under the
-        project's name, or `NAME: GROUP`. Made for one category: of a
-        `deep` listing all rows are sorted together, and groups of the same name in several
-        categories are one. There, ask for each category's own::
+        Subcategories come first, then commands without a group, then each group by name. Headings
+        are "Categories", "Commands" and the groups' names. Rows of projects come last, under the
+        project's name, or `NAME: GROUP`. This is made for one category: in a `deep` listing,
+        groups of the same name in several categories are merged. To avoid that, call it per
+        category::
 
             inside = {}
             for command in listing.commands:
@@ -171,13 +171,13 @@ class Listing(Record):
 
 
 class Terminal(Record):
-    """What stdout can show.
+    """The properties of stdout.
 
-    width            columns
-    colour           whether colours are wanted
-    encoding         of the characters that it takes: `can_print`
-    is_interactive   whether it is a terminal: long lines are cut and wrapped; otherwise a row
-                     is one whole line of any length
+    width            the number of columns
+    colour           whether to write colours
+    encoding         its character encoding; see `can_print`
+    is_interactive   whether it is a terminal: long lines are cut and wrapped; otherwise each row
+                     is one complete line
     """
 
     width: int = 80
@@ -186,7 +186,7 @@ class Terminal(Record):
     is_interactive: bool = False
 
     def can_print(self, text: str) -> bool:
-        """Return whether stdout takes these characters."""
+        """Return whether stdout's encoding has these characters."""
         try:
             text.encode(self.encoding)
         except (UnicodeEncodeError, LookupError):

@@ -1,4 +1,4 @@
-"""`Program`: this installation as a Python command sees it."""
+"""`Program`: the interface of an installation for commands in Python."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from host.run.text import Messages
 
 
 class Program:
-    """An installation: where its files are, what commands it has, what a run of one would get.
+    """An installation: its paths, its commands, and the variables of their runs.
 
-    All methods raise HostError. Paths are absolute::
+    All methods can raise HostError. Paths are absolute::
 
         program = Program.current()
         for command in program.commands(("deploy",)):
             print(" ".join(command.words), command.definition.description)
         program.run(("deploy", "status"), ["--short"])
 
-    name           the name that its executable was called by
-    root           its directory
-    version        the version in its cli.json
-    commands_dir   its own commands
-    plugins_dir    its directory plugins and registry.json
-    core_dir       its launcher and cli.json
-    lib_dir        the shell library
-    config_dir     its settings.conf, and what plugins keep beside that
-    words          those of the command that this process runs
-    messages       lines on stderr: `error(text)`, `warn(text)`, `debug(text)`, shown escaped
+    name           the name of the executable as the user called it
+    root           the directory of the installation
+    version        the version in cli.json
+    commands_dir   the directory of the installation's own commands
+    plugins_dir    the directory of directory plugins and registry.json
+    core_dir       the directory of the launcher and cli.json
+    lib_dir        the directory of the shell library
+    config_dir     the directory of settings.conf and of configuration files of plugins
+    words          the words of the command that this process runs
+    messages       writes escaped lines to stderr: `error(text)`, `warn(text)`, `debug(text)`
     """
 
     def __init__(self, session: Session, words: Sequence[str] = ()) -> None:
@@ -61,9 +61,9 @@ class Program:
 
     @classmethod
     def current(cls, environ: Mapping[str, str] | None = None) -> Program:
-        """Return the installation whose command this process runs, by its environment.
+        """Return the installation whose command this process runs, found by `environ`.
 
-        Raises HostError where this process is no command of an installation.
+        Raises HostError if this process is no command of an installation.
         """
         environ = dict(os.environ if environ is None else environ)
         root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
@@ -80,8 +80,9 @@ class Program:
     def at(cls, root: str | os.PathLike[str], environ: Mapping[str, str] | None = None) -> Program:
         """Return the installation in the directory `root`, for a test or a script.
 
-        `environ` is the caller's environment, by default this process's; variables that describe
-        a run or an installation are ignored. Raises InstallationError if there is none::
+        `environ` is the caller's environment, by default that of this process. Its variables that
+        describe a run or an installation are ignored. Raises InstallationError if `root` has no
+        installation::
 
             def test_what_it_adds(tmp_path):
                 cli = [sys.executable, "-m", "host"]
@@ -101,7 +102,7 @@ class Program:
 
     @property
     def executable(self) -> str:
-        """The file that starts it; raises MissingError where its launcher is gone."""
+        """The path of the launcher; raises MissingError if the launcher is missing."""
         path = os.path.join(self.core_dir, self.name)
         if not os.access(path, os.X_OK):
             again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
@@ -113,9 +114,9 @@ class Program:
     ) -> tuple[Command, ...]:
         """Return all commands below the category `words`, sorted, as listings show them.
 
-        With `everything` also hidden ones and those for other systems; those of `self` never.
-        A definition that is wrong is left out and warned of: `problems` has it. Raises
-        UsageError where `words` name no category.
+        `everything` adds hidden commands and those for other systems, but never those of `self`.
+        An invalid definition is left out with a warning; see `problems`. Raises UsageError if
+        `words` name no category.
         """
         category = self._category(words)
         return self._session.listed(category, deep=True, everything=everything).commands
@@ -123,16 +124,16 @@ class Program:
     def categories(self, words: Sequence[str] = ()) -> tuple[Category, ...]:
         """Return all categories below the category `words`, sorted.
 
-        One that is `runnable` takes words of its own, too; `find` has its definition. Raises
-        UsageError where `words` name no category.
+        A `runnable` category is also a command; `find` returns its definition. Raises UsageError
+        if `words` name no category.
         """
         return self._session.contents(self._category(words), deep=True).categories
 
     def problems(self, words: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return what is wrong with definitions below the category `words`, a line each.
+        """Return the problems of definitions below the category `words`, one line each.
 
-        Such a line names file and key; the command is not among `commands`. Raises
-        UsageError where `words` name no category.
+        Each line names the file and key; `commands` leaves out the command. Raises UsageError if
+        `words` name no category.
         """
         inside = self._session.contents(self._category(words), deep=True)
         return tuple(map(str, inside.problems))
@@ -143,10 +144,10 @@ class Program:
         return tuple(words)
 
     def find(self, words: Sequence[str]) -> Command:
-        """Return the command that `words` begin with, by the longest beginning.
+        """Return the command with the longest sequence of words at the beginning of `words`.
 
-        What is behind it are arguments. A runnable category counts as a command here. Raises
-        UsageError, with the nearest names, where they name none.
+        The remaining words are its arguments. A runnable category is a command here. Raises
+        UsageError with suggestions if `words` name no command.
         """
         found = self._session.find(tuple(words))
         if found.kind != "command":
@@ -154,17 +155,17 @@ class Program:
         return command_of(found)
 
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
-        """Return the variables `ARG_…` that `args` give to the command's declared arguments.
+        """Return the variables `ARG_…` of the command's declared arguments, parsed from `args`.
 
-        Nothing is run. Raises UsageError if they do not fit, as a run would.
+        Runs nothing. Raises the same UsageError as a run if the arguments are wrong.
         """
         return self._line(command, args).variables()
 
     def effects(self, command: Command, args: Sequence[str]) -> str:
-        """Return what a run with these words does: "read", "change" or "destroy".
+        """Return the effects of a run with these arguments: "read", "change" or "destroy".
 
-        These are the effects of the command, raised by those of the options that are given.
-        Raises UsageError where the words do not fit.
+        This is the strongest of the effects of the command and of the given options. Raises
+        UsageError if the arguments are wrong.
         """
         line = self._line(command, args)
         effects: str = command.definition.effects
@@ -172,7 +173,7 @@ class Program:
         return max([effects, *given], key=EFFECTS.index)
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
-        """Return `args` as people may see them: `********` for texts of secret arguments."""
+        """Return `args` for display, with `********` in place of secret texts."""
         return masked_words(command.definition.args, args)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
@@ -187,20 +188,18 @@ class Program:
         *,
         secrets: bool = False,
     ) -> dict[str, Variable]:
-        """Return each variable that a run of the command would get from a source, by name.
+        """Return the variables that a run of the command would get from its sources, by name.
 
-        `caller` is the caller's environment, by default that of this command's own
-        caller. `facts` are HOME, USER, HOSTNAME and PWD where the run is to be on another
-        machine or for somebody else. What only the caller has is not among the result;
-        what `required_envs` names is, where anybody sets it, and so are the variables that
-        describe the run (rank 0). `masked` makes of it what people may see.
-
-        The value of a secret (rank 4.5) is its reference; with `secrets` the providers are asked
-        for the values, and `env_files` that are references are read, too.
-
-        Each call reads the sources of a run, because settings.conf and providers may answer
-        differently for each command. It starts bash for settings.conf (5 ms, plus the time of
-        the file) and Python for a provider (50 ms). Raises SourceError, UsageError::
+        `caller` is the caller's environment, by default that of this command's own caller.
+        `facts` are HOME, USER, HOSTNAME and PWD for a run on another machine or by another user.
+        The result includes the variables that describe the run (rank 0), and those in
+        `required_envs` even if only the caller sets them. It leaves out all other variables that
+        only the caller sets. Pass it to `masked` before you show it.
+        The value of a secret (rank 4.5) is its reference. With `secrets`, references are resolved
+        by their providers, including references in `env_files`.
+        Each call reads all sources again, because settings.conf and providers may return other
+        values for each command. It starts bash for settings.conf (5 ms, plus the time of the
+        file) and a child process for a provider (50 ms). Raises SourceError, UsageError::
 
             command = program.find(("deploy", "status"))
             found = program.environment(command.words)
@@ -226,13 +225,12 @@ class Program:
         environ: Mapping[str, str] | None = None,
         **options: Any,
     ) -> subprocess.CompletedProcess[Any]:
-        """Run a command and wait for it, as this command's own caller would run it.
+        """Run a command, wait for it, and return the completed process with its `returncode`.
 
-        `words` may be those of `self`, too. `environ` takes the place of the caller's
-        environment; `options` are those of `subprocess.run`. Whether it failed, its
-        `returncode` says. A command that asks before it runs asks again: the `--yes` that this
-        command was started with is not handed on. Where the user agreed to it here, set
-        CLI_YES. Raises MissingError, OSError, subprocess.SubprocessError::
+        `words` may also name a command of `self`. `environ` replaces the caller's environment;
+        `options` are those of `subprocess.run`. A command that asks before it runs asks again,
+        because a `--yes` of this command is not passed on. Set CLI_YES if the user has already
+        agreed. Raises MissingError, OSError, subprocess.SubprocessError::
 
             done = program.run(("deploy", "status"), ["--short"], capture_output=True, text=True)
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])
@@ -245,7 +243,7 @@ class Program:
 
 
 def _launcher(core_dir: str) -> str:
-    """Return the name of the program in a directory `core`, "cli" where that is there, too."""
+    """Return the name of the launcher in `core_dir`; prefer "cli" if there are several."""
     try:
         with os.scandir(core_dir) as entries:
             names = sorted(one.name for one in entries if one.is_file() and os.access(one, os.X_OK))

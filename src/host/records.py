@@ -1,4 +1,4 @@
-"""What crosses the hook boundary when the lock is built, and variables: plain facts."""
+"""The records that planning hooks take and return, and the record of a variable."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Installation(Record):
-    """Where the running installation keeps its files; all paths are absolute.
+    """The paths of the running installation, all absolute.
 
-    program                   the name that it was called by
-    root                      its directory
-    commands_dir, plugins_dir, config_dir   its `commands`, `plugins` and `config`
+    program                   the program's name as the user called it
+    root                      the directory of the installation
+    commands_dir, plugins_dir, config_dir   its directories `commands`, `plugins` and `config`
     """
 
     program: str
@@ -28,11 +28,11 @@ class Installation(Record):
 class CommandTree(Record):
     """A directory of categories, laid out like `commands/`.
 
-    path     the directory, absolute
-    plugin   the plugin that it belongs to, as listings name it; "" for the installation's own
-    dev      whether its author is working on it in place: listings mark it `[dev]`
-    scripts  {} if scripts in it are commands too; "prefix" is removed from the names of those
-             directly in it, "split" separates words there; None if only folders are commands
+    path     the absolute path of the directory
+    plugin   the name of its plugin in listings, "" for the installation's own commands
+    dev      whether its author is working on it in place; listings mark it `[dev]`
+    scripts  None if only folders are commands, {} if scripts are commands too. For scripts
+             directly in `path`, "prefix" is removed from names, and "split" separates words.
     """
 
     path: str
@@ -42,11 +42,11 @@ class CommandTree(Record):
 
 
 class CommandDeclaration(Record):
-    """A command written in Python: its words and what its command.json would hold.
+    """A command written in Python: its words, and the content of its command.json as a dict.
 
     words        such as ("cloud", "login")
     definition   the keys of a command.json; its `entrypoint` is a reference
-                 "package.module:attr" to a `click.Command` or to a callable that takes the
+                 "package.module:attr" to a `click.Command`, or to a callable that takes the
                  list of arguments and returns an exit status
     """
 
@@ -55,7 +55,7 @@ class CommandDeclaration(Record):
 
 
 class CategoryDeclaration(Record):
-    """What a category is for whose commands are declared in Python.
+    """The name and description of a category whose commands are declared in Python.
 
     words               such as ("cloud",)
     name, description   as in a category.json
@@ -69,17 +69,16 @@ class CategoryDeclaration(Record):
 class EnvSource(Record):
     """A source of variables for the commands whose words start with `words`.
 
-    Plugin sources are read after settings.conf and before `.env` files. One of `files` and
-    `provider` is given.
-
-    name       for people, as `self env` shows it
-    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); only this
-               distribution's own plugins leave it out, with a `reader` that has a rank
+    Plugin sources are read after settings.conf and before `.env` files. Set either `files` or
+    `provider`.
+    name       the name that `self env` shows
+    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); optional only for
+               built-in plugins, whose `reader` has a rank
     files      absolute paths of `.env` files
-    provider   "module:attr", called with (words, environment) in a process of its own;
-               it returns a dict of strings
+    provider   "module:attr", called with (words, environment) in a child process; it returns
+               a dict of strings
     words      the leading words of the commands that it serves, () for all
-    reader     leave it out: for this distribution's own plugins
+    reader     for built-in plugins only; leave it out
     """
 
     name: str
@@ -93,12 +92,12 @@ class EnvSource(Record):
 class SecretScheme(Record):
     """A scheme of references to secrets, such as `op` for `op://prod/db/password`.
 
-    scheme     what stands before the colon: lower-case letters, digits, `-` and `+`
-    provider   "module:attr", called with (references, environment) in a child process: all
-               references of one run with this scheme, as a list, and the command's variables.
-               It returns a dict: for each reference its value, or an exception with the reason.
-               Its current directory is the definition's, so relative paths start there.
-               For an entry of `env_files` the value is the text of a `.env` file.
+    scheme     the text before the colon: lower-case letters, digits, `-` and `+`
+    provider   "module:attr", called with (references, environment) in a child process. It gets
+               a list of all references with this scheme and the command's variables. It returns
+               a dict: for each reference its value, or an exception with the reason. Its current
+               directory is the folder of the definition, so relative paths start there. For an
+               entry of `env_files` the value is the text of a `.env` file.
     """
 
     scheme: str
@@ -106,20 +105,20 @@ class SecretScheme(Record):
 
 
 class Watch(Record):
-    """A file or directory that a hook looked at: when it changes, hooks are asked again."""
+    """A file or directory that a hook has read; if it changes, all hooks are called again."""
 
     path: str
 
 
 class BrokenPlugin(Record):
-    """A plugin that cannot be used, and the reason, which is a line for people."""
+    """A plugin that cannot be used, and the reason as one readable line."""
 
     plugin: str
     reason: str
 
 
 class PluginFile(Record):
-    """A Python file with hookimpls that is a plugin: its `name`, where it comes from, `path`."""
+    """A plugin that is a Python file with hookimpls: its `name`, its `origin` and its `path`."""
 
     name: str
     origin: str
@@ -127,10 +126,10 @@ class PluginFile(Record):
 
 
 class Disabled(Record):
-    """A plugin that is switched off.
+    """A disabled plugin.
 
-    plugin     its name; that of an installed distribution is the canonical one
-    commands   the words of each of its commands, where they are known
+    plugin     its name; for an installed distribution the canonical name
+    commands   the words of each of its commands, if they are known
     """
 
     plugin: str
@@ -138,16 +137,16 @@ class Disabled(Record):
 
 
 class Variable(Record):
-    """One variable of a command's run: its value, the source that won, and what that shadows.
+    """One variable of a command's run: its value, its source, and the values that it shadows.
 
     name      such as "DB_HOST"
-    value     as the run has it; show it to nobody before `masked`
+    value     the value in the run, unmasked; call `masked` before you show it
     source    a file with line or key, a plugin and its source, "system" for the caller's
-              environment, "framework"
-    rank      1 the caller's environment, 2 `envs`, 3 settings.conf, 4 `.env` files, plugins
-              between 2 and 4; 0 for what describes the run itself, such as COMMAND_NAME
-              (`self env --format json` has null for it)
-    shadows   the weaker ones of the same name, strongest first
+              environment, or "framework"
+    rank      1 the caller's environment, 2 `envs`, 3 settings.conf, 4 `.env` files, 4.5
+              `secrets`, from 2 to 4 plugins; 0 for variables that describe the run, such as
+              COMMAND_NAME (null in `self env --format json`)
+    shadows   weaker variables of the same name, strongest first
     """
 
     name: str

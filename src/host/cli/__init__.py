@@ -1,1 +1,1 @@
-"""What the program answers itself: listings, help pages, `self`."""
+"""Everything that the program does itself: listings, help pages, `self`."""

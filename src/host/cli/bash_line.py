@@ -1,19 +1,19 @@
-"""The words of a line of bash, as typed up to the cursor, and candidates as bash reads them."""
+"""Split a bash command line at the cursor into words, and quote candidates for bash."""
 
-_PLAIN = "_-./:=@%+,"  # what bash takes as it is, beside letters and digits
+_PLAIN = "_-./:=@%+,"  # needs no backslash, like letters and digits
 _BLANKS = " \t\n"
-_ENDS = ";|&("  # what begins another command
-_ESCAPED = '"\\$`'  # what a backslash stands before inside double quotes
+_ENDS = ";|&("  # another command starts after these
+_ESCAPED = '"\\$`'  # a backslash escapes these inside double quotes
 
 
 def split_line(line: str) -> tuple[list[str], str]:
-    """Return the words of the last command on a `line` of bash, unquoted, and the open quote.
+    """Return the unquoted words of the last command on a bash `line`, and the open quote.
 
-    The last word is what is typed of it up to the cursor, "" after a blank. Nothing is expanded.
+    The last word is the unfinished one at the cursor, "" after a blank. Nothing is expanded.
     """
     words: list[str] = [""]
     quote = ""
-    started = False  # also by a quote with nothing in it
+    started = False  # also by an empty pair of quotes
     signs = iter(line)
     for sign in signs:
         if quote != "'" and sign == "\\":
@@ -37,14 +37,14 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 
 def broken_at(word: str, breaks: str, quote: str) -> int:
-    """Return how much of the word bash does not replace: up to the last of its word breaks."""
+    """Return the length of the part that bash keeps: up to the last word break in `word`."""
     if quote:
         return 0
     return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1
 
 
 def bash_candidate(word: str, quote: str) -> str:
-    """Return a word as bash reads it back; inside quotes it stands as it is."""
+    """Return a word with backslashes for bash, unchanged inside quotes."""
     if quote:
         return word
     return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)

@@ -1,10 +1,9 @@
-"""What may stand where the cursor is: the answer to a shell's Tab.
+"""Tab completion: the candidates for the word at the cursor.
 
-A stub in the shell (`self completion`) calls `<program> --complete SHELL …` and shows what
-this prints: a line with which paths to add (`files`, `directories`, `none`), then
-a line for each candidate, with its description behind a tab. Nothing of a command
-is run to find out, but the `complete` program that an argument declares; no click and no
-pluggy is loaded, and only the category in question is looked at.
+The shell's completion script (`self completion`) calls `<program> --complete SHELL …`. The first
+line of the output names the paths to add (`files`, `directories`, `none`). Each further line is a
+candidate, a tab and its description. No command runs, except the `complete` program that an
+argument declares. For speed, neither click nor pluggy is loaded, and only one category is read.
 """
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
@@ -32,7 +31,7 @@ _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
 
 
 class Offer:
-    """What to offer: `candidates` with descriptions, and which paths beside (`beside`)."""
+    """The `candidates` with their descriptions, and the kind of paths to add (`beside`)."""
 
     __slots__ = ("beside", "candidates")
 
@@ -42,10 +41,10 @@ class Offer:
 
 
 def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
-    """Return what the stub of a shell reads.
+    """Return the output that the shell's completion script reads.
 
-    `given` is the shell, then the words after the program's name, the last of them unfinished;
-    bash gives COMP_WORDBREAKS and the line up to the cursor, as its own words are in pieces.
+    `given` is the shell, then the words after the program's name, the last one unfinished. bash
+    passes COMP_WORDBREAKS and the line up to the cursor, because it splits words at those breaks.
     """
     shell, *words = given or [""]
     quote, dropped, words = "", 0, words or [""]
@@ -77,7 +76,7 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
 def complete_words(
     words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
 ) -> Offer:
-    """Return what can follow `words` where `current` is what is typed of the next one."""
+    """Return what can follow `words`, if `current` is the beginning of the next word."""
     left, asks_help = list(words), False
     while left and left[0].startswith("-"):
         option, value = take_option(left)
@@ -109,9 +108,9 @@ def complete_words(
 def _inside(
     catalog: Catalog, category: "Match", current: str, *, asks_help: bool = False
 ) -> "list[Candidate]":
-    """Return the words of a category that listings show, and the aliases that are meant.
+    """Return the words of a category that listings show, and the aliases of its commands.
 
-    One that is hidden is among them when it is typed in full. `help` has its topics besides.
+    A hidden command is included only if it is typed in full. `help` adds its topics.
     """
     names: list[Candidate] = [] if category.words else [("help", "Show help")]
     for one in catalog.children(category)[0]:
@@ -135,13 +134,13 @@ def _inside(
 def command_words(
     given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
 ) -> "list[Candidate]":
-    """Return the words that lead on to commands: for arguments that are the words of one."""
+    """Return the words of categories and commands, for arguments that name a command."""
     found = complete_words(given, "", installation, lock)
     return [one for one in found.candidates if one[0] not in NOT_CATEGORIES]
 
 
 def formats(*_: object) -> "list[Candidate]":
-    """Return the formats of listings, less those that plugins bring."""
+    """Return the built-in formats of listings."""
     return [(one, "") for one in FORMATS]
 
 
@@ -152,7 +151,7 @@ def arguments(
     installation: "OpenInstallation",
     lock: "Lock",
 ) -> Offer:
-    """Return what fits a command's declared arguments."""
+    """Return the candidates for a command's declared arguments."""
     from host.run.argument_parser import CommandLine
 
     line = CommandLine(definition.args, words)
@@ -185,7 +184,7 @@ def arguments(
 def _options(
     definition: "Definition", line: "CommandLine", words: "Sequence[str]"
 ) -> "list[Candidate]":
-    """Return the options that can still be given."""
+    """Return the options that do not conflict with the given ones."""
     given = {one.name: one.conflicts for one in definition.args if line.is_given(one)}
     against = {name for names in given.values() for name in names}
     named = [
@@ -197,7 +196,7 @@ def _options(
 
 
 def read_typed(line: "CommandLine") -> None:
-    """Read a line that somebody is typing: what does not fit is left out."""
+    """Parse an unfinished command line; words that do not fit are skipped."""
     while line.rest:
         try:
             line.read()
@@ -206,7 +205,7 @@ def read_typed(line: "CommandLine") -> None:
 
 
 def values_of(argument: "Argument", definition: "Definition") -> Offer:
-    """Return what fits one argument of a command in a file."""
+    """Return the candidates for one argument of a command in a file."""
     if argument.secret:
         return Offer()
     listed: Sequence[str] = argument.choices
@@ -220,9 +219,9 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
 
 
 def _printed(definition: "Definition", program: str) -> "Sequence[str]":
-    """Return the lines that a `complete` program prints; none where it fails or is slow.
+    """Return the lines that a `complete` program prints, [] if it fails or is too slow.
 
-    A program of a project that is not trusted does not run.
+    The program of an untrusted project does not run.
     """
     import subprocess
 

@@ -1,4 +1,4 @@
-"""What a category holds, or everything below it, as records for listings."""
+"""The contents of a category, direct or recursive, as records for listings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Contents(Record):
     """The categories and commands directly in, or below, some category; sorted by words.
 
-    A wrong definition is left out and is one of the `problems`.
+    An invalid definition is left out and reported in `problems`.
     """
 
     categories: tuple[Category, ...]
@@ -31,9 +31,9 @@ class Contents(Record):
 
 
 def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
-    """Return what the category `words` holds, or with `deep` all below it.
+    """Return the contents of the category `words`, with `deep` recursively.
 
-    With `deep`, what manages the program itself is left out.
+    With `deep`, the commands of `self` are left out.
     """
     problems: list[Problem] = []
     categories: list[Category] = []
@@ -50,7 +50,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
                 if not found.has_below:
                     continue
             runs = found.definition is not None and found.definition.entrypoint != ""
-            project = found.nodes[0].project  # projects come last, so all of it is theirs
+            project = found.nodes[0].project  # projects come last, so the first node decides
             named = project.name if project else ""
             categories.append(Category(found.words, found.name, found.description, runs, named))
             if deep:
@@ -63,7 +63,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
 
 
 def command_of(found: Match) -> Command:
-    """Return what words name as the record of a command."""
+    """Return the `Command` record of a match."""
     definition: Any = found.definition
     origin: Any = "project"
     if not found.project:

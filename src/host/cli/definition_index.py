@@ -1,10 +1,10 @@
-"""The index of definitions: what listings show of each file, so that no file is parsed twice.
+"""A cache of the parts of each definition that listings show, so that no file is parsed twice.
 
-Only a listing of everything below a category uses it; one category is read faster than the index.
-An entry counts while its file has the stamp that was taken before the file was read. No change
-hides behind a stamp: a file is kept only after it was left alone for longer than the clock of any
-file system stands still, so any later write changes its `st_ctime`, which nobody can set back.
-The index holds no values of variables. It is its owner's alone, as definitions may be private.
+Only recursive listings use it, because a single category is read faster than the index.
+An entry is valid while its file has the stamp that was taken before the file was read. A file is
+cached only if its last change is older than the coarsest file system clock. Therefore any later
+write changes `st_ctime`, which no program can set back.
+The index holds no values of variables. Only its owner can read it: definitions may be private.
 """
 
 import marshal
@@ -37,7 +37,7 @@ _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
 
 class DefinitionIndex:
-    """Reads definitions like `host.run.command`, and remembers them."""
+    """Reads definitions like `host.run.command`, and caches them."""
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
@@ -49,7 +49,7 @@ class DefinitionIndex:
         self._has_changed = False
 
     def read_definition(self, path: str) -> Definition:
-        """Do what `host.run.command.read_definition` does."""
+        """Return what `host.run.command.read_definition` returns, from the index if possible."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -68,7 +68,7 @@ class DefinitionIndex:
         return definition
 
     def save(self) -> None:
-        """Write what is new, without what no longer exists, if a place can be written."""
+        """Write the index if it changed, without deleted files, to the first writable place."""
         if not self._has_changed:
             return
         entries = {path: one for path, one in self._entries.items() if os.path.exists(path)}
@@ -77,7 +77,7 @@ class DefinitionIndex:
             any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
 
     def _read(self) -> "dict[str, Any]":
-        """Return the entries of the first intact index that was made for this key."""
+        """Return the entries of the first intact index with this key, {} if there is none."""
         for place in self._places:
             try:
                 status = os.stat(place)
@@ -86,7 +86,7 @@ class DefinitionIndex:
                 content = memoryview(read_regular(place, 2 * _MOST_BYTES, HostError))
                 body = content[_HEAD:]
                 if content[:_HEAD] == FORMAT + checksum(body):
-                    key, entries = marshal.loads(body)  # noqa: S302 - as Python loads .pyc files
+                    key, entries = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files
                     if key == self._key:
                         return dict(entries)
             except (HostError, OSError):
@@ -95,7 +95,7 @@ class DefinitionIndex:
 
 
 class KnownDefinition(Definition):
-    """A definition from the index; attributes that are not kept there come from the file."""
+    """A definition from the index; attributes that the index lacks are read from the file."""
 
     def __init__(self, file: str, kept: "tuple[Any, ...]", empty: "tuple[str, ...]") -> None:
         self.file = file
@@ -103,7 +103,7 @@ class KnownDefinition(Definition):
         self.__dict__.update(dict.fromkeys(empty, ()))
 
     def __getattr__(self, name: str) -> "Any":
-        """Read the file, which a listing seldom needs."""
+        """Read the file on the first access to an attribute that the index lacks."""
         whole = definition_files.read_definition(self.file)
-        self.__dict__.update({**vars(whole), **self.__dict__})  # its tree may have changed some
+        self.__dict__.update({**vars(whole), **self.__dict__})  # keep what its tree has changed
         return object.__getattribute__(self, name)

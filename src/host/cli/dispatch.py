@@ -1,7 +1,7 @@
 """Dispatch of everything that runs no command: `--version`, listings, help pages, `self`.
 
-Each answer imports what it needs and no more: `--version` next to nothing, a listing
-no plugin, `self` no renderer.
+Each of them imports only what it needs: `--version` almost nothing, a listing no plugin, `self`
+no renderer.
 """
 
 import posix
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run_cli(session: "Session", asked: GlobalOptions) -> int:
-    """Answer what is not a command to run; return the exit status, raise HostError."""
+    """Handle a command line that runs no command; return the exit status. Raises HostError."""
     if asked.version:
         session.show(f"{session.version}\n")
         return 0

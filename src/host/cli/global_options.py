@@ -1,4 +1,4 @@
-"""The global options: what they are called, what they take, and what a command line asks for."""
+"""The global options: their names, values and parser."""
 
 from host.errors import UsageError
 from host.run import Record
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from host.run.text import Messages
 
 HELP_WORDS = ("help", "--help", "-h")
-FORMATS = ("text", "json", "tree")  # the program's own; plugins add others
-VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # of those that take one
+FORMATS = ("text", "json", "tree")  # built in; plugins add others
+VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # of options with a value
 OPTIONS = {
     "-h, --help": "show this, or with words before it their help",
     "-V, --version": "show the version",
@@ -22,14 +22,14 @@ OPTIONS = {
     "--yes": "first: run what asks before it runs without asking",
     "--no-input": "first: never ask on the terminal",
 }
-# What those that take nothing make true of `GlobalOptions`.
+# The attribute of `GlobalOptions` that each option without a value sets.
 _FLAGS = {"-h": "help", "--help": "help", "--all": "everything"}
 _VERSION = {"-V": "version", "--version": "version"}
 _SWITCHES = ("--safe", "--yes", "--no-input")
 
 
 class GlobalOptions(Record):
-    """What the global options ask for, and the words that they stand before."""
+    """The parsed global options, and the words after them."""
 
     words: tuple[str, ...] = ()
     help: bool = False
@@ -40,14 +40,14 @@ class GlobalOptions(Record):
 
     @property
     def wants_answer(self) -> bool:
-        """Whether they ask for an answer of this program: then no command is run."""
+        """Whether an option asks for a listing, help or version, so that no command runs."""
         return self.help or self.version or self.everything or self.format != ""
 
 
 def take_option(words: list[str]) -> "tuple[str, str | None]":
-    """Take the option that `words` begin with off them; return its name and its value.
+    """Remove the option at the start of `words`; return its name and value.
 
-    The value is None where the option takes none, or has none.
+    The value is None if the option takes none or none is given.
     """
     word = words.pop(0)
     name, sign, value = word.partition("=")
@@ -61,10 +61,10 @@ def take_option(words: list[str]) -> "tuple[str, str | None]":
 def parse_options(
     words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
 ) -> GlobalOptions:
-    """Return what the options before the first word ask for; raises UsageError.
+    """Parse the options before the first word; raises UsageError.
 
-    After the words of a `category`, be it the root, only options of listings are allowed. --color
-    is for `messages`.
+    After the words of a `category` (or of the root) only options of listings are allowed. --color
+    sets the colour mode of `messages`.
     """
     asked, left = GlobalOptions(), list(words)
     see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"

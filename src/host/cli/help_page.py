@@ -29,7 +29,7 @@ _EFFECTS = {
 
 
 def help_page(session: Session, found: Match, definition: Definition) -> str:
-    """Return the page as text that ends with a newline; everything in it is printable."""
+    """Return the page as printable text that ends with a newline."""
     page = Page(session.terminal)
     words = " ".join(found.words)
     page.title(definition.name)
@@ -63,7 +63,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
 def _variable_lines(
     page: Page, variables: Sequence[Variable], required: Sequence[RequiredVariable]
 ) -> list[str]:
-    """Return a line a variable: name, value, where it comes from."""
+    """Return one line per variable: name, value and source."""
     terminal = page.terminal
     column = max((width_of(printable(one.name)) for one in variables), default=0) + 2
     types = {str(one): one.type for one in required}
@@ -83,7 +83,7 @@ def _variable_lines(
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
-    """Return an example with the program and its category before it, when it lacks them."""
+    """Return an example's command line and description; add program and category if missing."""
     command = str(example["command"])
     if command.split(" ", maxsplit=1)[0] == words[-1]:
         command = " ".join([program, *words[:-1], command])
@@ -106,7 +106,7 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
 
 
 def _distrust(session: Session, found: Match, definition: Definition) -> list[str]:
-    """Return how to trust the project that a command is from, [] if it is trusted."""
+    """Return how to trust the command's project, [] if it is trusted or there is none."""
     if definition.project is None:
         return []
     from host.run.trust import check_trust
@@ -121,7 +121,7 @@ def _distrust(session: Session, found: Match, definition: Definition) -> list[st
 def _remarks(
     session: Session, words: str, definition: Definition, variables: Sequence[Variable]
 ) -> Iterator[str]:
-    """Yield what to do about variables."""
+    """Yield notes about variables that are missing or can be overridden."""
     unset = {one.name for one in variables if not one.value} - definition.secrets.keys()
     missing = [name for name in definition.required_envs if name in unset]
     if missing:

@@ -1,4 +1,4 @@
-"""What the user asks to see of commands: a listing, or the help page of one."""
+"""Listings of commands, and the choice between a listing and a help page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
         lists = asked.everything or asked.format
         if lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
             raise UsageError("--all and --format go with a listing, not with a command")
-        from host.cli.help_page import help_page  # reads what listings need not know
+        from host.cli.help_page import help_page  # imports more than listings need
 
         session.show(help_page(session, found, found.definition))
         return
@@ -67,7 +67,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
 
 
 def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
-    """Check for help on the program itself, or for no words at all, without an installation."""
+    """Return whether the user wants general help and there is no installation."""
     alone = not (asked.words or asked.everything or asked.format)
     helps = alone or asked.help or not {*asked.words[-1:]}.isdisjoint(HELP_WORDS)
     return helps and asked.words[:1] in ((), (RESERVED,)) and session.is_missing
@@ -76,7 +76,7 @@ def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
 def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
-    """Return the listing of a category, rendered; raises UsageError for an unknown format."""
+    """Return the rendered listing of a category; raises UsageError for an unknown format."""
     everything_below = deep or format == "tree"
     inside = session.listed(found.words, deep=everything_below, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
@@ -94,7 +94,7 @@ def rendered(
     everything: bool = False,
     deep: bool = False,
 ) -> str:
-    """Return what is `inside` of a category as text; raises UsageError for an unknown format."""
+    """Return the contents `inside` a category as text; raises UsageError for an unknown format."""
     config = session.installation.config
     about = found if found.words else config
     runs = found.definition is not None and found.definition.entrypoint != ""
@@ -128,7 +128,7 @@ def rendered(
 
 
 def root_notes(program: str) -> Iterator[str]:
-    """Yield the lines of the root's listing with what to read next."""
+    """Yield the lines at the end of the root's listing that say where to read on."""
     yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
     yield f"`{program} help {'|'.join(TOPICS)}`"
     yield f"More: {DOCS}"
@@ -137,9 +137,9 @@ def root_notes(program: str) -> Iterator[str]:
 def ask(
     session: Session, hook: str, calls: Sequence[Mapping[str, Any]], *, only_builtin: bool = False
 ) -> list[Any]:
-    """Return the first answer of the plugins to each of `calls`, None if nobody has one.
+    """Return the first result of the plugins for each of `calls`, None if no plugin has one.
 
-    The latest plugin is asked first, as pluggy does it.
+    The plugin registered last is called first, as in pluggy.
     """
     found: list[Any] = [None] * len(calls)
     plugins = [one for one in session.lock.plugins.values() if hook in one.hooks]
@@ -156,9 +156,9 @@ def ask(
 def _answers(
     session: Session, plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
-    """Call a built-in plugin without pluggy, and any other in a process of its own.
+    """Call a built-in plugin directly, without pluggy, and any other in a child process.
 
-    A failing one is reported and left out until one of its files changes.
+    A failing plugin is reported and skipped until one of its files changes.
     """
     if plugin.ours:
         function = load_reference(f"{plugin.reference}:{hook}")

@@ -1,4 +1,4 @@
-"""The look of every page: a title, what it is for, then sections of rows or tables."""
+"""The layout of every page: a title, a description, then sections of rows or tables."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 _GAP = 2  # columns between a term and its explanation
-_WIDEST_TERM = 28  # columns; a longer one gets a line of its own
+_WIDEST_TERM = 28  # columns; a longer term gets its own line
 
 
 class Page:
-    """A page in the making, in the look of the program's own; what it is given is made printable.
+    """Builds a page with the layout of the program's own pages; all text is made printable.
 
-    It begins with its title; sections follow in the order in which they are added, and those
-    without rows are left out::
+    The title comes first. Sections follow in the order of the calls; empty ones are left out::
 
         page = Page(terminal)
         page.title("Acme")
@@ -35,7 +34,7 @@ class Page:
         self._lines: list[str] = []
 
     def title(self, text: str) -> None:
-        """Add the heading of the whole page."""
+        """Add the page's title."""
         self._lines.append(self.terminal.styled(printable(text), "heading"))
 
     def paragraph(self, text: str) -> None:
@@ -44,7 +43,7 @@ class Page:
             self._lines += wrap(printable(text), self.terminal.width)
 
     def prose(self, text: str) -> None:
-        """Add paragraphs with a blank line between; one with indented lines keeps its lines."""
+        """Add paragraphs, separated by blank lines; one with indented lines is not wrapped."""
         for index, one in enumerate(text.split("\n\n")):
             self._lines += [""] if index else []
             if "\n  " in one:
@@ -53,17 +52,17 @@ class Page:
                 self.paragraph(" ".join(one.split()))
 
     def usage(self, text: str) -> None:
-        """Add the usage line, without its `Usage:`."""
+        """Add a usage line; `text` comes without `Usage:`."""
         label = self.terminal.styled("Usage:", "heading")
         first, *others = wrap(printable(text), self.terminal.width - len("Usage: "))
         self._lines += ["", f"{label} {first}", *(" " * len("Usage: ") + line for line in others)]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
-        """Add rows that stay whole."""
+        """Add rows that are not wrapped."""
         self.lines(heading, list(map(printable, rows)))
 
     def notes(self, heading: str, rows: Sequence[str], whole: Sequence[str]) -> None:
-        """Add rows of prose, wrapped, and behind them those that stay `whole`."""
+        """Add wrapped rows of prose, then the rows `whole`, which are not wrapped."""
         lines: list[str] = []
         for row in rows:
             first, *others = wrap(printable(row), self.terminal.width - 2 * len(_INDENT))
@@ -71,7 +70,7 @@ class Page:
         self.lines(heading, [*lines, *map(printable, whole)])
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Add rows of a term and its explanation, which is wrapped."""
+        """Add rows of a term and its wrapped explanation."""
         shown = [(printable(name), printable(text)) for name, text in rows]
         fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
         column = max(fitting, default=0) + _GAP
@@ -80,7 +79,7 @@ class Page:
         self.lines(heading, [line for row in lines for line in row])
 
     def row(self, name: str, text: Sequence[str], column: int, style: str = "name") -> list[str]:
-        """Return the lines of a printable name and of the text beside it, from `column` on.
+        """Return the lines of a printable name with its text beside it, starting at `column`.
 
         If the name is too long, a terminal shows the text below it.
         """
@@ -91,19 +90,19 @@ class Page:
         return [f"{label}{' ' * max(gap, _GAP)}{first}", *(" " * column + line for line in more)]
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
-        """Add what a command takes: a table of its words, and one of its options."""
+        """Add a table of the positional arguments and a table of the options."""
         rows = [(one.option, (term(one), explanation(one))) for one in arguments]
         self.table("Arguments", [row for option, row in rows if not option])
         self.table("Options", [row for option, row in rows if option])
 
     def lines(self, heading: str, rows: Sequence[str]) -> None:
-        """Add rows as they are: printable, maybe coloured."""
+        """Add rows that are already printable and may have colours."""
         if rows:
             title = self.terminal.styled(f"{printable(heading)}:", "heading")
             self._lines += ["", title, *(_INDENT + row for row in rows)]
 
     def add(self, *lines: str) -> None:
-        """Add lines without a heading as they are."""
+        """Add printable lines without a heading."""
         self._lines += lines
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""The prompt for required arguments that are missing, on a terminal (CONTRACT 12)."""
+"""Prompt on a terminal for required arguments that are missing (CONTRACT 12)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def ask_missing(
     args: Sequence[str],
     environ: Mapping[str, str],
 ) -> tuple[list[str], dict[str, str]]:
-    """Ask for what is missing; return the whole words and the variables of all arguments.
+    """Ask for the missing arguments; return the complete words and the arguments' variables.
 
-    Raises `missing` itself where nobody can be asked, or if the user gives no answer.
+    Raises `missing` if no user can be asked, or if the user gives no answer.
     """
     if environ.get("CI") or RUN in environ or not is_attended():
         raise missing
@@ -53,7 +53,7 @@ def ask_missing(
 def _answers(
     line: CommandLine, definition: Definition, argument: Argument, missing: UsageError
 ) -> list[str]:
-    """Return the text of an argument, or the texts of one that repeats."""
+    """Ask for one argument; return its texts, several only if the argument repeats."""
     name, about = argument.bare_name, explanation(argument)
     ends = " (an empty line ends)" if argument.repeats else ""
     _say(f"{name}: {about}{ends}" if about or ends else name)
@@ -80,7 +80,7 @@ def _answers(
 
 
 def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
-    """Read a line, completed from `words`, by default with paths; a secret one is not echoed."""
+    """Read a line with completion from `words`, or of paths if None; do not echo a secret."""
     if secret:
         import getpass
 
@@ -95,13 +95,13 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
             fitting = [word for word in words or () if word.startswith(text)]
             return fitting[state] if state < len(fitting) else None
 
-        readline.set_completer(None if words is None else complete)  # readline knows paths
+        readline.set_completer(None if words is None else complete)  # None completes paths
         readline.set_completer_delims("\n")
         libedit = "libedit" in (readline.__doc__ or "")
         readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
         readline.set_auto_history(False)
     saved = os.dup(1)
-    os.dup2(2, 1)  # stdout may be a pipe; `input` uses readline only on a terminal
+    os.dup2(2, 1)  # stdout may be a pipe, and `input` uses readline only on a terminal
     try:
         return input(prompt)
     finally:
@@ -111,10 +111,10 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
 
 
 def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
-    """Return the words as if the answers had been typed, too; secrets are in ARG_… alone.
+    """Return the words as if the user had typed the answers too, except secrets.
 
-    A positional argument that a variable of the caller's gives is a word if one that is asked
-    for comes after it.
+    Secrets are passed in ARG_… only. A positional argument from a caller's variable becomes a
+    word if a prompted argument comes after it.
     """
     options: list[str] = []
     for argument in asked:
@@ -138,9 +138,9 @@ def _say(text: str) -> None:
 
 
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
-    """Return the words of a command line with `********` for each text of a secret argument."""
+    """Return the words of a command line with `********` in place of each secret text."""
     every = [Argument(**{**vars(one), "repeats": one.option or one.repeats}) for one in arguments]
-    line = CommandLine(every, args)  # has all values of an option, not only the last
+    line = CommandLine(every, args)  # keeps all values of an option, not only the last
     read_typed(line)
     try:
         line.place()

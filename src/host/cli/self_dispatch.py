@@ -1,4 +1,4 @@
-"""`self …`: commands that our own plugins declare like anybody's, called with the session."""
+"""`self …`: commands that the built-in plugins declare; their functions get the session."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from host.run.command import Definition
 
 
-_NEVER_ASSUMED = (RESERVED, "trust")  # its own --yes alone answers
+_NEVER_ASSUMED = (RESERVED, "trust")  # only its own --yes confirms
 
 
 def run_self(session: Session, asked: GlobalOptions) -> int:
-    """Call the command that the words (with `self`) name; return its exit status.
+    """Call the command that the words (including `self`) name; return its exit status.
 
-    Its function gets the session, and each declared argument by its name: a text, or None; a
-    flag True or False; one that repeats a tuple of texts; a number a float. Words of a category
-    get its listing. Raises HostError.
+    Its function gets the session, and each declared argument as a keyword: a flag as a bool, a
+    number as a float, a repeated argument as a tuple of texts, any other as a text or None.
+    For a category, its listing is shown. Raises HostError.
     """
     lock = _own_words(session)
     found = Catalog(lock).find(asked.words)
@@ -63,7 +63,7 @@ def _own_words(session: Session) -> Lock:
     try:
         lock = session.lock_on_disk
     except InstallationError:
-        lock = None  # `self init` makes one
+        lock = None  # `self init` works without an installation
     if lock is not None:
         return Lock([], lock.commands)
     from host.planning.discovery import own_commands
@@ -74,7 +74,7 @@ def _own_words(session: Session) -> Lock:
 def _page(
     terminal: Terminal, label: str, definition: Definition, function: Callable[..., Any]
 ) -> str:
-    """Return the help page of a command, whose text is the function's own."""
+    """Return the help page of a command; its text is the function's docstring."""
     import inspect
 
     page = Page(terminal)
@@ -88,7 +88,7 @@ def _page(
 def _named_values(
     arguments: Iterable[Argument], given: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """Return the value of each argument as its function takes it, by the parameter's name."""
+    """Return the value of each argument by the name of the function's parameter."""
     values: dict[str, Any] = {}
     for one in arguments:
         found = given.get(one.name, ())

@@ -1,4 +1,4 @@
-"""What everything but a plain run works with: the installation, its lock, stdout, on demand."""
+"""The session of `self`, listings and help pages: installation, lock and stdout, on demand."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ else:
             return value
 
 
-_WIDTH = 80  # columns if nothing says how many there are
+_WIDTH = 80  # columns if the width is unknown
 
 
 class Session:
-    """The caller's environment, the installation, and what is found in it on demand.
+    """The caller's environment and the installation, whose parts are read on first access.
 
-    This is what `self` commands are called with. `installation` and `lock` raise
-    HostError when the installation is missing or wrong. With `assume_yes` no question is asked.
-    `start` is what a run has read before it turned out that there is nothing to run.
+    `self` commands get it as their first argument. `installation` and `lock` raise HostError if
+    the installation is missing or invalid. With `assume_yes` no question is asked. `start` has
+    the installation and lock that were read before it was clear that no command runs.
     """
 
     def __init__(
@@ -64,10 +64,9 @@ class Session:
             self.__dict__["installation"], self.__dict__["lock_on_disk"] = start
 
     def show(self, text: str) -> None:
-        """Write what the user asked to see to stdout, as it is.
+        """Write `text` to stdout unchanged, except characters that stdout cannot encode.
 
-        A closed pipe ends the process as it ends any Unix program; a full disk raises
-        OperationError.
+        A closed pipe ends the process by SIGPIPE; a full disk raises OperationError.
         """
         try:
             content = text.encode(self.encoding)
@@ -81,21 +80,21 @@ class Session:
             raise OperationError(f"cannot write to stdout: {failure.strerror}") from None
 
     def show_json(self, value: object) -> None:
-        """Write what another program reads to stdout, as JSON."""
+        """Write `value` to stdout as JSON."""
         import json
 
         self.show(json.dumps(value, indent=2) + "\n")
 
     def show_lines(self, *lines: str) -> None:
-        """Write lines that may hold anything to stdout, shown escaped."""
+        """Write lines to stdout with unprintable characters escaped."""
         self.show("".join(f"{printable(line)}\n" for line in lines))
 
     @property
     def encoding(self) -> str:
         """The encoding of stdout's characters.
 
-        Python takes UTF-8 for the C locale. Without any locale that is a good guess; a caller who
-        chose C wants ASCII.
+        Python uses UTF-8 in the C locale. That is right if no locale is set; a caller that sets C
+        explicitly gets ASCII.
         """
         chosen = map(self.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))
         is_plain = next(filter(None, chosen), "") in ("C", "POSIX")
@@ -103,7 +102,7 @@ class Session:
 
     @cached_property
     def terminal(self) -> Terminal:
-        """What stdout can show, by what it is, COLUMNS and the settings of colours."""
+        """The properties of stdout, from its type, COLUMNS and the colour settings."""
         from host.listing_records import Terminal
 
         columns, chosen, is_terminal = _WIDTH, self.environ.get("COLUMNS", ""), os.isatty(1)
@@ -123,18 +122,18 @@ class Session:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no installation; one that is wrong is there."""
+        """Whether there is no installation; an invalid one is not missing."""
         try:
-            self.installation  # noqa: B018 - raises where there is none
+            self.installation  # noqa: B018 - raises if there is none
         except InstallationError:
             return not os.path.lexists(self.layout.config_file)
         return False
 
     @property
     def version(self) -> str:
-        """What `--version` prints: the host's own version if there is no installation.
+        """The output of `--version`: the host's own version if there is no installation.
 
-        Raises InstallationError where there is one that is wrong.
+        Raises InstallationError if the installation is invalid.
         """
         if self.is_missing:
             return self.own_version
@@ -152,7 +151,7 @@ class Session:
         return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"
 
     def find_packages(self) -> None:
-        """Make what is installed importable, in safe mode no more than this program needs."""
+        """Make installed packages importable; in safe mode only those that this program needs."""
         from host.run.importing import complete_import_path
 
         complete_import_path("pluggy" if self.safe else "")
@@ -167,14 +166,15 @@ class Session:
 
     @cached_property
     def plugins_known(self) -> Lock:
-        """What plugins are, without running anything of a directory plugin.
+        """A lock with all plugins, found without running code of directory plugins.
 
-        The lock when it holds; else installed distributions are asked, unless in safe mode.
+        This is the lock on disk if it is valid. Otherwise installed distributions are queried,
+        unless in safe mode.
         """
         return self.lock_on_disk or self.ask_plugins(directory_hooks=False)
 
     def checked(self, lock: Lock) -> Lock:
-        """Return `lock`; a plugin whose files of variables cannot be read is broken there."""
+        """Return `lock` with plugins marked broken if their `.env` files cannot be read."""
         from host.run.dotenv import read_env_text
 
         for source in lock.sources:
@@ -187,9 +187,9 @@ class Session:
         return lock
 
     def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
-        """Return a new lock without writing it; in safe mode without third-party Python.
+        """Return a new lock without writing it; in safe mode run no third-party Python.
 
-        `directory_hooks` includes the Python of directory plugins.
+        With `directory_hooks` the Python of directory plugins runs too.
         """
         self.find_packages()
         from host.planning.discovery import ask_plugins
@@ -198,13 +198,13 @@ class Session:
 
     @cached_property
     def lock_on_disk(self) -> Lock | None:
-        """The lock as it is on disk, None when it does not hold, or in safe mode."""
+        """The lock on disk, None if it is missing or outdated, or in safe mode."""
         from host.run.lock import read_lock
 
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
 
     def refresh_lock(self) -> Lock:
-        """Ask all plugins again and write the lock anew."""
+        """Query all plugins again, and write and return the new lock."""
         self.find_packages()
         from host.planning.discovery import refresh
 
@@ -213,7 +213,7 @@ class Session:
 
     @cached_property
     def caller(self) -> dict[str, str]:
-        """The caller's environment; inside a command's run, that of the command's own caller."""
+        """The caller's environment, without the variables that an outer run has set."""
         from host.run.nested import without_outer_run
 
         return without_outer_run(self.environ, self.layout.root)
@@ -227,10 +227,10 @@ class Session:
         *,
         secrets: bool = False,
     ) -> Layers:
-        """Return the variables of a command that `caller` starts.
+        """Return the variables of a command that is started with the environment `caller`.
 
-        References to secrets are resolved only with `secrets`; otherwise they are the values.
-        Raises SourceError, and NotConfirmedError for a command of a project that is not trusted.
+        Without `secrets`, the value of a secret is its unresolved reference. Raises SourceError,
+        and NotConfirmedError for a command of an untrusted project.
         """
         from host.run.environment import RunReader, SourceReader, read_sources
 
@@ -251,10 +251,10 @@ class Session:
         return Catalog(self.lock, around=self.installation.around)
 
     def contents(self, words: tuple[str, ...], *, deep: bool = False) -> Contents:
-        """Return what the category `words` holds, or with `deep` all below it."""
+        """Return the contents of the category `words`, with `deep` recursively."""
         from host.cli.contents import contents
 
-        gc.disable()  # a listing makes no garbage, so collecting it only costs time
+        gc.disable()  # a listing makes no garbage to collect
         if not deep:
             return contents(self.catalog, words)
         from host.cli.definition_index import DefinitionIndex
@@ -269,12 +269,12 @@ class Session:
     def listed(
         self, words: tuple[str, ...], *, deep: bool = False, everything: bool = False
     ) -> Contents:
-        """Return the contents that listings show, and warn of what is wrong there."""
+        """Return the contents that listings show; warn about invalid definitions."""
         inside = self.contents(words, deep=deep)
         for problem in inside.problems:
             self.messages.warn(problem)
         return inside.listed(everything=everything)
 
     def find(self, words: tuple[str, ...]) -> Match:
-        """Return what the leading `words` name, also a category; raises DefinitionError."""
+        """Return the command or category that the leading `words` name; raises DefinitionError."""
         return self.catalog.find(words, whole=True)

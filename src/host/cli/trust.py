@@ -1,4 +1,4 @@
-"""The question whether to trust a project, and what is remembered of the answer (CONTRACT 16)."""
+"""Ask whether to trust a project, and store the answer (CONTRACT 16)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _YES, _ONCE = ("y", "yes"), ("o", "once")
 def ask_trust(
     words: Sequence[str], definition: Definition, program: str, *, may_ask: bool = True
 ) -> None:
-    """Ask whether a command's project is trusted; raises NotConfirmedError unless the user agrees.
+    """Ask whether to trust a command's project; raises NotConfirmedError if the user refuses.
 
-    The first question shows all commands and remembers them. If some changed since, only what
-    takes effect in this run is shown and remembered.
+    The first question shows and stores all commands. If files changed since then, only those
+    that take effect in this run are shown and stored.
     """
     project = definition.project
     if project is None:
@@ -62,12 +62,12 @@ def ask_trust(
 
 
 def project_contents(project: Project) -> Contents:
-    """Return all that a project holds, also commands that others hide."""
+    """Return all contents of a project, including commands that other trees shadow."""
     return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
 def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:
-    """Return the files that count for these commands; raises DefinitionError for unsafe ones."""
+    """Return the files that define these commands; raises DefinitionError for unsafe ones."""
     paths = [path for one in commands for path in files_of(project, one.definition.file)]
     paths = [*dict.fromkeys([project.file, *paths])]
     for path in paths:
@@ -76,7 +76,7 @@ def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:
 
 
 def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
-    """Yield what a user sees of a project before it is trusted for the first time."""
+    """Yield the lines that describe a project before it is trusted for the first time."""
     yield f"The project {project.name} in {project.root} has commands that never ran here:"
     for one in commands:
         definition = one.definition
@@ -99,7 +99,7 @@ def changed_lines(project: Project, paths: Iterable[str]) -> Iterator[str]:
 
 
 def remember(project: Project, paths: Iterable[str], *, anew: bool = False) -> None:
-    """Remember these files of a project as trusted; with `anew` no others."""
+    """Store these files of a project as trusted; with `anew` forget its other files."""
     hashes = {path[len(project.root) :].lstrip("/"): hash_of(path) for path in paths}
 
     def update(known: dict[str, dict[str, str]]) -> None:
@@ -114,7 +114,7 @@ def change_trusted(
 ) -> None:
     """Rewrite trusted.json; `update` gets the trusted projects. Raises OperationError.
 
-    Under sudo the file stays the user's, as its directory is.
+    Under sudo the file keeps the owner of its directory.
     """
     path = state_file(environ)
     directory = os.path.dirname(path)

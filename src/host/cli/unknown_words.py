@@ -1,4 +1,4 @@
-"""Words that must name a category or command: the match, or an error with suggestions."""
+"""Find the category or command that words name, or make an error with suggestions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     Words = tuple[str, ...]
 
-# The key of a declared command of `self` for the words that people type instead of its own.
+# Key in the definition of a `self` command: other words that people type for it.
 _SYNONYMS = "x-synonyms"
-_ALIKE_ELSEWHERE = 0.75  # the share of letters in common for a name in another category
+_ALIKE_ELSEWHERE = 0.75  # required similarity (0 to 1) of a name in another category
 _MOST = 3  # suggestions
 
 
 def find_whole(session: Session, words: Words) -> Match:
-    """Return what all of `words` name; raises UsageError if they name nothing."""
+    """Return the match of all `words`; raises UsageError if they name nothing."""
     found = session.find(words)
     rest = words[len(found.words) :]
     if rest:
@@ -48,14 +48,15 @@ def unknown(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    The error names a folder of that name and why it is no command. `topics` are those of `help`.
+    If a folder or file has that name, the error explains why it is no command. `topics` are the
+    `help` topics to suggest.
     """
     word = rest[0]
     folders = [os.path.join(directory, word) for directory in found.directories]
     folders += [one.path for one in session.catalog.problems]
     names = [name for node in found.nodes for name in node.inside()]
     problems = [*session.catalog.problems, *(one for node in found.nodes for one in node.problems)]
-    for problem in problems:  # one of them may be the reason
+    for problem in problems:  # a problem may be the reason why the word is unknown
         if {*names} <= {RESERVED} or problem.path in folders:
             session.messages.warn(problem)
     owner = session.lock.disabled_owner([*found.words, word])
@@ -78,8 +79,8 @@ def unknown_in(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    These are words of `self` or `others`. The same name elsewhere comes first, then similar names
-    in this category, another program's word for a command of `self`, and similar names elsewhere.
+    Suggestions come from `self` and `others`: the same name elsewhere, else similar names in this
+    category, else a synonym of a `self` command, else similar names elsewhere.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted([*others, *(one.words for one in own)], key=len)

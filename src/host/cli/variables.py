@@ -1,7 +1,7 @@
-"""The variables of a command: as a run traced them, and as its help page shows them.
+"""The variables of a command: traced for `self env`, and shown on its help page.
 
-settings.conf is code, and a source of a plugin may be; neither is run to show a page
-(CONTRACT 7). A page shows which names settings.conf assigns, and no values.
+settings.conf and plugin providers are code, so neither runs for a help page (CONTRACT 7). A page
+shows which names settings.conf assigns, without values.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from host.run.catalog import Match
     from host.run.lock import Source
 
-_LARGEST = 16 << 20  # bytes of a settings.conf that is looked at
+_LARGEST = 16 << 20  # bytes of a settings.conf; a larger one is skipped
 _SHORTEST_VALUE = 20  # columns of a value that is cut
-UNKNOWN = "\0"  # the value of a source that is not asked, as it would run code; none holds a NUL
+UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 
@@ -45,8 +45,8 @@ _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 def page_variables(session: Session, found: Match, definition: Definition) -> list[Variable]:
     """Return the variables that a help page shows: required ones, `envs` and `.env` files.
 
-    The value is `UNKNOWN` if only a run knows it. The source is worded for people, and "" if
-    nothing sets the variable. A source that cannot be read causes a warning.
+    The value is `UNKNOWN` if only a run can determine it. The source is a readable text, "" if
+    nothing sets the variable. An unreadable source causes a warning.
     """
     layers = session.layers(found.words, definition, session.caller, _Look)
     every = traced_variables(layers)
@@ -62,7 +62,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
 
 
 class _Look(SourceReader):
-    """Reads what is data; what would have to be run gives its names at most."""
+    """Reads sources that are data; of settings.conf only the names, of providers nothing."""
 
     def read(self, source: Source) -> None:
         try:
@@ -80,7 +80,7 @@ class _Look(SourceReader):
 
 
 def settings_names(path: str) -> dict[str, int]:
-    """Return the names that a settings file seems to assign, each with its line."""
+    """Return the names that a settings file seems to assign, with their line numbers."""
     try:
         lines = decode(read_regular(path, _LARGEST, SourceError)).splitlines()
     except (OSError, HostError):
@@ -92,9 +92,9 @@ def settings_names(path: str) -> dict[str, int]:
 def trace(
     layers: Layers, *, everything: bool = False
 ) -> Iterator[tuple[Assignment, list[Assignment]]]:
-    """Yield each variable's winner and what it shadows, strongest first.
+    """Yield each variable's winning assignment and the shadowed ones, strongest first.
 
-    These are the names that a source or the framework set; with `everything` also the caller's.
+    Covers all names that a source or the framework sets, with `everything` also the caller's.
     """
     for name in {**layers.offered, **layers.fixed, **(layers.system if everything else {})}:
         ranked = list(layers.offered.get(name, ()))
@@ -108,10 +108,10 @@ def trace(
 
 
 def traced_variables(layers: Layers) -> dict[str, Variable]:
-    """Return every variable of a run, the caller's own too, by name: not masked.
+    """Return all variables of a run by name, including the caller's, unmasked.
 
-    A source has its line or key. bash does not report the line of an assignment, so
-    settings.conf is searched for it.
+    Each source includes the line or key. bash does not report the line of an assignment, so
+    settings.conf is searched for the name.
     """
     settings: dict[str, dict[str, int]] = {}
 
@@ -130,7 +130,7 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
 
 
 def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str:
-    """Return a value from `column` on with what stands `behind` it; cut where somebody looks."""
+    """Return a value and the text `behind` it; on a terminal the value is cut to fit the width."""
     value = printable(value) or EMPTY
     if terminal.is_interactive:
         value = cut(value, max(terminal.width - column - width_of(behind), _SHORTEST_VALUE))
@@ -138,7 +138,7 @@ def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str
 
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:
-    """Return where a value comes from, in few words."""
+    """Return a short description of a value's source."""
     if one.source and one.rank == SYSTEM:
         return "your environment"
     for key in ("envs", "secrets"):

@@ -1,1 +1,1 @@
-"""Asking plugins what there is, and writing the lock."""
+"""Query plugins and write the lock."""

@@ -1,4 +1,4 @@
-"""Cache files (the lock and the index beside it), written whole or not at all."""
+"""Cache files (the lock and the index beside it), replaced atomically."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10
 
 
 def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
-    """Write `lock` to the first of `places` that can be written, whole or not at all.
+    """Write `lock` atomically to the first writable one of `places`.
 
-    Nothing is written if a stamp of the lock no longer holds.
+    Nothing is written if a stamp of the lock is outdated.
     """
     content = _content_of(lock, key)
     if not _settled(lock.stamps):
@@ -30,7 +30,7 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
 
 
 def _content_of(lock: Lock, key: str) -> bytes:
-    """Return the bytes of a lock made for `key`."""
+    """Return the bytes of the lock file for `lock` and `key`."""
     values = {
         "key": key,
         "stamps": lock.stamps,
@@ -47,18 +47,18 @@ def _content_of(lock: Lock, key: str) -> bytes:
 
 
 def _settled(stamps: Mapping[str, str]) -> bool:
-    """Wait until a change must show in a stamp, and return whether all stamps still hold."""
+    """Wait until every change is visible in the stamps; return whether all are still valid."""
     time.sleep(_CLOCK_GRAIN)
     return all(stamp(path) == then for path, then in stamps.items())
 
 
 def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
-    """Put `content` at `place` by rename, so that a reader sees the old or the new.
+    """Write `content` to `place` by rename, so readers see either the old or the new file.
 
-    A checksum rejects what two writers at once may leave there.
+    Returns False if that fails. A checksum rejects a file mixed by two concurrent writers.
     """
     directory, name = os.path.split(place)
-    beside = os.path.join(directory, f".{name}.new")  # one name: the next writer takes it over
+    beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten
     try:
         os.makedirs(directory, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -74,7 +74,7 @@ def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
 
 
 def can_be_made(place: str) -> bool:
-    """Return whether the directory of `place` can be written, or made."""
+    """Return whether the directory of `place` is writable or can be created."""
     directory = os.path.dirname(place)
     while not os.path.lexists(directory):
         directory = os.path.dirname(directory)

@@ -1,4 +1,4 @@
-"""A record of a plugin → what the lock holds of it; a wrong one raises TypeError or ValueError."""
+"""Check a plugin's records and convert them for the lock; raises TypeError or ValueError."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Checked = Tree | Declared | Source | tuple[str, str, str]
 
 
 def check_texts(record: Record) -> None:
-    """Check that texts are texts that a file name could be, and arrays of texts are arrays."""
+    """Check that fields for texts have encodable texts without NUL, alone or in a sequence."""
     for name, kind in type(record).__annotations__.items():
         value = getattr(record, name)
         several = kind.startswith("tuple[str")
@@ -64,7 +64,7 @@ def _declared(
     if words[0] == RESERVED and not plugin.ours:
         raise ValueError(f"{words!r}: {RESERVED} is reserved")
     declared = Declared(_words(words), json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
-    declared.definition  # noqa: B018 - asking for it checks it
+    declared.definition  # noqa: B018 - the access checks it
     return declared
 
 
@@ -112,7 +112,7 @@ def _words(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(words)
 
 
-# The records of hooks of any plugin that the lock holds, by their kind.
+# The check of each kind of record that the lock contains.
 CHECKED: dict[type[Record], Callable[[Plugin, Any], Checked]] = {
     CommandTree: _tree,
     CommandDeclaration: _command,

@@ -1,4 +1,4 @@
-"""What plugins declare → the lock."""
+"""Query all plugins and make the lock of their records."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def refresh(
     messages: Messages,
     safe: bool = False,
 ) -> Lock:
-    """Ask all plugins what there is; write and return the lock.
+    """Query all plugins; write and return the lock.
 
     In safe mode no third-party Python is imported, and nothing is written. Each broken plugin
-    causes one warning. Raises InstallationError if this program is too old for cli.json, so no
-    lock exists then, and only those `self` commands work that need none.
+    causes one warning. Raises InstallationError if this program is too old for cli.json. Then
+    only those `self` commands work that need no lock.
     """
     if wanted := installation.config.min_version:
         from host.min_version import version_problem
@@ -52,7 +52,7 @@ def refresh(
 
 
 def own_commands(layout: Layout) -> list[Declared]:
-    """Return what the built-in plugins declare if there is no installation yet."""
+    """Return the commands that the built-in plugins declare, without an installation."""
     collected = _Collected({})
     builtin = [one for one in entry_points() if one.ours]
     installation = Installation(layout.program, layout.root, "", "", "")
@@ -67,10 +67,10 @@ def ask_plugins(
     directory_hooks: bool = True,
     prepare: bool = False,
 ) -> Lock:
-    """Ask the plugins and return the lock; a failing plugin loses only its own records.
+    """Query the plugins and return the lock; a failing plugin loses only its own records.
 
-    `python` includes third-party Python, `directory_hooks` that of directory plugins, `prepare`
-    lets built-in plugins bring the disk into order.
+    `python` allows third-party Python, `directory_hooks` that of directory plugins. With `prepare`
+    the hook of that name is called first.
     """
     layout = installation.layout
     record = Installation(
@@ -94,9 +94,9 @@ def ask_plugins(
 
 
 def entry_points() -> list[Plugin]:
-    """Return what installed distributions register, the built-in plugins first, then by name.
+    """Return the plugins of installed distributions, the built-in ones first, then by name.
 
-    A distribution whose metadata cannot be read is left out.
+    A distribution with unreadable metadata is left out.
     """
     found = []
     for distribution in importlib_metadata.distributions():
@@ -107,7 +107,7 @@ def entry_points() -> list[Plugin]:
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=PROJECT)
             if not points:
-                continue  # reading a distribution's metadata costs more than all of this
+                continue  # reading the metadata costs more than all of this
             name, version = str(distribution.metadata["Name"]), str(distribution.version)
         except Exception:  # noqa: BLE001, S112 - another package's files may hold anything
             continue
@@ -121,7 +121,7 @@ def entry_points() -> list[Plugin]:
 
 
 def _import_places() -> Iterator[str]:
-    """Yield the paths that change if an installed distribution comes, goes or changes."""
+    """Yield paths whose stamps change if a distribution is installed, changed or removed."""
     for path in sys.path:
         if os.path.isdir(path):
             yield path
@@ -129,7 +129,7 @@ def _import_places() -> Iterator[str]:
 
 
 class _Collected:
-    """The records of the plugins asked so far, checked one by one."""
+    """The checked records of the plugins that were queried so far."""
 
     def __init__(self, stamps: dict[str, str]) -> None:
         self.stamps = stamps
@@ -141,7 +141,7 @@ class _Collected:
     def ask_builtin(
         self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
-        """Ask the built-in plugins, in this process."""
+        """Query the built-in plugins in this process."""
         loaded = [LoadedPlugin(one) for one in plugins]
         for one in loaded:
             one.plugin.hooks = one.hooks
@@ -154,9 +154,9 @@ class _Collected:
             one.plugin.broken = one.plugin.broken or one.broken
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
-        """Return the plugins that are not built in and are on, each name once.
+        """Return the enabled third-party plugins, each name once.
 
-        A name that comes again is noted as broken under name and origin.
+        A second plugin of the same name is added as broken, under its name and origin.
         """
         found: dict[str, Plugin] = {}
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]
@@ -176,14 +176,14 @@ class _Collected:
         plugin.hooks = answer.hooks
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
-            # its answer lacks the files that it failed to import
+            # a failed import reports no stamps, so take those of all its files
             self.stamps.update({path: stamp(path) for path in source_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
             self.take(plugin, hook, record)
 
     def take(self, plugin: Plugin, hook: str, record: Any) -> None:
-        """Add a record; a wrong one makes its plugin broken."""
+        """Add a record; an invalid one marks its plugin as broken."""
         try:
             self._add_record(plugin, hook, record)
         except (HostError, TypeError, ValueError) as error:
@@ -206,7 +206,7 @@ class _Collected:
                 plugin.trees = [*plugin.trees, record.path]
 
     def lock(self) -> Lock:
-        """Return it all in order of precedence: the installation's own, then as plugins asked."""
+        """Return the lock, in order of precedence: the installation's own, then the plugins'."""
         found = [one for _, one in sorted(self.checked, key=lambda one: one[0])]
         trees = [one for one in found if isinstance(one, Tree)]
         sources = [one for one in found if isinstance(one, Source)]

@@ -1,4 +1,4 @@
-"""Loading a plugin and calling its hooks; whatever it raises makes only this plugin broken."""
+"""Load a plugin and call its hooks; any exception marks only this plugin as broken."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from host.run.text import is_on
 
 _ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 _BUILTIN_ONLY = frozenset(["prepare", "find_plugins"])
-_FILE_MODULES = "cli_host_directory_plugin_"  # what the modules of hooks files are called
+_FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the names of hooks files' modules
 _LONGEST = 300  # characters of a reason
 
 
 class LoadedPlugin:
-    """An imported plugin and the hooks that it implements; `broken` says why it cannot be used."""
+    """An imported plugin and its hooks; `broken` is the reason why it cannot be used, or ""."""
 
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._manager = pluggy.PluginManager(hookspecs.PROJECT)  # its own: it fails alone
+        self._manager = pluggy.PluginManager(
+            hookspecs.PROJECT
+        )  # one per plugin isolates failures
         self._manager.add_hookspecs(hookspecs)
         try:
             self.broken = self._register()
@@ -42,7 +44,7 @@ class LoadedPlugin:
             self._manager.unregister(name=plugin.name)
 
     def _register(self) -> str:
-        """Import the plugin; return which of its hooks cannot be called, "" if all can."""
+        """Import the plugin; return why one of its hooks cannot be called, "" if all can."""
         plugin, manager = self.plugin, self._manager
         if plugin.file:
             found = _load_file(plugin)
@@ -67,19 +69,19 @@ class LoadedPlugin:
 
     @property
     def hooks(self) -> dict[str, int]:
-        """The hooks that it implements: -1 for tryfirst, 1 for trylast, 0 for neither."""
+        """The implemented hooks with their order: -1 for tryfirst, 1 for trylast, else 0."""
         return {name: one.trylast - one.tryfirst for name, one in self._implementations()}
 
     @property
     def files(self) -> list[str]:
-        """The source files of its own package that are imported."""
+        """The imported source files of the plugin's package."""
         package = package_of(self.plugin)
         named = [sys.modules[name] for name in sys.modules if f"{name}.".startswith(f"{package}.")]
         files = {getattr(module, "__file__", None) for module in named}
         return sorted({self.plugin.file, *filter(None, files)} - {""})
 
     def ask(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
-        """Call `take` with each record of a hook as it comes."""
+        """Call a hook, and `take` with each record that it yields."""
         try:
             for records in getattr(self._manager.hook, hook)(**arguments):
                 for record in records:
@@ -88,7 +90,7 @@ class LoadedPlugin:
             self.broken = f"{hook} raised {self._placed_reason(failure)}"
 
     def answer(self, hook: str, **arguments: Any) -> Any:
-        """Return what a hook answers; None if the plugin does not have it, or fails."""
+        """Return the result of a hook, None if the plugin lacks the hook or fails."""
         try:
             return getattr(self._manager.hook, hook)(**arguments)
         except _ANYTHING as failure:
@@ -96,9 +98,9 @@ class LoadedPlugin:
             return None
 
     def _placed_reason(self, failure: BaseException) -> str:
-        """Return an exception as one line that ends in the place in the plugin's own code.
+        """Return an exception as one line that ends with its place in the plugin's code.
 
-        If DEBUG is on, the whole traceback goes to stderr.
+        If DEBUG is on, print the traceback to stderr.
         """
         if is_on(os.environ.get("DEBUG")):
             traceback.print_exception(failure, file=sys.stderr)
@@ -109,14 +111,14 @@ class LoadedPlugin:
 
 
 def package_of(plugin: Plugin) -> str:
-    """Return the module, or the package of modules, that is the plugin's own."""
+    """Return the name of the plugin's module or top-level package."""
     if plugin.file:
         return f"{_FILE_MODULES}{plugin.name.encode().hex()}"
     return plugin.reference.partition(":")[0].partition(".")[0]
 
 
 def _load_file(plugin: Plugin) -> ModuleType:
-    """Import a hooks file under a name that no other module has, and leave nothing beside it."""
+    """Import a hooks file under a unique module name, without writing bytecode."""
     loader = SourceFileLoader(package_of(plugin), plugin.file)
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec  # noqa: S101 - a loader is given
@@ -131,7 +133,7 @@ def _load_file(plugin: Plugin) -> ModuleType:
 
 
 def source_files(plugin: Plugin) -> list[str]:
-    """Return the files and folders that a plugin may be made of, without running it."""
+    """Return the files and folders of a plugin's package, without importing it."""
     if plugin.file:
         return [plugin.file]
     try:
@@ -145,12 +147,12 @@ def source_files(plugin: Plugin) -> list[str]:
 
 
 def short_reason(text: str) -> str:
-    """Return `text`, cut if it is longer than anybody reads."""
+    """Return `text`, cut after 300 characters."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _place(failure: BaseException, package: str) -> str:
-    """Return "file:line" of the innermost frame that is the package's own, "" for none."""
+    """Return "file:line" of the innermost frame in the package, "" if there is none."""
     if isinstance(failure, SyntaxError) and failure.filename:
         return f"{failure.filename}:{failure.lineno or 1}"
     found = ""

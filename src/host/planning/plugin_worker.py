@@ -1,7 +1,7 @@
-"""A child process that loads third-party plugins and calls their hooks, within a time limit.
+"""Load third-party plugins and call their hooks in a child process, within a time limit.
 
-Whatever a plugin does at import or in a hook (exit, print, hang, crash, fork, change the process)
-happens in the child. Its records come back as JSON and are checked.
+Plugin code that exits, prints, hangs, crashes, forks or changes the process affects only the
+child. The child returns the records as JSON, and they are checked here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 class PluginAnswer(NamedTuple):
     """The records of one plugin, each with its hook, and the hooks that it implements.
 
-    `stamps` are of its source files and of the paths to watch. `reason` says why the plugin is
+    `stamps` are those of its source files and of watched paths. `reason` is why the plugin is
     broken, "" if it is not.
     """
 
@@ -39,7 +39,7 @@ class PluginAnswer(NamedTuple):
 
 
 def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE) -> PluginAnswer:
-    """Return what a plugin answers to the hooks of planning, asked in a child of its own."""
+    """Return the records of a plugin's planning hooks, called in a child process."""
     question = partial(_serialize, plugin, installation)
     try:
         rows, *rest = _in_child(question, installation.program, deadline)
@@ -56,10 +56,10 @@ def call_hook(
     program: str,
     deadline: float = DEADLINE,
 ) -> list[Any]:
-    """Return what a plugin's listing hook returns for each of `calls`.
+    """Return the result of a plugin's listing hook for each of `calls`.
 
-    That is a text or None for `render_listing`, and True, False or None for `is_installed`.
-    Raises PluginError with the reason if it returns anything else.
+    The results are texts or None for `render_listing`, and True, False or None for
+    `is_installed`. Raises PluginError if the hook fails or returns anything else.
     """
     found = _in_child(partial(_call, plugin, hook, calls), program, deadline)
     if isinstance(found, str):
@@ -70,8 +70,8 @@ def call_hook(
 def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any:
     """Return the JSON value that `question` returns in a child process.
 
-    Raises PluginError if that ends the process or takes longer than `deadline` seconds;
-    `program` is in the remedy.
+    Raises PluginError if `question` ends the process or takes longer than `deadline` seconds.
+    `program` is the program's name for the remedy.
     """
     try:
         return json.loads(fork_and_read(lambda: json.dumps(question()), deadline))
@@ -104,7 +104,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
-    """Return what the hook returns for each of `calls`, or the reason why it fails."""
+    """Return the hook's results for each of `calls`, or a text with the reason of a failure."""
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
     found = [loaded.answer(hook, **call) for call in calls]

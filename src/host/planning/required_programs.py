@@ -1,6 +1,6 @@
-"""Whether the programs that a command `requires` are there, in their versions.
+"""Check that the programs in a command's `requires` are installed, in the right versions.
 
-A run of such a command loads this, so it imports as little as the hot side.
+A run of such a command loads this module, so it imports as little as `host.run`.
 """
 
 import posix
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from host.run.requirements import Requirement
 
 _SECONDS = 5.0  # for `PROGRAM --version`
-_MOST_PRINTED = 1 << 16  # bytes that are read
-_LARGEST = 1 << 20  # bytes of the file of known versions
+_MOST_PRINTED = 1 << 16  # bytes
+_LARGEST = 1 << 20  # bytes of the version cache
 
 
 def check_programs(
@@ -31,7 +31,7 @@ def check_programs(
 ) -> None:
     """Raise MissingError if a command's programs are missing or of other versions.
 
-    `words` and `environ` are those of the command; `known` is the file of known versions.
+    `words` and `environ` belong to the command; `known` is the path of the version cache.
     """
     faults = [(one, text) for one in requires if (text := fault(one, environ, known))]
     if not faults:
@@ -60,7 +60,7 @@ def fault(one: "Requirement", environ: "Mapping[str, str]", known: str) -> str:
 
 
 def remedy_of(one: "Requirement", program: str, lock: "Lock") -> str:
-    """Return what to do if a program is missing: the hint, or `setup <tool>` if there is one."""
+    """Return the remedy for a missing program: its hint, else the command `setup NAME`, else ""."""
     if one.hint:
         return one.hint
     from host.run.catalog import Catalog
@@ -72,9 +72,9 @@ def remedy_of(one: "Requirement", program: str, lock: "Lock") -> str:
 
 
 def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
-    """Return the version of a program, "" if it prints none; each file is asked once.
+    """Return the version of a program, "" if it prints none; results are cached per file.
 
-    The name is part of a file's identity, as one file may be several programs (busybox, shims).
+    The cache key includes the name, because one file may be several programs (busybox, shims).
     """
     status = posix.stat(path)
     file = f" {basename(path)} {realpath(path)}"
@@ -111,7 +111,7 @@ def _asked(path: str, environ: "Mapping[str, str]") -> str:
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=STDOUT,
-            start_new_session=True,  # no terminal to ask on, and one group to end
+            start_new_session=True,  # no terminal for prompts, and one group to kill
         )
     except OSError:
         return ""

@@ -1,7 +1,7 @@
-"""The hot side: what a run loads, and little else. Here is what all of it uses.
+"""The modules that a run of a command loads, which must import fast.
 
-These are `Record`, the base of all records, and functions for paths, files and programs on PATH.
-They use `posix`, as `os` costs a tenth of a run.
+This one has `Record`, the base of all records, and functions for paths, files and programs on
+PATH. They use `posix`, because importing `os` takes a tenth of a run.
 """
 
 import _stat
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from host.errors import HostError
 else:
 
-    def dataclass_transform():  # noqa: ANN201 - only a type checker listens
+    def dataclass_transform():  # noqa: ANN201 - only a type checker uses it
         return lambda kind: kind
 
 
-EFFECTS = ("read", "change", "destroy")  # of a command or an option, the least first
+EFFECTS = ("read", "change", "destroy")  # of a command or an option, the weakest first
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-_MOST_LINKS = 40  # one behind the other, as the system has it
+_MOST_LINKS = 40  # in one path, like the kernel's limit
 
 
 @dataclass_transform()
 class Record:
-    """Named values, given in order or by name; records of one kind with equal values are equal.
+    """Named values, given by position or keyword; records of one class with equal values are equal.
 
-    A value that is not given is the class's own. `values()` has them by name, and
-    `replaced(name=value)` makes another record with other values.
+    A class attribute is the default of a value. `values()` returns all values by name, and
+    `replaced(name=value)` returns a copy with other values.
     """
 
-    # `dataclasses` would cost as much as a whole run. What there is one of for each variable
-    # has slots instead, as making it takes a third of the time.
+    # Importing `dataclasses` would take as long as a whole run. Classes with many instances, such
+    # as `Assignment`, have slots instead, which makes creating them three times as fast.
 
     _fields: "ClassVar[tuple[str, ...]]" = ()
     _known: "ClassVar[frozenset[str]]" = frozenset()
@@ -79,14 +79,14 @@ class Record:
 
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
-        """Return the record of these values; raises ValueError where there are more or less."""
+        """Return the record of these values; raises ValueError if their number is wrong."""
         found = cls.__new__(cls)
         found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
 
 
 def join(directory: str, path: str) -> str:
-    """Return `path` as seen from `directory`: an absolute one stays as it is."""
+    """Return `path` relative to `directory`; an absolute path is returned unchanged."""
     if path.startswith("/") or not directory:
         return path
     return f"{directory}{path}" if directory.endswith("/") else f"{directory}/{path}"
@@ -102,9 +102,9 @@ def basename(path: str) -> str:
 
 
 def realpath(path: str) -> str:
-    """Return the absolute path without links; what is not there is taken as no link.
+    """Return the absolute path without symbolic links; missing parts are kept as they are.
 
-    Raises OSError where a relative path meets a deleted current directory.
+    Raises OSError for a relative path in a deleted current directory.
     """
     pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")
     pending.reverse()
@@ -130,10 +130,10 @@ def realpath(path: str) -> str:
 
 
 def why_outside(directory: str, path: str) -> str:
-    """Return how a path from `directory` leaves it, wherever links lead; "" if it does not."""
+    """Return why `path` is outside `directory` after following links, "" if it is inside."""
     file = join(directory, path)
     if "/" not in path and path.strip(".") and not is_link(file):
-        return ""  # a plain name, which needs no realpath
+        return ""  # fast path: a plain file name that is no symlink needs no realpath
     target = realpath(file)
     if target.startswith(realpath(directory) + "/"):
         return ""
@@ -157,22 +157,22 @@ def is_link(path: str) -> bool:
 
 
 def is_there(path: str) -> bool:
-    """Return whether anything is at `path`, be it a link to nothing."""
+    """Return whether `path` exists, even as a dangling link."""
     return _mode(path, follow=False) != 0
 
 
 def _mode(path: str, *, follow: bool = True) -> int:
     try:
         return posix.stat(path, follow_symlinks=follow).st_mode
-    except (OSError, ValueError):  # ValueError: no path at all, such as one with a NUL
+    except (OSError, ValueError):  # ValueError: not a valid path, such as one with NUL
         return 0
 
 
 def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
-    """Return the content of a regular file without ever waiting for a FIFO or device.
+    """Return the content of a regular file; never block on a FIFO or device.
 
-    Raises FileNotFoundError (also for a dangling link), or `error` when it is no
-    regular file, is larger than `limit` bytes or cannot be read.
+    Raises FileNotFoundError (also for a dangling link), or `error` if it is no regular file, is
+    larger than `limit` bytes or cannot be read.
     """
     try:
         descriptor = posix.open(
@@ -197,9 +197,9 @@ def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
 
 
 def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
-    """Return the path of the executable `name` on PATH (a fixed one when unset), or None.
+    """Return the path of the executable `name` on PATH, or None.
 
-    As a run finds it; a `name` with a slash is a path itself::
+    If PATH is unset, a default path is searched. A `name` with a slash is used as a path::
 
         node = find_program("node", os.environ)
     """
@@ -217,12 +217,12 @@ def _is_executable(path: str) -> bool:
 
 
 def find_bash(environ: "Mapping[str, str]") -> str | None:
-    """Return the bash that reads settings.conf and runs scripts: the one on PATH, else /bin's."""
+    """Return the bash for settings.conf and scripts: on PATH, else /bin/bash, None for neither."""
     return find_program("bash", environ) or find_program("/bin/bash", environ)
 
 
 def from_system(name: str) -> str | None:
-    """Return HOME, USER, PWD or HOSTNAME as the system knows it (SPEC 2.5), None if it does not."""
+    """Return the system's value of HOME, USER, PWD or HOSTNAME (SPEC 2.5), None if unknown."""
     try:
         if name == "PWD":
             return posix.getcwd()

@@ -1,4 +1,4 @@
-"""`help TOPIC`: what the program does that no single command's page explains, a text file each."""
+"""`help TOPIC`: pages on subjects that concern several commands, one text file per topic."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TOPICS = (
 
 
 def topic(name: str, program: str) -> str:
-    """Return the page of the one topic that begins with `name`, "" where there is none."""
+    """Return the page of the only topic that begins with `name`, "" for none or several."""
     beginning = name.replace("color", "colour")
     found = [one for one in TOPICS if beginning and one.startswith(beginning)]
     return _text(found[0]).replace("{program}", program) if len(found) == 1 else ""
 
 
 def without_installation(session: Session) -> str:
-    """Return the page of --help if there is no installation."""
+    """Return the `--help` page for the case that there is no installation."""
     return _text("no-installation").format(
         version=session.version,
         file=printable(session.layout.config_file),
