@@ -26,9 +26,9 @@ def check_collisions(
 ) -> None:
     """Warn of each collision of the commands that are found by reading a plugin.
 
-    Commands that the plugin already had are ignored. The existing command wins if its plugin has
-    precedence. Raises PluginError if the new plugin would win and `force` is off, and if a package
-    has the name of another plugin, because only one plugin of each name is loaded.
+    Commands that the plugin already had are ignored. Raises PluginError for any collision without
+    `force`, for one that the new plugin would win, and for a package with the name of another
+    plugin, because only one plugin of each name is loaded.
     """
     lock = session.plugins_known
     for name in found.names:

@@ -178,7 +178,7 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
 
 
 def _submodules(git: Git, commit: str) -> list[str]:
-    """Return the submodules of a commit; raises OperationError if it has too many or large files.
+    """Return the submodules of a commit; raises OperationError if it has too many files or bytes.
 
     A commit can refer to a few trees and blobs a million times.
     """
